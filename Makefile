@@ -1,0 +1,23 @@
+# askback: `make run` to try it, `make test` to check it. Node 26 and Postgres 18 come through npm.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+SHELL := /bin/bash
+
+.PHONY: check types lint format
+installed := node_modules/.package-lock.json
+
+$(installed): package.json package-lock.json
+	@echo "installing what the lock file names (a minute the first time)..."
+	@npm ci --strict-allow-scripts --loglevel=error
+	@touch $(installed)
+
+## check: types and style
+check: types lint
+
+types: $(installed)
+	@tsc -p .
+
+lint: $(installed)
+	@biome ci --error-on-warnings .
+
+format: $(installed)
+	@biome check --write .
