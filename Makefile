@@ -17,7 +17,7 @@ types: $(installed)
 	@tsc -p .
 
 lint: $(installed)
-	@biome ci --error-on-warnings .
+	@biome ci --colors=off --error-on-warnings .
 
 format: $(installed)
-	@biome check --write .
+	@biome check --colors=off --write .
