@@ -21,3 +21,8 @@ lint: $(installed)
 
 format: $(installed)
 	@biome check --colors=off --write .
+
+## test: the whole suite against a real Postgres (TEST_DATABASE_URL)
+test: $(installed)
+	@node --import tsx --test 'test/**/*.test.ts'
+.PHONY: test

@@ -1,0 +1,26 @@
+import { Hono } from 'hono';
+import { notFound } from './errors.ts';
+import { authenticate } from './keys/authenticate.ts';
+import type { Db } from './platform/db.ts';
+import { answerError, nameRequests, type RequestEnv } from './platform/http.ts';
+import type { Log } from './platform/log.ts';
+
+/** Everything a request may need. A door takes only the part of it that it uses. */
+export type AppTools = {
+  db: Db;
+  log: Log;
+  settings: { rateLimit: number };
+  /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
+  pump: () => void;
+};
+
+/** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
+export function createApp(tools: AppTools) {
+  return new Hono<RequestEnv>()
+    .use(nameRequests)
+    .onError(answerError(tools.log))
+    .notFound(() => {
+      throw notFound('path');
+    })
+    .use('/api/*', authenticate(tools));
+}

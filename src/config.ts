@@ -1,0 +1,194 @@
+import * as v from 'valibot';
+import { complaint } from './platform/parse.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Config = Readonly<ReturnType<typeof shape>>;
+
+/** Every mistake in the environment, each by the name of its variable. */
+export class ConfigError extends Error {
+  readonly complaints: readonly string[];
+
+  constructor(complaints: readonly string[]) {
+    super(`the environment is not usable:\n${complaints.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.complaints = complaints;
+  }
+}
+
+/** Reads the environment once, at start; complains of every mistake in it at once. */
+export function loadConfig(environment: Environment, readFile: (path: string) => string): Config {
+  const { values, complaints } = withFiles(environment, readFile);
+  const parsed = v.safeParse(Settings, values);
+  if (!parsed.success) complaints.push(...parsed.issues.map(complaint));
+  complaints.push(...contradictions(values));
+  if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints);
+  return shape(parsed.output);
+}
+
+const whole = (minimum: number, maximum: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+    v.toNumber(),
+    v.minValue(minimum, `must be at least ${minimum}`),
+    v.maxValue(maximum, `must be at most ${maximum}`),
+  );
+
+const address = (...protocols: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be an address that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`,
+    ),
+  );
+
+const bytes32 = v.pipe(
+  v.string(),
+  v.transform((text) => Buffer.from(text.trim(), 'base64')),
+  v.check(
+    (key) => key.length === 32,
+    'must be base64 of 32 bytes, as `openssl rand -base64 32` prints',
+  ),
+);
+
+const cidrs = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .split(/[\s,]+/)
+      .map((range) => range.trim())
+      .filter((range) => range !== ''),
+  ),
+  v.everyItem((range) => cidrForm.test(range), 'must be a list of CIDR ranges such as 10.0.0.0/8'),
+);
+const cidrForm = /^(\d{1,3}(\.\d{1,3}){3}\/\d{1,2}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/\d{1,3})$/;
+
+const token = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
+);
+
+const hostAndPort = v.pipe(
+  v.string(),
+  v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
+  v.transform((text) => {
+    const at = text.lastIndexOf(':');
+    return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };
+  }),
+);
+
+const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+
+/** The names and defaults of ops/configuration.md; a test compares the two. */
+export const Settings = v.object({
+  DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
+  ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
+  HOST: v.optional(text, '127.0.0.1'),
+  PORT: v.optional(whole(0, 65_535), '8080'),
+  ASKBACK_PUBLIC_URL: v.optional(address('http:', 'https:')),
+  ASKBACK_SMTP_URL: v.optional(address('smtp:', 'smtps:')),
+  ASKBACK_BOUNCE_DOMAIN: v.optional(
+    v.pipe(v.string(), v.regex(/^[a-z0-9.-]+$/i, 'must be a domain name')),
+  ),
+  ASKBACK_DKIM_DOMAIN: v.optional(text),
+  ASKBACK_DKIM_SELECTOR: v.optional(text),
+  ASKBACK_DKIM_KEY: v.optional(text),
+  ASKBACK_SECRET_KEY: v.optional(bytes32),
+  ASKBACK_SERVICE_NAME: v.optional(token, 'Service'),
+  ASKBACK_WEBHOOK_ALLOW: v.optional(cidrs, ''),
+  ASKBACK_WEBHOOK_HTTP: v.optional(
+    v.picklist(['refuse', 'allow'], 'must be refuse or allow'),
+    'refuse',
+  ),
+  ASKBACK_RATE_LIMIT: v.optional(whole(1, 1_000_000), '100'),
+  ASKBACK_MAX_CONTACTS: v.optional(whole(1, 100_000), '1000'),
+  ASKBACK_SEND_DEADLINE_SECONDS: v.optional(whole(1, 3600), '60'),
+  ASKBACK_AI_URL: v.optional(address('http:', 'https:')),
+  ASKBACK_AI_KEY: v.optional(text),
+  ASKBACK_AI_MODEL: v.optional(text),
+  ASKBACK_TRACE_URL: v.optional(
+    v.pipe(v.string(), v.includes('{trace_id}', 'must contain {trace_id}')),
+  ),
+  ASKBACK_METRICS_TOKEN: v.optional(text),
+  ASKBACK_METRICS_LISTEN: v.optional(hostAndPort),
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace'],
+      'must be fatal, error, warn, info, debug or trace',
+    ),
+    'info',
+  ),
+});
+
+/** A setting may be given as a file: NAME_FILE holds its path. An empty setting counts as not given. */
+function withFiles(environment: Environment, readFile: (path: string) => string) {
+  const values: Record<string, string> = {};
+  const complaints: string[] = [];
+  for (const name of Object.keys(Settings.entries)) {
+    const [value, path] = [environment[name], environment[`${name}_FILE`]];
+    if (value && path) complaints.push(`${name}: is given twice, also as ${name}_FILE`);
+    if (value) values[name] = value;
+    else if (path) {
+      try {
+        values[name] = readFile(path).replace(/\r?\n$/, '');
+      } catch (error) {
+        complaints.push(`${name}_FILE: cannot be read: ${(error as Error).message}`);
+      }
+    }
+  }
+  return { values, complaints };
+}
+
+/** What no setting shows by itself: two that need each other. */
+function contradictions(values: Readonly<Record<string, string>>): string[] {
+  const given = (name: string) => values[name] !== undefined;
+  const complaints: string[] = [];
+  if (given('DATABASE_URL') && !given('ASKBACK_SECRET_KEY')) {
+    complaints.push('ASKBACK_SECRET_KEY: is required once DATABASE_URL is set');
+  }
+  const dkim = ['ASKBACK_DKIM_DOMAIN', 'ASKBACK_DKIM_SELECTOR', 'ASKBACK_DKIM_KEY'];
+  const missing = dkim.filter((name) => !given(name));
+  if (missing.length > 0 && missing.length < dkim.length) {
+    complaints.push(`${missing.join(', ')}: required for DKIM beside the others`);
+  }
+  if (given('ASKBACK_AI_URL') && !given('ASKBACK_AI_MODEL')) {
+    complaints.push('ASKBACK_AI_MODEL: is required once ASKBACK_AI_URL is set');
+  }
+  return complaints;
+}
+
+function shape(settings: v.InferOutput<typeof Settings>) {
+  const { ASKBACK_DKIM_DOMAIN: domain, ASKBACK_DKIM_SELECTOR: selector } = settings;
+  const key = settings.ASKBACK_DKIM_KEY;
+  const aiUrl = settings.ASKBACK_AI_URL;
+  return {
+    databaseUrl: settings.DATABASE_URL ?? null,
+    dataDir: settings.ASKBACK_DATA_DIR,
+    host: settings.HOST,
+    port: settings.PORT,
+    publicUrl: settings.ASKBACK_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    smtpUrl: settings.ASKBACK_SMTP_URL ?? null,
+    bounceDomain: settings.ASKBACK_BOUNCE_DOMAIN ?? null,
+    dkim: domain && selector && key ? { domain, selector, key } : null,
+    secretKey: settings.ASKBACK_SECRET_KEY ?? null,
+    serviceName: settings.ASKBACK_SERVICE_NAME,
+    webhooks: {
+      allow: settings.ASKBACK_WEBHOOK_ALLOW,
+      http: settings.ASKBACK_WEBHOOK_HTTP === 'allow',
+    },
+    rateLimit: settings.ASKBACK_RATE_LIMIT,
+    maxContacts: settings.ASKBACK_MAX_CONTACTS,
+    sendDeadlineSeconds: settings.ASKBACK_SEND_DEADLINE_SECONDS,
+    ai: aiUrl
+      ? { url: aiUrl, key: settings.ASKBACK_AI_KEY ?? null, model: settings.ASKBACK_AI_MODEL ?? '' }
+      : null,
+    traceUrl: settings.ASKBACK_TRACE_URL ?? null,
+    metrics: {
+      token: settings.ASKBACK_METRICS_TOKEN ?? null,
+      listen: settings.ASKBACK_METRICS_LISTEN ?? null,
+    },
+    logLevel: settings.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * An expected "no": the caller asked for something we refuse, and is told why in a sentence to act on.
+ * Whatever else is thrown is a bug or an outage; its message stays in the log.
+ */
+export class Refusal extends Error {
+  readonly kind: RefusalKind;
+  /** A stable word for programs, beside the sentence for people. */
+  readonly code: string;
+  /** Extra fields of the error body, next to `error` and `code`. */
+  readonly details: Readonly<Record<string, string | number>>;
+
+  constructor(kind: RefusalKind, message: string, { code = kind, details = {} }: Extras = {}) {
+    super(message);
+    this.name = 'Refusal';
+    this.kind = kind;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+type Extras = { code?: string; details?: Readonly<Record<string, string | number>> };
+
+export type RefusalKind =
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'unprocessable'
+  | 'rate_limited'
+  | 'unavailable';
+
+export const notFound = (what: string) => new Refusal('not_found', `${what} not found`);

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const prefix = 'ask_live_';
+const form = /^ask_live_([0-9A-Za-z]{8})_([A-Za-z0-9_-]{43})([0-9A-Za-z]{6})$/;
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export type KeyParts = { publicId: string; secretHash: Buffer };
+
+/** Spells a key out of random bytes: an id to find it by, a secret, and a checksum against typing errors. */
+export function spellKey(idBytes: Uint8Array, secretBytes: Uint8Array): { key: string } & KeyParts {
+  const publicId = [...idBytes].map((byte) => digits[byte % digits.length]).join('');
+  const secret = Buffer.from(secretBytes).toString('base64url');
+  const body = `${prefix}${publicId}_${secret}`;
+  return { key: body + checksum(body), publicId, secretHash: hash(secret) };
+}
+
+/** The parts of a key that is well formed: what cannot be a key never reaches the database. */
+export function readKey(key: string): KeyParts | undefined {
+  const [, publicId, secret, sum] = form.exec(key) ?? [];
+  if (!publicId || !secret || sum !== checksum(key.slice(0, -6))) return undefined;
+  return { publicId, secretHash: hash(secret) };
+}
+
+const hash = (secret: string) => createHash('sha256').update(secret).digest();
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let spelled = '';
+  for (let place = 0; place < 6; place++) {
+    spelled = digits[rest % digits.length] + spelled;
+    rest = Math.floor(rest / digits.length);
+  }
+  return spelled;
+}

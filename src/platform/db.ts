@@ -1,0 +1,55 @@
+import postgres from 'postgres';
+
+/** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
+export type Sql = postgres.ISql;
+
+/** What a flow asks for: the pool, the one thing a transaction can begin on. */
+export type Db = postgres.Sql;
+
+const connectTimeoutSeconds = 5;
+
+export function connect(url: string, { connections }: { connections: number }): Db {
+  return postgres(url, {
+    max: connections,
+    connect_timeout: connectTimeoutSeconds,
+    backoff: () => 0.2,
+    onnotice: () => {},
+    connection: { application_name: 'askback', TimeZone: 'UTC' },
+  });
+}
+
+/** The row that a query by key must have found. */
+export function one<T>(rows: readonly T[]): T {
+  if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);
+  return rows[0]!;
+}
+
+/** A value for a json column. The cast is safe for what came out of JSON.parse. */
+export const json = (sql: Sql, value: object) => sql.json(value as postgres.JSONValue);
+
+/**
+ * Whether an error means that Postgres is not there (starting, stopping, unreachable) rather than that
+ * it said no: the caller may try again, and a request is answered 503.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && (awayCodes.has(code) || code.startsWith('08'));
+}
+
+const awayCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT', // the socket of a server that is not running
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  '57P01', // terminated by an administrator
+  '57P02', // another backend crashed
+  '57P03', // starting up or shutting down
+  '53300', // too many connections
+]);

@@ -1,0 +1,27 @@
+import { json, type Sql } from './db.ts';
+
+/** Every job of the service and what its payload must be. */
+export type Jobs = {
+  'platform.expire': Record<string, never>;
+  'webhooks.deliver': { delivery_id: string };
+  'sends.mail': { send_ids: string[] };
+};
+
+export type NewJob = {
+  [Task in keyof Jobs]: { task: Task; payload: Jobs[Task]; runAt?: Date };
+}[keyof Jobs];
+
+/**
+ * Writes jobs in the caller's transaction: they exist if, and only if, their cause was committed.
+ * The pump hands them to the queue after that. Never `add_job` here: its notification takes a
+ * database-wide lock at commit.
+ */
+export async function enqueue(sql: Sql, jobs: readonly NewJob[]) {
+  if (jobs.length === 0) return;
+  const rows = jobs.map(({ task, payload, runAt }) => ({
+    task,
+    payload: json(sql, payload),
+    run_at: runAt ?? null,
+  }));
+  await sql`insert into outbox ${sql(rows as never, 'task', 'payload', 'run_at')}`;
+}

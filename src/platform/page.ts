@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { parse } from './parse.ts';
+
+const defaultLimit = 50;
+const maximumLimit = 200;
+
+const whole = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{1,9}$/, 'must be a positive whole number'),
+  v.toNumber(),
+  v.minValue(1, 'must be a positive whole number'),
+);
+
+/** `page` and `limit` of a list; a limit above the maximum counts as the maximum. */
+export const Page = v.object({
+  page: v.optional(whole, '1'),
+  limit: v.optional(
+    v.pipe(
+      whole,
+      v.transform((limit) => Math.min(limit, maximumLimit)),
+    ),
+    String(defaultLimit),
+  ),
+  cursor: v.optional(
+    v.pipe(
+      v.string(),
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        const position = decodeCursor(dataset.value);
+        if (position) return position;
+        addIssue({ message: 'is not a cursor that this service gave out' });
+        return NEVER;
+      }),
+    ),
+  ),
+});
+
+export type Page = v.InferOutput<typeof Page>;
+
+/** Where a list goes on: after the row with this time and id. The time keeps its microseconds, as text. */
+export type Position = { at: string; id: string };
+
+export const encodeCursor = ({ at, id }: Position) =>
+  Buffer.from(`${at} ${id}`).toString('base64url');
+
+function decodeCursor(cursor: string): Position | undefined {
+  const [, at, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  return at && id && !Number.isNaN(Date.parse(at)) ? { at, id } : undefined;
+}
+
+const cursorForm =
+  /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+export const parsePage = (query: unknown): Page => parse(Page, query);
