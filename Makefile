@@ -26,3 +26,8 @@ format: $(installed)
 test: $(installed)
 	@node --import tsx --test 'test/**/*.test.ts'
 .PHONY: test
+
+## schema: draws sql/schema.sql from the migrations
+schema: $(installed)
+	@node --import tsx ops/build/schema.ts
+.PHONY: schema
