@@ -38,7 +38,9 @@ function databaseOn(server: string, name: string): string {
 }
 
 type Line = { line: string };
-const lines = (rows: readonly Line[]) => rows.map(({ line }) => line);
+function lines(rows: readonly Line[]): string[] {
+  return rows.map(({ line }) => line);
+}
 
 async function extensions(sql: Sql): Promise<string> {
   const rows = await sql<Line[]>`
