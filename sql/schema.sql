@@ -4,16 +4,16 @@ create extension btree_gin;
 create extension pg_trgm;
 
 create table analyses (
-  response_id uuid not null,
   org_id uuid not null,
+  response_id uuid not null,
   sentiment text,
   themes text[] not null default '{}'::text[],
   churn_risk text,
   summary text,
   provider text not null,
   analyzed_at timestamp with time zone not null default now(),
-  constraint analyses_response_id_fkey FOREIGN KEY (response_id) REFERENCES responses(id) ON DELETE CASCADE,
-  constraint analyses_pkey PRIMARY KEY (response_id)
+  constraint analyses_org_id_response_id_fkey FOREIGN KEY (org_id, response_id) REFERENCES responses(org_id, id) ON DELETE CASCADE,
+  constraint analyses_pkey PRIMARY KEY (org_id, response_id)
 );
 
 create table api_keys (
@@ -95,12 +95,13 @@ create table deliveries (
   next_attempt_at timestamp with time zone,
   constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
   constraint deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE,
-  constraint deliveries_pkey PRIMARY KEY (id)
+  constraint deliveries_pkey PRIMARY KEY (org_id, id)
 );
 CREATE INDEX deliveries_by_age ON public.deliveries USING btree (created_at);
 CREATE INDEX deliveries_newest_first ON public.deliveries USING btree (webhook_id, created_at DESC, id DESC);
 
 create table delivery_attempts (
+  org_id uuid not null,
   delivery_id uuid not null,
   number smallint not null,
   status_code smallint,
@@ -108,8 +109,8 @@ create table delivery_attempts (
   error text,
   duration_ms integer not null,
   at timestamp with time zone not null default now(),
-  constraint delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE,
-  constraint delivery_attempts_pkey PRIMARY KEY (delivery_id, number)
+  constraint delivery_attempts_org_id_delivery_id_fkey FOREIGN KEY (org_id, delivery_id) REFERENCES deliveries(org_id, id) ON DELETE CASCADE,
+  constraint delivery_attempts_pkey PRIMARY KEY (org_id, delivery_id, number)
 );
 
 create table idempotency_keys (
@@ -204,7 +205,7 @@ create table responses (
   constraint responses_source_check CHECK ((source = ANY (ARRAY['link'::text, 'share'::text, 'import'::text]))),
   constraint responses_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
   constraint responses_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint responses_pkey PRIMARY KEY (id)
+  constraint responses_pkey PRIMARY KEY (org_id, id)
 );
 CREATE INDEX responses_by_survey ON public.responses USING btree (survey_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_held ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NOT NULL);

@@ -57,7 +57,7 @@ create index contacts_search on contacts using gin (org_id, (email || ' ' || coa
 
 -- An answer. One that a machine seems to have given is held: it can be seen, and counts nowhere.
 create table responses (
-  id            uuid primary key default gen_random_uuid(),
+  id            uuid not null default gen_random_uuid(),
   org_id        uuid not null,
   survey_id     uuid not null,
   contact_id    uuid,
@@ -69,6 +69,7 @@ create table responses (
   traceparent   text,
   created_at    timestamptz not null default now(),
 
+  primary key (org_id, id),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 );

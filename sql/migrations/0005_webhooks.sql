@@ -23,7 +23,7 @@ create table webhooks (
 create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc);
 
 create table deliveries (
-  id              uuid primary key default gen_random_uuid(),
+  id              uuid not null default gen_random_uuid(),
   org_id          uuid not null,
   webhook_id      uuid not null,
   message_id      uuid not null,                     -- webhook-id: the same for a redelivery
@@ -38,6 +38,7 @@ create table deliveries (
   delivered_at    timestamptz,
   next_attempt_at timestamptz,
 
+  primary key (org_id, id),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
 );
 
@@ -45,12 +46,15 @@ create index deliveries_newest_first on deliveries (webhook_id, created_at desc,
 create index deliveries_by_age on deliveries (created_at);
 
 create table delivery_attempts (
-  delivery_id   uuid not null references deliveries (id) on delete cascade,
+  org_id        uuid not null,
+  delivery_id   uuid not null,
   number        smallint not null,
   status_code   smallint,
   response_body text,
   error         text,
   duration_ms   integer not null,
   at            timestamptz not null default now(),
-  primary key (delivery_id, number)
+
+  primary key (org_id, delivery_id, number),
+  foreign key (org_id, delivery_id) references deliveries (org_id, id) on delete cascade
 );

@@ -2,14 +2,17 @@
 -- over a period.
 
 create table analyses (
-  response_id uuid primary key references responses (id) on delete cascade,
   org_id      uuid not null,
+  response_id uuid not null,
   sentiment   text,
   themes      text[] not null default '{}',
   churn_risk  text,
   summary     text,
   provider    text not null,
-  analyzed_at timestamptz not null default now()
+  analyzed_at timestamptz not null default now(),
+
+  primary key (org_id, response_id),
+  foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
 );
 
 create table themes (

@@ -3,7 +3,7 @@ import { json, type Sql } from './db.ts';
 /** Every job of the service and what its payload must be. */
 export type Jobs = {
   'platform.expire': Record<string, never>;
-  'webhooks.deliver': { delivery_id: string };
+  'webhooks.deliver': { org_id: string; delivery_id: string };
   'sends.mail': { send_ids: string[] };
 };
 
