@@ -1,0 +1,69 @@
+/** Words about scores that every room shares. Pure. */
+
+export const surveyTypes = ['nps', 'csat', 'ces', 'star5', 'thumbs'] as const;
+
+export type SurveyType = (typeof surveyTypes)[number];
+export type Category = 'promoter' | 'passive' | 'detractor';
+
+/** The whole scores from `lowest` to `highest` that a type of survey takes. */
+export type Scale = { lowest: number; highest: number };
+
+/** How many answers fell into each category. */
+export type Tally = { promoters: number; passives: number; detractors: number };
+
+const scales = {
+  nps: { lowest: 0, highest: 10, detractorsUpTo: 6, promotersFrom: 9 },
+  csat: { lowest: 1, highest: 5, detractorsUpTo: 2, promotersFrom: 4 },
+  ces: { lowest: 1, highest: 7, detractorsUpTo: 3, promotersFrom: 6 },
+  star5: { lowest: 1, highest: 5, detractorsUpTo: 2, promotersFrom: 4 },
+  thumbs: { lowest: 0, highest: 1, detractorsUpTo: 0, promotersFrom: 1 },
+} as const satisfies Record<SurveyType, Scale & { detractorsUpTo: number; promotersFrom: number }>;
+
+export function scaleOf(type: SurveyType): Scale {
+  const { lowest, highest } = scales[type];
+  return { lowest, highest };
+}
+
+/** Whether a number is a score of this type: whole, and on its scale. */
+export function isScore(type: SurveyType, score: number): boolean {
+  const { lowest, highest } = scales[type];
+  return Number.isInteger(score) && score >= lowest && score <= highest;
+}
+
+/** Always from the raw score: two scores of a type may share a normalized one, never a category. */
+export function categoryOf(type: SurveyType, score: number): Category {
+  const { detractorsUpTo, promotersFrom } = scales[type];
+  if (score <= detractorsUpTo) return 'detractor';
+  return score >= promotersFrom ? 'promoter' : 'passive';
+}
+
+/** The score stretched over 0 to 10, to the nearest whole number, halves up. */
+export function normalized(type: SurveyType, score: number): number {
+  const { lowest, highest } = scales[type];
+  return wholeRatio(10 * (score - lowest), highest - lowest);
+}
+
+/** -100 to 100; null while nobody has answered, never a false 0. */
+export function netPromoterScore({ promoters, passives, detractors }: Tally): number | null {
+  const total = promoters + passives + detractors;
+  return total === 0 ? null : wholeRatio(100 * (promoters - detractors), total);
+}
+
+/** What percentage `part` is of `whole`, to one decimal; 0 of nothing. */
+export function percentage(part: number, whole: number): number {
+  return whole === 0 ? 0 : wholeRatio(1000 * part, whole) / 10;
+}
+
+/** The mean of raw scores, to two decimals; null without any. */
+export function averageScore(sum: number, count: number): number | null {
+  return count === 0 ? null : wholeRatio(100 * sum, count) / 100;
+}
+
+/**
+ * A ratio of whole numbers to the nearest whole number, halves away from zero. It stays with whole
+ * numbers until the one division, because a ratio such as 1.005 is not a half in binary.
+ */
+function wholeRatio(numerator: number, denominator: number): number {
+  const size = Math.floor((2 * Math.abs(numerator) + denominator) / (2 * denominator));
+  return numerator < 0 && size > 0 ? -size : size;
+}
