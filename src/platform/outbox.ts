@@ -25,3 +25,9 @@ export async function enqueue(sql: Sql, jobs: readonly NewJob[]) {
   }));
   await sql`insert into outbox ${sql(rows as never, 'task', 'payload', 'run_at')}`;
 }
+
+/** The same for as many rows as a statement finds: the insert, from a select of one payload a row. */
+export const enqueueEach = (sql: Sql, task: keyof Jobs, payloads: ReturnType<typeof sql>) => sql`
+  insert into outbox (task, payload)
+  select ${task}, payload
+  from (${payloads}) as each (payload)`;

@@ -45,3 +45,21 @@ export async function makeClient(sql: Sql, over: Record<string, unknown> = {}) {
   });
   return { id, read: await headersFor('read'), write: await headersFor('write') };
 }
+
+const everyEvent = [
+  'response.received',
+  'detractor.detected',
+  'survey.completed',
+  'summary.generated',
+];
+
+export async function makeWebhook(sql: Sql, org_id: string, over: Record<string, unknown> = {}) {
+  const webhook = {
+    org_id,
+    url: 'https://hooks.test/',
+    events: everyEvent,
+    secret: Buffer.from('not a sealed secret'),
+    ...over,
+  };
+  return one(await sql<Id[]>`insert into webhooks ${sql(webhook)} returning id`).id;
+}

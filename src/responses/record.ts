@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { Db, Sql } from '../platform/db.ts';
+import { categoryOf, type SurveyType } from '../scores.ts';
+import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
+import { detractorDetected, responseReceived } from '../webhooks/events.ts';
+import { insertAnswer, type NewAnswer } from './record.queries.ts';
+
+/**
+ * With no more contacts than this left to answer, an answer may be the last one and takes the survey's
+ * lock. More answers than this of one survey are never under way at once.
+ */
+const mayBeLast = 1000;
+
+export type Given = {
+  orgId: string;
+  surveyId: string;
+  surveyType: SurveyType;
+  /** Null through the shareable link. */
+  contact: { id: string; openContacts: number } | null;
+  score: number;
+  comment: string | null;
+  /** The beginning of the comment with nobody recognizable in it; only a detractor's is used. */
+  excerpt: string | null;
+  heldReason: string | null;
+  traceparent: string | null;
+  at: Date;
+};
+
+/**
+ * Records an answer with its events, and completes the survey if it was the last: all of it or nothing.
+ * Gives nothing back when the contact had answered already or the survey takes no answers any more.
+ */
+export async function recordAnswer({ db, pump }: { db: Db; pump: () => void }, given: Given) {
+  const answer = newAnswer(given);
+  const events = given.heldReason === null ? eventsOf(answer, given) : [];
+
+  const lastOnes = given.contact !== null && given.contact.openContacts <= mayBeLast;
+  const recorded =
+    lastOnes && given.heldReason === null
+      ? await db.begin((tx) => recordPerhapsLast(tx, answer, events))
+      : await insertAnswer(db, answer, events);
+
+  if (recorded) pump();
+  return recorded;
+}
+
+function newAnswer(given: Given): NewAnswer {
+  return {
+    id: randomUUID(),
+    org_id: given.orgId,
+    survey_id: given.surveyId,
+    contact_id: given.contact?.id ?? null,
+    source: given.contact ? 'link' : 'share',
+    score: given.score,
+    category: categoryOf(given.surveyType, given.score),
+    comment: given.comment,
+    held_reason: given.heldReason,
+    traceparent: given.traceparent,
+    created_at: given.at,
+  };
+}
+
+function eventsOf(answer: NewAnswer, { surveyId, surveyType, score, comment, excerpt, at }: Given) {
+  const told = { surveyId, responseId: answer.id, surveyType, score, at };
+  const received = responseReceived({ ...told, comment });
+  if (answer.category !== 'detractor') return [received];
+  return [received, detractorDetected({ ...told, excerpt })];
+}
+
+/** Statements of a transaction travel together: the lock and the answer cost one round trip. */
+async function recordPerhapsLast(
+  tx: Sql,
+  answer: NewAnswer,
+  events: Parameters<typeof insertAnswer>[2],
+) {
+  const { org_id, survey_id } = answer;
+  const [, recorded] = await Promise.all([
+    holdForCompletion(tx, org_id, survey_id),
+    insertAnswer(tx, answer, events),
+  ]);
+  if (recorded) await completeIfAnswered(tx, org_id, survey_id);
+  return recorded;
+}

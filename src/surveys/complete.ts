@@ -1,0 +1,44 @@
+import { notFound } from '../errors.ts';
+import type { Db, Sql } from '../platform/db.ts';
+import { emit } from '../webhooks/emit.ts';
+import { surveyCompleted } from '../webhooks/events.ts';
+import {
+  type CompletedSurvey,
+  closeByHand,
+  completeAnswered,
+  lockForCompletion,
+} from './completion.queries.ts';
+
+/** Keeps the survey's state as it is until the transaction ends. */
+export const holdForCompletion = lockForCompletion;
+
+/**
+ * Completes the survey if everybody has answered, and says so to subscribers. To be called in the
+ * transaction that holds the survey's lock: of the last two answers, the one that commits later sees
+ * the other.
+ */
+export async function completeIfAnswered(tx: Sql, orgId: string, surveyId: string) {
+  const survey = await completeAnswered(tx, orgId, surveyId);
+  if (survey) await tellCompletion(tx, orgId, { surveyId, ...survey });
+  return survey !== undefined;
+}
+
+/** Closes a survey by hand. A survey that had completed by itself has told so already. */
+export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: string) {
+  return await db.begin(async (tx) => {
+    await lockForCompletion(tx, orgId, surveyId);
+    const survey = await closeByHand(tx, orgId, surveyId);
+    if (!survey) throw notFound('survey');
+    if (survey.was !== 'completed') await tellCompletion(tx, orgId, { surveyId, ...survey });
+    return { id: surveyId, name: survey.name, was: survey.was };
+  });
+}
+
+async function tellCompletion(
+  tx: Sql,
+  orgId: string,
+  survey: CompletedSurvey & { surveyId: string },
+) {
+  const event = surveyCompleted({ ...survey, at: survey.completed_at });
+  await emit(tx, { orgId, events: [event] });
+}

@@ -1,0 +1,36 @@
+import type { Sql } from '../platform/db.ts';
+import { enqueueEach } from '../platform/outbox.ts';
+import type { Event } from './events.ts';
+
+export type Told = { orgId: string; events: readonly Event[]; traceparent?: string | null };
+
+/**
+ * The CTEs that make a delivery for each webhook that subscribed to an event, and a job for each
+ * delivery; for a webhook that is switched off, a skipped delivery that can be replayed later. They
+ * tell nothing unless `when` holds.
+ */
+export function emission(sql: Sql, { orgId, events, traceparent = null }: Told, when = sql`true`) {
+  return sql`
+    emitted as (
+      insert into deliveries (org_id, id, message_id, webhook_id, event, body, status, traceparent)
+      select d.org_id, d.id, d.id, d.webhook_id, d.event, d.body, d.status, ${traceparent}
+      from (
+        select w.org_id, gen_random_uuid() as id, w.id as webhook_id, e.event, e.body,
+               case when w.active then 'pending' else 'skipped' end as status
+        from unnest(${events.map(({ type }) => type)}::text[],
+                    ${events.map(({ body }) => body)}::text[]) as e (event, body)
+        join webhooks w on w.org_id = ${orgId} and e.event = any (w.events)
+        where ${when}
+      ) d
+      returning org_id, id, status
+    ), queued as (
+      ${enqueueEach(
+        sql,
+        'webhooks.deliver',
+        sql`
+        select json_build_object('org_id', org_id, 'delivery_id', id)
+        from emitted
+        where status = 'pending'`,
+      )}
+    )`;
+}

@@ -1,0 +1,8 @@
+import type { Sql } from '../platform/db.ts';
+import { emission, type Told } from './emission.cte.ts';
+
+export async function insertDeliveries(sql: Sql, told: Told) {
+  await sql`
+    with ${emission(sql, told)}
+    select from emitted`;
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Given, recordAnswer } from '../../src/responses/record.ts';
+import { closeSurvey } from '../../src/surveys/complete.ts';
+import { testDatabase } from '../support/database.ts';
+import { someoneWaits } from '../support/locks.ts';
+import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make.ts';
+
+const { db } = await testDatabase();
+
+/** A survey with contacts, and a webhook that is told everything. */
+async function survey({ contacts = 2 } = {}) {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId);
+  const of = { org_id: orgId, survey_id: surveyId };
+  const people = await Promise.all(Array.from({ length: contacts }, () => makeContact(db, of)));
+  const webhook = await makeWebhook(db, orgId);
+  return { orgId, surveyId, people, webhook };
+}
+type Survey = Awaited<ReturnType<typeof survey>>;
+
+function answer(s: Survey, contactId: string | null, over: Partial<Given> = {}) {
+  const contact = contactId === null ? null : { id: contactId, openContacts: s.people.length };
+  return recordAnswer(
+    { db, pump: () => {} },
+    {
+      orgId: s.orgId,
+      surveyId: s.surveyId,
+      surveyType: 'nps',
+      contact,
+      score: 9,
+      comment: null,
+      excerpt: null,
+      heldReason: null,
+      traceparent: null,
+      at: new Date(),
+      ...over,
+    },
+  );
+}
+
+const told = async (s: Survey) =>
+  (
+    await db<{ event: string }[]>`
+      select event from deliveries where webhook_id = ${s.webhook} order by event`
+  ).map(({ event }) => event);
+
+const statusOf = async (s: Survey) =>
+  (await db<{ status: string }[]>`select status from surveys where id = ${s.surveyId}`)[0]?.status;
+
+const answersOf = (s: Survey) => db`
+  select score, held_reason from responses where survey_id = ${s.surveyId}`;
+
+test('an answer marks its contact, counts, and is told with a job', async () => {
+  const s = await survey();
+  const recorded = await answer(s, s.people[0]!);
+
+  const [contact] = await db`select status, responded_at from contacts where id = ${s.people[0]!}`;
+  assert.equal(contact?.['status'], 'responded');
+  const [tally] = await db`select promoters, responded from survey_tallies
+    where survey_id = ${s.surveyId} and promoters > 0`;
+  assert.deepEqual({ ...tally }, { promoters: 1, responded: 1 });
+  const jobs = await db`select o.task, d.body from outbox o
+    join deliveries d on d.id = (o.payload ->> 'delivery_id')::uuid
+    where d.org_id = ${s.orgId}`;
+  assert.equal(jobs.length, 1);
+  assert.equal(JSON.parse(jobs[0]?.['body']).responseId, recorded?.id);
+});
+
+test('a detractor is told twice over', async () => {
+  const s = await survey();
+  await answer(s, s.people[0]!, { score: 6, comment: 'hm', excerpt: 'hm' });
+  assert.deepEqual(await told(s), ['detractor.detected', 'response.received']);
+});
+
+test('a webhook that is switched off keeps the event as skipped, without a job', async () => {
+  const s = await survey();
+  await db`update webhooks set active = false where id = ${s.webhook}`;
+  await answer(s, s.people[0]!);
+
+  const [delivery] = await db`select id, status from deliveries where webhook_id = ${s.webhook}`;
+  assert.equal(delivery?.['status'], 'skipped');
+  const jobs = await db`select from outbox where payload ->> 'delivery_id' = ${delivery?.['id']}`;
+  assert.equal(jobs.length, 0);
+});
+
+test('a webhook hears only what it subscribed to, and nothing of another organization', async () => {
+  const [s, other] = [await survey(), await survey()];
+  await db`update webhooks set events = '{survey.completed}' where id = ${s.webhook}`;
+  await answer(s, s.people[0]!);
+  assert.deepEqual(await told(s), []);
+  assert.deepEqual(await told(other), []);
+});
+
+test('of many answers of one contact at once, one is recorded', async () => {
+  const s = await survey();
+  const tries = await Promise.all(Array.from({ length: 16 }, () => answer(s, s.people[0]!)));
+
+  assert.equal(tries.filter(Boolean).length, 1);
+  assert.equal((await answersOf(s)).length, 1);
+  assert.deepEqual(await told(s), ['response.received']);
+});
+
+test('a held answer counts nowhere and tells nobody', async () => {
+  const s = await survey();
+  await answer(s, s.people[0]!, { heldReason: 'trap' });
+
+  const [contact] = await db`select status from contacts where id = ${s.people[0]!}`;
+  assert.equal(contact?.['status'], 'pending');
+  assert.deepEqual(await told(s), []);
+  const tallied = await db`select from survey_tallies
+    where survey_id = ${s.surveyId} and promoters + detractors > 0`;
+  assert.equal(tallied.length, 0);
+});
+
+test('a later answer takes the place of a held one', async () => {
+  const s = await survey();
+  await answer(s, s.people[0]!, { heldReason: 'trap', score: 0 });
+  assert.ok(await answer(s, s.people[0]!, { score: 10 }));
+
+  assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
+  assert.deepEqual(await told(s), ['response.received']);
+});
+
+test('a held answer does not take the place of one that counts', async () => {
+  const s = await survey();
+  await answer(s, s.people[0]!, { score: 10 });
+  assert.equal(await answer(s, s.people[0]!, { heldReason: 'trap', score: 0 }), undefined);
+  assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
+});
+
+test('through the shareable link anybody answers, and no contact changes', async () => {
+  const s = await survey();
+  await Promise.all([answer(s, null), answer(s, null)]);
+  assert.equal((await answersOf(s)).length, 2);
+  assert.equal(await statusOf(s), 'active');
+});
+
+test('the last answer completes the survey and tells it once', async () => {
+  const s = await survey();
+  for (const person of s.people) await answer(s, person);
+
+  assert.equal(await statusOf(s), 'completed');
+  assert.deepEqual(await told(s), ['response.received', 'response.received', 'survey.completed']);
+});
+
+test('two last answers at the same moment complete the survey once', async () => {
+  const s = await survey();
+  let both: Promise<unknown> = Promise.resolve();
+  await db.begin(async (tx) => {
+    await tx`select from surveys where id = ${s.surveyId} for no key update`;
+    both = Promise.all(s.people.map((person) => answer(s, person)));
+    await someoneWaits(db);
+  });
+  await both;
+
+  assert.equal(await statusOf(s), 'completed');
+  assert.deepEqual(await told(s), ['response.received', 'response.received', 'survey.completed']);
+});
+
+test('closing by hand is told once, and closing again is not', async () => {
+  const s = await survey();
+  assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'active');
+  assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'completed');
+  assert.deepEqual(await told(s), ['survey.completed']);
+});
+
+test('a survey that completed by itself is closed by hand without a second event', async () => {
+  const s = await survey({ contacts: 1 });
+  await answer(s, s.people[0]!);
+  await closeSurvey({ db }, s.orgId, s.surveyId);
+  assert.deepEqual(await told(s), ['response.received', 'survey.completed']);
+});
+
+test('a survey that was closed by hand takes no answers, one that completed by itself does', async () => {
+  const s = await survey({ contacts: 1 });
+  await answer(s, s.people[0]!);
+  assert.ok(await answer(s, null));
+  await closeSurvey({ db }, s.orgId, s.surveyId);
+  assert.equal(await answer(s, null), undefined);
+});
+
+test("another organization's survey cannot be closed", async () => {
+  const [s, other] = [await survey(), await survey()];
+  await assert.rejects(closeSurvey({ db }, other.orgId, s.surveyId), { kind: 'not_found' });
+  assert.equal(await statusOf(s), 'active');
+});
