@@ -37,12 +37,15 @@ create table deliveries (
   created_at      timestamptz not null default now(),
   delivered_at    timestamptz,
   next_attempt_at timestamptz,
+  claimed_by      text,                              -- the worker pool that has it in hand, while that lives
 
   primary key (org_id, id),
+  check ((status = 'pending') = (next_attempt_at is not null)),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
-);
+) with (fillfactor = 70);
 
 create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
+create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
 create index deliveries_by_age on deliveries (created_at);
 
 create table delivery_attempts (

@@ -3,7 +3,8 @@ import { json, type Sql } from './db.ts';
 /** Every job of the service and what its payload must be. */
 export type Jobs = {
   'platform.expire': Record<string, never>;
-  'webhooks.deliver': { org_id: string; delivery_id: string };
+  'webhooks.deliver': { org_id: string; webhook_id: string };
+  'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
   'sends.mail': { send_ids: string[] };
 };
 

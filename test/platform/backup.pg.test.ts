@@ -29,7 +29,7 @@ async function deployment() {
     select ${org_id}, ${survey_id}, 9, 'promoter', repeat('long ', 900) from generate_series(1, 300)`;
   await db`insert into withheld_sends (org_id, survey_id, email, reason_code, reason)
     values (${org_id}, ${survey_id}, 'a@b.test', 'frequency', 'too soon')`;
-  const job = { org_id, delivery_id: survey_id };
+  const job = { org_id, webhook_id: survey_id };
   await enqueue(db, [{ task: 'webhooks.deliver', payload: job }]);
   await db`select graphile_worker.add_job('webhooks.deliver', ${db.json(job)}::json)`;
   return { db, org_id, survey_id };
@@ -67,7 +67,7 @@ test('jobs that waited in the queue or the outbox wait in the outbox again', asy
   await restore(fresh, file, []);
 
   const jobs = await fresh`select task, payload from outbox order by id`;
-  const job = { task: 'webhooks.deliver', payload: { org_id, delivery_id: survey_id } };
+  const job = { task: 'webhooks.deliver', payload: { org_id, webhook_id: survey_id } };
   assert.deepEqual([...jobs], [job, job]);
 });
 

@@ -1,0 +1,110 @@
+import type { Db } from '../platform/db.ts';
+import { enqueue } from '../platform/outbox.ts';
+import {
+  type AttemptRow,
+  type ClaimedDelivery,
+  type Lane,
+  lockStanding,
+  saveAttempts,
+  saveStanding,
+} from './delivery.queries.ts';
+import { deliveryHeaders } from './headers.ts';
+import { type Attempt, answerTimeoutMs, judge, standAfter } from './rules.ts';
+
+/** The guarded client: it never throws for what the other side does. */
+export type Outbound = {
+  post(
+    url: string,
+    request: { headers: Record<string, string>; body: string; deadlineMs: number },
+  ): Promise<Answer>;
+};
+
+export type Answer = {
+  statusCode: number | null;
+  body: string;
+  error: string | null;
+  durationMs: number;
+};
+
+/** Opens what was sealed for one webhook of one organization. */
+export type Secrets = {
+  seal(context: { orgId: string; id: string }, secret: string): Buffer;
+  open(context: { orgId: string; id: string }, sealed: Uint8Array): string;
+};
+
+export type DeliverTools = {
+  outbound: Outbound;
+  secrets: Secrets;
+  settings: { serviceName: string };
+};
+
+export type Outcome = { delivery: ClaimedDelivery; answer: Answer; at: Date };
+
+/** One attempt at one delivery. Whatever the subscriber does is an outcome. */
+export async function attempt(tools: DeliverTools, delivery: ClaimedDelivery): Promise<Outcome> {
+  const at = new Date();
+  const context = { orgId: delivery.org_id, id: delivery.webhook_id };
+  const open = (sealed: Uint8Array) => tools.secrets.open(context, sealed);
+  const answer = await tools.outbound.post(delivery.url, {
+    headers: deliveryHeaders(tools.settings.serviceName, {
+      id: delivery.id,
+      messageId: delivery.message_id,
+      event: delivery.event,
+      body: delivery.body,
+      at,
+      secret: open(delivery.secret),
+      previousSecret: delivery.previous_secret && open(delivery.previous_secret),
+    }),
+    body: delivery.body,
+    deadlineMs: answerTimeoutMs,
+  });
+  return { delivery, answer, at };
+}
+
+/**
+ * Records attempts of one webhook's deliveries and all that follows: the retries, how the webhook
+ * stands, and whether it is switched off. Says whether jobs were written.
+ */
+export async function record(db: Db, lane: Lane, outcomes: readonly Outcome[]): Promise<boolean> {
+  return await db.begin(async (tx) => {
+    const webhook = await lockStanding(tx, lane);
+    if (!webhook) return false;
+
+    const retries = await saveAttempts(tx, lane, outcomes.map(attemptRow));
+    const standing = standAfter(outcomes.map(attemptOf), webhook.failure_count);
+    await saveStanding(tx, lane, {
+      failures: standing.failures,
+      deactivatedReason: webhook.active ? standing.deactivatedReason : null,
+    });
+
+    await enqueue(
+      tx,
+      retries.map((runAt) => ({ task: 'webhooks.deliver', payload: lane, runAt })),
+    );
+    const switchedOff = webhook.active && standing.deactivatedReason !== null;
+    if (switchedOff) await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload: lane }]);
+    return retries.length > 0 || switchedOff;
+  });
+}
+
+const attemptOf = ({ delivery, answer }: Outcome): Attempt => ({
+  number: delivery.attempts + 1,
+  statusCode: answer.statusCode,
+  error: answer.error,
+});
+
+function attemptRow(outcome: Outcome): AttemptRow {
+  const { delivery, answer, at } = outcome;
+  const { status, retryInSeconds } = judge(attemptOf(outcome));
+  return {
+    id: delivery.id,
+    number: delivery.attempts + 1,
+    status,
+    status_code: answer.statusCode,
+    response_body: answer.statusCode === null ? null : answer.body,
+    error: answer.error,
+    duration_ms: answer.durationMs,
+    at,
+    retry_in_seconds: retryInSeconds,
+  };
+}

@@ -1,0 +1,174 @@
+import type { Sql } from '../platform/db.ts';
+
+/** A delivery in hand, with all that it takes to attempt it. */
+export type ClaimedDelivery = {
+  id: string;
+  org_id: string;
+  webhook_id: string;
+  message_id: string;
+  event: string;
+  body: string;
+  attempts: number;
+  traceparent: string | null;
+  created_at: Date;
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+};
+
+export type Lane = { org_id: string; webhook_id: string };
+
+/**
+ * Takes due deliveries of a webhook in hand, oldest first. A claim holds while the worker pool that
+ * made it lives. What is due to a webhook that is switched off becomes skipped instead.
+ */
+export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
+  return await sql<ClaimedDelivery[]>`
+    with webhook as (
+      select active, url, secret,
+             case when previous_secret_until > now() then previous_secret end as previous_secret
+      from webhooks
+      where org_id = ${org_id} and id = ${webhook_id}
+    ), skipped as (
+      update deliveries
+      set status = 'skipped', next_attempt_at = null
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
+        and ${free(sql)} and (select not active from webhook)
+    ), due as (
+      select id
+      from deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
+        and next_attempt_at <= now() and ${free(sql)} and (select active from webhook)
+      order by next_attempt_at
+      limit ${claim.atMost}
+      for update skip locked
+    )
+    update deliveries d
+    set claimed_by = ${claim.by}
+    from due, webhook w
+    where d.org_id = ${org_id} and d.id = due.id
+    returning d.id, d.org_id, d.webhook_id, d.message_id, d.event, d.body, d.attempts,
+              d.traceparent, d.created_at, w.url, w.secret, w.previous_secret`;
+}
+
+type Claim = { by: string; atMost: number };
+
+const free = (sql: Sql) => sql`
+  (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
+
+/** Webhooks with deliveries that are due and in nobody's hand. */
+export async function listLanesDue(sql: Sql) {
+  return await sql<Lane[]>`
+    select org_id, id as webhook_id
+    from webhooks w
+    where exists (
+      select from deliveries
+      where webhook_id = w.id and status = 'pending' and next_attempt_at <= now() and ${free(sql)}
+    )`;
+}
+
+/** Gives a claimed delivery back, to be taken in hand later. */
+export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, seconds: number) {
+  await sql`
+    update deliveries
+    set claimed_by = null, next_attempt_at = now() + make_interval(secs => ${seconds})
+    where org_id = ${org_id} and id = ${id} and status = 'pending'`;
+}
+
+export type WebhookStanding = { active: boolean; failure_count: number };
+
+/** Locks the webhook, so that what several deliveries come to is added up one after the other. */
+export async function lockStanding(sql: Sql, { org_id, webhook_id }: Lane) {
+  const [webhook] = await sql<WebhookStanding[]>`
+    select active, failure_count
+    from webhooks
+    where org_id = ${org_id} and id = ${webhook_id}
+    for no key update`;
+  return webhook;
+}
+
+export type AttemptRow = {
+  id: string;
+  number: number;
+  status: 'delivered' | 'pending' | 'failed';
+  status_code: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+  at: Date;
+  retry_in_seconds: number | null;
+};
+
+/** Writes attempts and what they mean for their deliveries; says when the next ones are due. */
+export async function saveAttempts(sql: Sql, { org_id }: Lane, attempts: readonly AttemptRow[]) {
+  const retries = await sql<{ next_attempt_at: Date }[]>`
+    with attempt as (
+      select *
+      from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
+        id uuid, number smallint, status text, status_code smallint, response_body text, error text,
+        duration_ms integer, at timestamptz, retry_in_seconds integer)
+    ), recorded as (
+      insert into delivery_attempts
+        (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
+      select ${org_id}, id, number, status_code, response_body, error, duration_ms, at
+      from attempt
+      where exists (select from deliveries d where d.org_id = ${org_id} and d.id = attempt.id)
+      on conflict (org_id, delivery_id, number) do nothing
+    )
+    update deliveries d
+    set status = a.status, attempts = a.number, status_code = a.status_code,
+        response_body = a.response_body, claimed_by = null,
+        delivered_at = case when a.status = 'delivered' then now() end,
+        next_attempt_at = now() + make_interval(secs => a.retry_in_seconds)
+    from attempt a
+    where d.org_id = ${org_id} and d.id = a.id and d.status = 'pending'
+    returning d.next_attempt_at`;
+  return retries.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
+}
+
+export async function saveStanding(
+  sql: Sql,
+  { org_id, webhook_id }: Lane,
+  { failures, deactivatedReason }: { failures: number; deactivatedReason: string | null },
+) {
+  await sql`
+    update webhooks
+    set failure_count = ${failures}, last_delivery_at = now(),
+        active = active and ${deactivatedReason}::text is null,
+        deactivated_at = case when ${deactivatedReason}::text is null then deactivated_at else now() end,
+        deactivated_reason = coalesce(${deactivatedReason}, deactivated_reason)
+    where org_id = ${org_id} and id = ${webhook_id}`;
+}
+
+export type Tried = {
+  id: string;
+  webhook_id: string;
+  event: string;
+  body: string;
+  status: 'delivered' | 'failed';
+  status_code: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+  at: Date;
+};
+
+/** Keeps a delivery that was attempted outside of the queue, when it is over. */
+export async function insertTried(sql: Sql, orgId: string, tried: Tried) {
+  await sql`
+    with delivery as (
+      insert into deliveries (org_id, id, message_id, webhook_id, event, body, status, attempts,
+                              status_code, response_body, delivered_at)
+      select org_id, ${tried.id}::uuid, ${tried.id}::uuid, id, ${tried.event}, ${tried.body},
+             ${tried.status}, 1, ${tried.status_code}::smallint, ${tried.response_body},
+             case when ${tried.status} = 'delivered' then now() end
+      from webhooks
+      where org_id = ${orgId} and id = ${tried.webhook_id}
+      returning org_id, id
+    )
+    insert into delivery_attempts
+      (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
+    select org_id, id, 1, ${tried.status_code}::smallint, ${tried.response_body}, ${tried.error},
+           ${tried.duration_ms}, ${tried.at}
+    from delivery`;
+}

@@ -1,0 +1,157 @@
+import type { Db } from '../platform/db.ts';
+import type { Log } from '../platform/log.ts';
+import { attempt, type DeliverTools, type Outcome, record } from './deliver.ts';
+import {
+  type ClaimedDelivery,
+  claimDue,
+  type Lane,
+  listLanesDue,
+  postpone,
+} from './delivery.queries.ts';
+
+/** Attempts of one webhook under way at once: a subscriber that hangs holds no more than these. */
+export const inFlightPerWebhook = 16;
+const outcomesPerTransaction = 200;
+const recordAgainMs = 500;
+const postponeSeconds = 60;
+
+type LaneTools = DeliverTools & {
+  db: Db;
+  log: Log;
+  pump: () => void;
+  /** The worker pool in whose name deliveries are claimed: when it dies, they are free again. */
+  claimer: () => string;
+};
+
+type LaneState = Lane & {
+  inFlight: number;
+  filling: boolean;
+  fillAgain: boolean;
+  outcomes: Outcome[];
+  recording: boolean;
+};
+
+export type Lanes = ReturnType<typeof createLanes>;
+
+/**
+ * A lane for each webhook that has deliveries due: it claims a few, attempts them side by side, and
+ * claims the next as these end. Webhooks share nothing, so one that is slow, or has a long backlog,
+ * delays nobody else; and a job only wakes a lane, so that it holds no worker while a subscriber hangs.
+ */
+export function createLanes(tools: LaneTools) {
+  const lanes = new Map<string, LaneState>();
+  let stopping = false;
+  let onIdle: (() => void) | null = null;
+
+  /** Looks for due deliveries of a webhook; resolves once those it may take are on their way. */
+  async function wake(which: Lane) {
+    const lane = lanes.get(which.webhook_id) ?? newLane(which);
+    lanes.set(which.webhook_id, lane);
+    await fill(lane);
+  }
+
+  /** Wakes every webhook with something due: whatever a crash or a lost job left behind. */
+  async function sweep() {
+    for (const lane of await listLanesDue(tools.db)) await wake(lane);
+  }
+
+  async function fill(lane: LaneState) {
+    lane.fillAgain = true;
+    if (lane.filling) return;
+    lane.filling = true;
+    try {
+      while (lane.fillAgain && !stopping) {
+        lane.fillAgain = false;
+        await claimAndStart(lane);
+      }
+    } finally {
+      lane.filling = false;
+      retire(lane);
+    }
+  }
+
+  async function claimAndStart(lane: LaneState) {
+    const atMost = inFlightPerWebhook - lane.inFlight;
+    if (atMost <= 0 || lane.outcomes.length >= outcomesPerTransaction) return;
+    const claimed = await claimDue(tools.db, lane, { by: tools.claimer(), atMost });
+    lane.inFlight += claimed.length;
+    for (const delivery of claimed) {
+      void attempt(tools, delivery).then(
+        (outcome) => settle(lane, outcome),
+        (error: unknown) => giveBack(lane, delivery, error),
+      );
+    }
+  }
+
+  function settle(lane: LaneState, outcome: Outcome) {
+    lane.inFlight -= 1;
+    lane.outcomes.push(outcome);
+    void recordAll(lane);
+    void refill(lane);
+  }
+
+  /** We could not even try, a secret that cannot be opened say: others must not wait for it. */
+  async function giveBack(lane: LaneState, delivery: ClaimedDelivery, error: unknown) {
+    tools.log.error({ err: error, delivery_id: delivery.id }, 'a delivery could not be attempted');
+    await postpone(tools.db, delivery, postponeSeconds).catch(() => {});
+    lane.inFlight -= 1;
+    void refill(lane);
+  }
+
+  /** While Postgres is away nothing is claimed; the next sweep goes on. */
+  async function refill(lane: LaneState) {
+    await fill(lane).catch((error: unknown) =>
+      tools.log.warn({ err: error, webhook_id: lane.webhook_id }, 'no deliveries claimed'),
+    );
+  }
+
+  /** While one group is written the next one gathers: the busier the lane, the larger the groups. */
+  async function recordAll(lane: LaneState) {
+    if (lane.recording) return;
+    lane.recording = true;
+    while (lane.outcomes.length > 0) {
+      const group = lane.outcomes.slice(0, outcomesPerTransaction);
+      const saved = await save(lane, group);
+      if (saved) lane.outcomes.splice(0, group.length);
+      else await new Promise((later) => setTimeout(later, recordAgainMs));
+    }
+    lane.recording = false;
+    retire(lane);
+  }
+
+  /** What happened must not be forgotten because Postgres is away: it is written when it is back. */
+  async function save(lane: LaneState, group: readonly Outcome[]): Promise<boolean> {
+    try {
+      if (await record(tools.db, lane, group)) tools.pump();
+      return true;
+    } catch (error) {
+      tools.log.warn({ err: error, webhook_id: lane.webhook_id }, 'attempts not recorded yet');
+      return false;
+    }
+  }
+
+  function retire(lane: LaneState) {
+    if (lane.inFlight > 0 || lane.recording || lane.filling || lane.outcomes.length > 0) return;
+    lanes.delete(lane.webhook_id);
+    if (lanes.size === 0) onIdle?.();
+  }
+
+  /** Takes no more deliveries in hand; resolves when those in hand are attempted and recorded. */
+  async function stop() {
+    stopping = true;
+    for (const lane of [...lanes.values()]) retire(lane);
+    if (lanes.size > 0) await new Promise<void>((idle) => (onIdle = idle));
+  }
+
+  return { wake, sweep, stop };
+}
+
+const newLane = ({ org_id, webhook_id }: Lane): LaneState => ({
+  org_id,
+  webhook_id,
+  inFlight: 0,
+  filling: false,
+  fillAgain: false,
+  outcomes: [],
+  recording: false,
+});

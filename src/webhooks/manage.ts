@@ -1,0 +1,94 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { notFound, Refusal } from '../errors.ts';
+import type { WriteKey } from '../keys/authenticate.ts';
+import type { Db, Sql } from '../platform/db.ts';
+import type { Secrets } from './deliver.ts';
+import type { EventType } from './events.ts';
+import {
+  findWebhook,
+  insertWebhook,
+  lockAndCountWebhooks,
+  rotateSecret,
+  updateWebhook,
+} from './queries.ts';
+import { spellSecret } from './signatures.ts';
+
+const webhooksAllowed = 50;
+
+export type ManageTools = {
+  db: Db;
+  secrets: Secrets;
+  /** Why a URL may not be a webhook's, in a sentence, or null. */
+  judgeTarget: (url: string) => string | null;
+};
+
+type Wish = {
+  org_id?: string | undefined;
+  url: string;
+  events: EventType[];
+  description?: string | null | undefined;
+};
+
+/** Creates a subscription. The secret is in this answer and nowhere else. */
+export async function createWebhook(tools: ManageTools, key: WriteKey, wish: Wish) {
+  if (wish.org_id !== undefined && wish.org_id !== key.org_id) {
+    throw new Refusal('forbidden', 'org_id is not the organization of this API key');
+  }
+  refuseTarget(tools, wish.url);
+  const id = randomUUID();
+  const secret = spellSecret(randomBytes(32));
+  const webhook = {
+    id,
+    url: wish.url,
+    events: wish.events,
+    description: wish.description ?? null,
+    secret: tools.secrets.seal({ orgId: key.org_id, id }, secret),
+  };
+  return await tools.db.begin(async (tx) => {
+    if ((await lockAndCountWebhooks(tx, key.org_id)) >= webhooksAllowed) {
+      throw new Refusal('invalid', `an organization has at most ${webhooksAllowed} webhooks`, {
+        code: 'too_many_webhooks',
+      });
+    }
+    return { ...(await insertWebhook(tx, key.org_id, webhook)), secret };
+  });
+}
+
+type Change = {
+  url?: string | undefined;
+  events?: EventType[] | undefined;
+  description?: string | null | undefined;
+  active?: boolean | undefined;
+};
+
+export async function changeWebhook(tools: ManageTools, key: WriteKey, id: string, change: Change) {
+  if (change.url !== undefined) refuseTarget(tools, change.url);
+  const webhook = await updateWebhook(tools.db, key.org_id, id, {
+    url: change.url ?? null,
+    events: change.events ?? null,
+    description: change.description ?? null,
+    describes: change.description !== undefined,
+    active: change.active ?? null,
+  });
+  if (!webhook) throw notFound('webhook');
+  return webhook;
+}
+
+export async function renewSecret(tools: ManageTools, key: WriteKey, id: string) {
+  const secret = spellSecret(randomBytes(32));
+  const sealed = tools.secrets.seal({ orgId: key.org_id, id }, secret);
+  const webhook = await rotateSecret(tools.db, key.org_id, id, sealed);
+  if (!webhook) throw notFound('webhook');
+  return { ...webhook, secret };
+}
+
+export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string) {
+  const webhook = await findWebhook(db, orgId, id);
+  if (!webhook) throw notFound('webhook');
+  return webhook;
+}
+
+function refuseTarget({ judgeTarget }: ManageTools, url: string) {
+  const complaint = judgeTarget(url);
+  if (complaint) throw new Refusal('invalid', `url: ${complaint}`, { code: 'forbidden_url' });
+}

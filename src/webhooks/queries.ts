@@ -1,0 +1,197 @@
+import { one, type Sql } from '../platform/db.ts';
+import type { EventType } from './events.ts';
+
+export type WebhookRow = {
+  id: string;
+  org_id: string;
+  url: string;
+  events: EventType[];
+  active: boolean;
+  failure_count: number;
+  description: string | null;
+  created_at: Date;
+  updated_at: Date;
+  deactivated_at: Date | null;
+  deactivated_reason: string | null;
+  last_delivery_at: Date | null;
+};
+
+const columns = (sql: Sql) => sql`
+  id, org_id, url, events, active, failure_count, description, created_at, updated_at,
+  deactivated_at, deactivated_reason, last_delivery_at`;
+
+export async function listWebhooks(sql: Sql, orgId: string) {
+  return await sql<WebhookRow[]>`
+    select ${columns(sql)}
+    from webhooks
+    where org_id = ${orgId}
+    order by created_at desc, id desc`;
+}
+
+export async function findWebhook(sql: Sql, orgId: string, id: string) {
+  const [webhook] = await sql<WebhookRow[]>`
+    select ${columns(sql)}
+    from webhooks
+    where org_id = ${orgId} and id = ${id}`;
+  return webhook;
+}
+
+/** Serializes the organization's creations, so that its webhooks can be counted against their limit. */
+export async function lockAndCountWebhooks(sql: Sql, orgId: string): Promise<number> {
+  await sql`select from organizations where id = ${orgId} for no key update`;
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from webhooks where org_id = ${orgId}`,
+  ).count;
+}
+
+export type NewWebhook = {
+  id: string;
+  url: string;
+  events: readonly EventType[];
+  description: string | null;
+  secret: Buffer;
+};
+
+export async function insertWebhook(sql: Sql, orgId: string, webhook: NewWebhook) {
+  return one(
+    await sql<WebhookRow[]>`
+      insert into webhooks (org_id, id, url, events, description, secret)
+      values (${orgId}, ${webhook.id}, ${webhook.url}, ${[...webhook.events]}, ${webhook.description},
+              ${webhook.secret})
+      returning ${columns(sql)}`,
+  );
+}
+
+export type WebhookChange = {
+  url: string | null;
+  events: EventType[] | null;
+  description: string | null;
+  describes: boolean;
+  active: boolean | null;
+};
+
+/** Switching a webhook on ends its run of failures; what was skipped meanwhile waits for a replay. */
+export async function updateWebhook(sql: Sql, orgId: string, id: string, change: WebhookChange) {
+  const { url, events, description, describes, active } = change;
+  const [webhook] = await sql<WebhookRow[]>`
+    update webhooks
+    set url = coalesce(${url}, url),
+        events = coalesce(${events}::text[], events),
+        description = case when ${describes} then ${description} else description end,
+        active = coalesce(${active}, active),
+        failure_count = case when ${active ?? false} then 0 else failure_count end,
+        deactivated_at = case ${active}::boolean when true then null
+                              when false then coalesce(deactivated_at, now())
+                              else deactivated_at end,
+        deactivated_reason = case ${active}::boolean when true then null
+                                  when false then coalesce(deactivated_reason, 'switched off by its owner')
+                                  else deactivated_reason end,
+        updated_at = now()
+    where org_id = ${orgId} and id = ${id}
+    returning ${columns(sql)}`;
+  return webhook;
+}
+
+export async function deleteWebhook(sql: Sql, orgId: string, id: string): Promise<boolean> {
+  const gone = await sql`delete from webhooks where org_id = ${orgId} and id = ${id}`;
+  return gone.count > 0;
+}
+
+/** The secret so far signs too for a day, so that a receiver has time to change over. */
+export async function rotateSecret(sql: Sql, orgId: string, id: string, secret: Buffer) {
+  const [webhook] = await sql<WebhookRow[]>`
+    update webhooks
+    set previous_secret = secret, previous_secret_until = now() + interval '24 hours',
+        secret = ${secret}, updated_at = now()
+    where org_id = ${orgId} and id = ${id}
+    returning ${columns(sql)}`;
+  return webhook;
+}
+
+export type Target = { url: string; secret: Buffer };
+
+export async function findTarget(sql: Sql, orgId: string, id: string) {
+  const [target] = await sql<Target[]>`
+    select url, secret from webhooks where org_id = ${orgId} and id = ${id}`;
+  return target;
+}
+
+/** Deliveries with their attempts, newest first, as the JSON they are answered as. */
+export async function listDeliveries(sql: Sql, orgId: string, webhookId: string, limit: number) {
+  return one(
+    await sql<{ deliveries: string }[]>`
+      select coalesce(json_agg(shown order by d.created_at desc, d.id desc), '[]')::text as deliveries
+      from (
+        select *
+        from deliveries
+        where org_id = ${orgId} and webhook_id = ${webhookId}
+        order by created_at desc, id desc
+        limit ${limit}
+      ) d
+      cross join lateral (
+        select coalesce(json_agg(json_build_object(
+                 'number', number, 'status_code', status_code, 'response_body', response_body,
+                 'error', error, 'duration_ms', duration_ms, 'at', ${iso(sql, 'at')}
+               ) order by number), '[]') as attempts
+        from delivery_attempts
+        where org_id = ${orgId} and delivery_id = d.id
+      ) a
+      cross join lateral (
+        select d.id, d.webhook_id, d.event, d.status, a.attempts, d.status_code, d.response_body,
+               ${iso(sql, 'd.created_at')} as created_at, ${iso(sql, 'd.delivered_at')} as delivered_at,
+               ${iso(sql, 'd.next_attempt_at')} as next_attempt_at,
+               substring(d.traceparent from 4 for 32) as trace_id
+      ) shown`,
+  ).deliveries;
+}
+
+const iso = (sql: Sql, column: string) =>
+  sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** New deliveries of events that the webhook was told before, or should have been. */
+export async function copyDeliveries(
+  sql: Sql,
+  orgId: string,
+  { webhookId, deliveryId, since }: { webhookId: string; deliveryId?: string; since?: Date },
+): Promise<number> {
+  const which = deliveryId
+    ? sql`d.id = ${deliveryId}`
+    : sql`d.status in ('skipped', 'failed') and d.created_at >= ${since!}
+          and d.event <> 'webhook.test' and not exists (
+            select from deliveries later
+            where later.webhook_id = d.webhook_id and later.message_id = d.message_id
+              and later.created_at > d.created_at
+          )`;
+  const copies = await sql`
+    insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at, traceparent)
+    select d.org_id, d.message_id, d.webhook_id, d.event, d.body, now(), d.traceparent
+    from deliveries d
+    where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and ${which}
+    order by d.created_at, d.id`;
+  return copies.count;
+}
+
+/** Forgets old deliveries beyond a webhook's newest, some at a time; says whether there may be more. */
+export async function deleteOldDeliveries(
+  sql: Sql,
+  { keep, days, atMost }: { keep: number; days: number; atMost: number },
+): Promise<boolean> {
+  const gone = await sql`
+    delete from deliveries d
+    using (
+      select o.org_id, o.id
+      from webhooks w
+      cross join lateral (
+        select org_id, id, created_at, status
+        from deliveries
+        where webhook_id = w.id
+        order by created_at desc, id desc
+        offset ${keep}
+      ) o
+      where o.created_at < now() - make_interval(days => ${days}) and o.status <> 'pending'
+      limit ${atMost}
+    ) old
+    where d.org_id = old.org_id and d.id = old.id`;
+  return gone.count === atMost;
+}

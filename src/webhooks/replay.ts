@@ -1,0 +1,38 @@
+import { notFound, Refusal } from '../errors.ts';
+import type { WriteKey } from '../keys/authenticate.ts';
+import type { Db } from '../platform/db.ts';
+import { enqueue } from '../platform/outbox.ts';
+import { getWebhook } from './manage.ts';
+import { copyDeliveries } from './queries.ts';
+
+type ReplayTools = { db: Db; pump: () => void };
+type Which = { webhookId: string; deliveryId?: string; since?: Date };
+
+/** Tells one event again: a new delivery with the webhook-id of the first. */
+export async function redeliver(tools: ReplayTools, key: WriteKey, which: Which) {
+  const count = await again(tools, key, which);
+  if (count === 0) throw notFound('delivery');
+  return { redelivered: count };
+}
+
+/** Tells again what a webhook has missed since a time: events that were skipped or failed. */
+export async function replay(tools: ReplayTools, key: WriteKey, which: Which) {
+  return { replayed: await again(tools, key, which) };
+}
+
+async function again({ db, pump }: ReplayTools, key: WriteKey, which: Which): Promise<number> {
+  const count = await db.begin(async (tx) => {
+    const webhook = await getWebhook({ db: tx }, key.org_id, which.webhookId);
+    if (!webhook.active) {
+      throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
+        code: 'webhook_inactive',
+      });
+    }
+    const payload = { org_id: key.org_id, webhook_id: webhook.id };
+    const copies = await copyDeliveries(tx, key.org_id, which);
+    if (copies > 0) await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
+    return copies;
+  });
+  pump();
+  return count;
+}

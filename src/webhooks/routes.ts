@@ -1,0 +1,88 @@
+import { Hono } from 'hono';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import type { Db } from '../platform/db.ts';
+import { parseBody } from '../platform/http.ts';
+import { isUuid } from '../platform/parse.ts';
+import type { DeliverTools } from './deliver.ts';
+import { eventTypes } from './events.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  getWebhook,
+  type ManageTools,
+  renewSecret,
+} from './manage.ts';
+import { deleteWebhook, listDeliveries, listWebhooks } from './queries.ts';
+import { redeliver, replay } from './replay.ts';
+import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
+import { tryWebhook } from './try.ts';
+
+const deliveriesShown = 50;
+
+export type WebhookTools = ManageTools & DeliverTools & { db: Db; pump: () => void };
+
+/** The management endpoints answer with the record itself, and lists under their own name. */
+export const webhookRoutes = (tools: WebhookTools) =>
+  new Hono<ApiEnv>()
+    .get('/', async (c) => c.json({ webhooks: await listWebhooks(tools.db, c.var.key.org_id) }))
+
+    .post('/', async (c) => {
+      const key = requireWrite(c.var.key);
+      return c.json(await createWebhook(tools, key, await parseBody(c, NewWebhook)), 201);
+    })
+
+    .get('/events', (c) => c.json({ events: eventTypes }))
+
+    .get('/:id', async (c) =>
+      c.json(await getWebhook(tools, c.var.key.org_id, id(c.req.param('id'), 'webhook'))),
+    )
+
+    .put('/:id', async (c) => {
+      const key = requireWrite(c.var.key);
+      const webhookId = id(c.req.param('id'), 'webhook');
+      const change = await parseBody(c, WebhookChange, { optional: true });
+      return c.json(await changeWebhook(tools, key, webhookId, change));
+    })
+
+    .delete('/:id', async (c) => {
+      const key = requireWrite(c.var.key);
+      const gone = await deleteWebhook(tools.db, key.org_id, id(c.req.param('id'), 'webhook'));
+      if (!gone) throw notFound('webhook');
+      return c.body(null, 204);
+    })
+
+    .post('/:id/rotate-secret', async (c) =>
+      c.json(await renewSecret(tools, requireWrite(c.var.key), id(c.req.param('id'), 'webhook'))),
+    )
+
+    .post('/:id/test', async (c) =>
+      c.json(await tryWebhook(tools, requireWrite(c.var.key), id(c.req.param('id'), 'webhook'))),
+    )
+
+    .get('/:id/deliveries', async (c) => {
+      const { org_id } = c.var.key;
+      const webhook = await getWebhook(tools, org_id, id(c.req.param('id'), 'webhook'));
+      const deliveries = await listDeliveries(tools.db, org_id, webhook.id, deliveriesShown);
+      return c.body(`{"deliveries":${deliveries}}`, 200, { 'Content-Type': 'application/json' });
+    })
+
+    .post('/:id/deliveries/:delivery_id/redeliver', async (c) => {
+      const key = requireWrite(c.var.key);
+      const webhookId = id(c.req.param('id'), 'webhook');
+      const deliveryId = id(c.req.param('delivery_id'), 'delivery');
+      return c.json(await redeliver(tools, key, { webhookId, deliveryId }), 202);
+    })
+
+    .post('/:id/replay', async (c) => {
+      const key = requireWrite(c.var.key);
+      const webhookId = id(c.req.param('id'), 'webhook');
+      const { since } = await parseBody(c, Replay);
+      return c.json(await replay(tools, key, { webhookId, since }), 202);
+    });
+
+/** An id that is not a UUID is nobody's: not found, like a stranger's. */
+function id(text: string, what: string): string {
+  if (!isUuid(text)) throw notFound(what);
+  return text;
+}

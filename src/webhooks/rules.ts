@@ -1,0 +1,41 @@
+export const answerTimeoutMs = 10_000;
+const attemptsAllowed = 2;
+const retryDelaySeconds = 5;
+const failuresAllowed = 3;
+
+/** What came of one attempt: the status of the answer, or why there was none. */
+export type Attempt = { number: number; statusCode: number | null; error: string | null };
+
+/** What an attempt means for its delivery. */
+export type Verdict = {
+  status: 'delivered' | 'pending' | 'failed';
+  retryInSeconds: number | null;
+};
+
+/** What the attempts, in their order, mean for the webhook. */
+export type Standing = { failures: number; deactivatedReason: string | null };
+
+/** One retry after five seconds; a delivery that fails again has failed. */
+export function judge({ number, statusCode }: Attempt): Verdict {
+  if (statusCode !== null && statusCode >= 200 && statusCode < 300) {
+    return { status: 'delivered', retryInSeconds: null };
+  }
+  if (number < attemptsAllowed) return { status: 'pending', retryInSeconds: retryDelaySeconds };
+  return { status: 'failed', retryInSeconds: null };
+}
+
+/** A delivery that failed counts; one that arrives ends the run; the third in a row switches off. */
+export function standAfter(attempts: readonly Attempt[], failuresBefore: number): Standing {
+  let failures = failuresBefore;
+  let deactivatedReason: string | null = null;
+  for (const attempt of attempts) {
+    const { status } = judge(attempt);
+    if (status === 'delivered') failures = 0;
+    if (status === 'failed') failures += 1;
+    if (failures >= failuresAllowed) deactivatedReason ??= reason(failures, attempt);
+  }
+  return { failures, deactivatedReason };
+}
+
+const reason = (failures: number, { statusCode, error }: Attempt) =>
+  `${failures} deliveries in a row failed, the last with: ${error ?? `status ${statusCode}`}`;

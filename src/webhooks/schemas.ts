@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import { Uuid } from '../platform/parse.ts';
+import { type EventType, eventTypes } from './events.ts';
+
+const longestUrl = 2000;
+const longestDescription = 500;
+
+const types = eventTypes.map(({ type }) => type) as [EventType, ...EventType[]];
+
+const Events = v.pipe(
+  v.array(v.picklist(types, `must be among ${types.join(', ')}`)),
+  v.minLength(1, 'must name at least one event'),
+  v.transform((events) => [...new Set(events)]),
+);
+const Url = v.pipe(
+  v.string(),
+  v.maxLength(longestUrl, `must have at most ${longestUrl} characters`),
+);
+const Description = v.nullable(
+  v.pipe(
+    v.string(),
+    v.maxLength(longestDescription, `must have at most ${longestDescription} characters`),
+  ),
+);
+
+export const NewWebhook = v.object({
+  org_id: v.optional(v.string()),
+  url: Url,
+  events: Events,
+  description: v.optional(Description),
+});
+
+export const WebhookChange = v.object({
+  url: v.optional(Url),
+  events: v.optional(Events),
+  description: v.optional(Description),
+  active: v.optional(v.boolean()),
+});
+
+export const Replay = v.object({
+  since: v.pipe(
+    v.string(),
+    v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 time'),
+    v.transform((text) => new Date(text)),
+  ),
+});
+
+const Time = v.pipe(v.string(), v.isoTimestamp());
+
+export const Webhook = v.object({
+  id: Uuid,
+  org_id: Uuid,
+  url: v.string(),
+  events: v.array(v.picklist(types)),
+  active: v.boolean(),
+  failure_count: v.number(),
+  description: v.nullable(v.string()),
+  created_at: Time,
+  updated_at: Time,
+  deactivated_at: v.nullable(Time),
+  deactivated_reason: v.nullable(v.string()),
+  last_delivery_at: v.nullable(Time),
+});
+
+export const WebhookWithSecret = v.object({
+  ...Webhook.entries,
+  secret: v.pipe(v.string(), v.description('Shown in this answer and nowhere else.')),
+});
+
+export const Delivery = v.object({
+  id: Uuid,
+  webhook_id: Uuid,
+  event: v.string(),
+  status: v.picklist(['pending', 'delivered', 'failed', 'skipped']),
+  attempts: v.array(
+    v.object({
+      number: v.number(),
+      status_code: v.nullable(v.number()),
+      response_body: v.nullable(v.string()),
+      error: v.nullable(v.string()),
+      duration_ms: v.number(),
+      at: Time,
+    }),
+  ),
+  status_code: v.nullable(v.number()),
+  response_body: v.nullable(v.string()),
+  created_at: Time,
+  delivered_at: v.nullable(Time),
+  next_attempt_at: v.nullable(Time),
+  trace_id: v.nullable(v.string()),
+});
+
+export const Tried = v.object({
+  delivered: v.boolean(),
+  status_code: v.nullable(v.number()),
+  response_body: v.nullable(v.string()),
+  duration_ms: v.number(),
+  error: v.nullable(v.string()),
+  delivery_id: Uuid,
+});
