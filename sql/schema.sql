@@ -93,11 +93,14 @@ create table deliveries (
   created_at timestamp with time zone not null default now(),
   delivered_at timestamp with time zone,
   next_attempt_at timestamp with time zone,
+  claimed_by text,
+  constraint deliveries_check CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
   constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
   constraint deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE,
   constraint deliveries_pkey PRIMARY KEY (org_id, id)
 );
 CREATE INDEX deliveries_by_age ON public.deliveries USING btree (created_at);
+CREATE INDEX deliveries_due ON public.deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX deliveries_newest_first ON public.deliveries USING btree (webhook_id, created_at DESC, id DESC);
 
 create table delivery_attempts (
