@@ -5,7 +5,7 @@ export type Jobs = {
   'platform.expire': Record<string, never>;
   'webhooks.deliver': { org_id: string; webhook_id: string };
   'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
-  'sends.mail': { send_ids: string[] };
+  'sends.mail': { org_id: string; send_ids: string[] };
 };
 
 export type NewJob = {

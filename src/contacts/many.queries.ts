@@ -1,0 +1,42 @@
+import type { Sql } from '../platform/db.ts';
+
+export type ManyContact = {
+  email: string;
+  name: string | null;
+  properties: Record<string, unknown>;
+  token: string;
+};
+
+export type SavedContact = { id: string; email: string; key: string; token: string };
+
+/** Adds contacts to a survey or updates them, as saving one does. No two may have the same address. */
+export async function saveMany(
+  sql: Sql,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  contacts: readonly ManyContact[],
+) {
+  return await sql<SavedContact[]>`
+    insert into contacts as c (org_id, survey_id, email, name, properties, token)
+    select ${orgId}, ${surveyId}, email, name, properties, token
+    from json_to_recordset(${JSON.stringify(contacts)}::text::json)
+      as given (email text, name text, properties jsonb, token text)
+    order by lower(email)
+    on conflict (survey_id, lower(email)) do update
+      set name = coalesce(excluded.name, c.name),
+          properties = c.properties || excluded.properties,
+          updated_at = now()
+      where c.org_id = ${orgId}
+    returning id, email, lower(email) as key, token`;
+}
+
+/** Those of the addresses that are contacts of the survey already. */
+export async function listByAddress(
+  sql: Sql,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  keys: readonly string[],
+) {
+  return await sql<SavedContact[]>`
+    select id, email, lower(email) as key, token
+    from contacts
+    where org_id = ${orgId} and survey_id = ${surveyId} and lower(email) = any (${[...keys]})`;
+}

@@ -1,0 +1,38 @@
+import type { Sql } from '../platform/db.ts';
+
+type Part = ReturnType<Sql>;
+
+// Contacts are locked in the order of their addresses, as saving many does: a list that is posted
+// again while it is being mailed must not wait in a circle with the mailing.
+
+/** The update for contacts whose mail is on its way, from a select of org_id and contact_id. */
+export const markSending = (sql: Sql, contacts: Part) => sql`
+  update contacts c
+  set status = 'sending', failure_reason = null, updated_at = now()
+  from (
+    select l.org_id, l.id
+    from (${contacts}) as s (org_id, contact_id)
+    join contacts l on l.org_id = s.org_id and l.id = s.contact_id
+    order by lower(l.email)
+    for no key update of l
+  ) s
+  where c.org_id = s.org_id and c.id = s.id and c.status <> 'responded'`;
+
+/**
+ * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
+ * status, the reason, and when it was sent. Who has answered meanwhile stays "responded".
+ */
+export const markSettled = (sql: Sql, outcomes: Part) => sql`
+  update contacts c
+  set status = case when c.status = 'responded' then c.status else s.status end,
+      failure_reason = s.reason,
+      sent_at = coalesce(c.sent_at, s.sent_at),
+      updated_at = now()
+  from (
+    select l.org_id, l.id, s.status, s.reason, s.sent_at
+    from (${outcomes}) as s (org_id, contact_id, status, reason, sent_at)
+    join contacts l on l.org_id = s.org_id and l.id = s.contact_id
+    order by lower(l.email)
+    for no key update of l
+  ) s
+  where c.org_id = s.org_id and c.id = s.id`;

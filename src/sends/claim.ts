@@ -1,0 +1,129 @@
+import { findContacts, saveContacts } from '../contacts/many.ts';
+import { Refusal } from '../errors.ts';
+import { holdMonth, refuseOverLimit, takeQuota } from '../organizations/quota.ts';
+import type { Db, Sql } from '../platform/db.ts';
+import { enqueue, type NewJob } from '../platform/outbox.ts';
+import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
+import { insertClaims, insertWithheld, loadFacts } from './queries.ts';
+import { type Judgement, judgeAll, type Recipient, type Submitted } from './rules.ts';
+
+const mailsPerJob = 50;
+const withheldByRule = new Set(['unsubscribed', 'bounced', 'frequency']);
+
+export type Where = { orgId: string; surveyId: string };
+
+export type Wish = {
+  requestId: string;
+  submitted: readonly Submitted[];
+  traceparent: string | null;
+};
+
+export type Claimed = {
+  judgements: Judgement[];
+  contacts: { id: string; email: string; key: string; token: string }[];
+  /** Addresses that this request mails; the others that it wanted to were claimed by another first. */
+  claimed: Set<string>;
+};
+
+/**
+ * The first transaction of a send: judges every contact, reserves the quota for those to be mailed or
+ * refuses all of them, keeps the contacts, claims each address, and leaves the jobs in the outbox.
+ */
+export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> {
+  return await db.begin(async (tx) => {
+    const { settings, judgements } = await judgeUnderLock(tx, where, wish.submitted);
+    await reopenForContact(tx, where.orgId, where.surveyId);
+
+    const contacts = await saveContacts(tx, where, uniqueRecipients(wish.submitted));
+    const claims = await insertClaims(tx, where, {
+      requestId: wish.requestId,
+      month: settings.month,
+      traceparent: wish.traceparent,
+      claims: claimsOf(judgements, contacts),
+    });
+    await takeQuota(tx, where.orgId, settings.month, claims.length);
+    await keepWithheld(tx, where, judgements);
+    await enqueue(
+      tx,
+      jobsOf(
+        where.orgId,
+        claims.map(({ id }) => id),
+      ),
+    );
+
+    const mailed = new Set(claims.map(({ contact_id }) => contact_id));
+    const claimed = new Set(contacts.filter(({ id }) => mailed.has(id)).map(({ key }) => key));
+    return { judgements, contacts, claimed };
+  });
+}
+
+/** The same judgement, with nothing written and nothing sent. */
+export async function judgeOnly(db: Db, where: Where, submitted: readonly Submitted[]) {
+  const rollback = new Error('only looking');
+  let looked: Claimed | undefined;
+  await db
+    .begin(async (tx) => {
+      const { judgements } = await judgeUnderLock(tx, where, submitted);
+      const keys = uniqueRecipients(submitted).map(({ key }) => key);
+      const contacts = [...(await findContacts(tx, where, keys))];
+      looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
+      throw rollback;
+    })
+    .catch((error: unknown) => {
+      if (error !== rollback) throw error;
+    });
+  return looked!;
+}
+
+/** Sends of one organization take turns here, so that its limit and its frequency rule hold. */
+async function judgeUnderLock(tx: Sql, where: Where, submitted: readonly Submitted[]) {
+  const settings = await holdMonth(tx, where.orgId);
+  const survey = await holdForContacts(tx, where.orgId, where.surveyId);
+  if (survey.status === 'draft') {
+    throw new Refusal('invalid', 'the survey is a draft: open it before sending it', {
+      code: 'survey_draft',
+    });
+  }
+  const facts = await loadFacts(tx, where, {
+    keys: uniqueRecipients(submitted).map(({ key }) => key),
+    frequencyDays: settings.frequency_days,
+  });
+  const byKey = new Map(facts.map((each) => [each.key, each]));
+  const judgements = judgeAll(submitted, byKey, settings.frequency_days);
+  refuseOverLimit(settings, toSend(judgements).length);
+  return { settings, judgements };
+}
+
+const toSend = (judgements: readonly Judgement[]) =>
+  judgements.flatMap((judgement) => ('send' in judgement ? [judgement.send] : []));
+
+function uniqueRecipients(submitted: readonly Submitted[]): Recipient[] {
+  const unique = new Map<string, Recipient>();
+  for (const { recipient } of submitted) {
+    if (recipient && !unique.has(recipient.key)) unique.set(recipient.key, recipient);
+  }
+  return [...unique.values()];
+}
+
+function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts']) {
+  const idOf = new Map(contacts.map(({ key, id }) => [key, id]));
+  return toSend(judgements).map(({ key, email }) => ({ contact_id: idOf.get(key)!, email }));
+}
+
+async function keepWithheld(tx: Sql, where: Where, judgements: readonly Judgement[]) {
+  const withheld = judgements.flatMap((judgement) => {
+    if ('send' in judgement || judgement.key === null) return [];
+    const { key, reason_code, reason } = judgement;
+    return withheldByRule.has(reason_code) ? [{ email: key, reason_code, reason }] : [];
+  });
+  if (withheld.length > 0) await insertWithheld(tx, where, withheld);
+}
+
+function jobsOf(orgId: string, sendIds: readonly string[]): NewJob[] {
+  const jobs: NewJob[] = [];
+  for (let from = 0; from < sendIds.length; from += mailsPerJob) {
+    const send_ids = sendIds.slice(from, from + mailsPerJob);
+    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, send_ids } });
+  }
+  return jobs;
+}

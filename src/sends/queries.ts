@@ -1,0 +1,84 @@
+import type { Sql } from '../platform/db.ts';
+import type { Facts } from './rules.ts';
+
+type Where = { orgId: string; surveyId: string };
+
+/** All that the rules need to know about addresses, in one statement. */
+export async function loadFacts(
+  sql: Sql,
+  { orgId, surveyId }: Where,
+  { keys, frequencyDays }: { keys: readonly string[]; frequencyDays: number | null },
+) {
+  return await sql<Facts[]>`
+    select a.key, claim.status as claim,
+           c.id is not null and (c.sent_at is not null or c.responded_at is not null) as mailed_or_answered,
+           exists (select from suppressions
+                   where org_id = ${orgId} and email = a.key and kind = 'unsubscribed') as unsubscribed,
+           exists (select from suppressions
+                   where org_id = ${orgId} and email = a.key and kind = 'bounced') as bounced,
+           recent.at as recent_at
+    from unnest(${[...keys]}::text[]) as a (key)
+    left join sends claim
+      on claim.org_id = ${orgId} and claim.survey_id = ${surveyId} and lower(claim.email) = a.key
+      and claim.status <> 'failed'
+    left join contacts c
+      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and lower(c.email) = a.key
+    left join lateral (
+      select max(coalesce(settled_at, claimed_at)) as at
+      from sends
+      where org_id = ${orgId} and lower(email) = a.key and status <> 'failed'
+        and claimed_at > now() - make_interval(days => ${frequencyDays}::int)
+    ) recent on true`;
+}
+
+export type NewClaim = { contact_id: string; email: string };
+export type Claim = { id: string; contact_id: string };
+
+/**
+ * Claims the addresses for one request. Whoever comes second to an address gets no row for it: the
+ * unique index is the duplicate protection.
+ */
+export async function insertClaims(
+  sql: Sql,
+  { orgId, surveyId }: Where,
+  batch: { requestId: string; month: string; traceparent: string | null; claims: NewClaim[] },
+) {
+  return await sql<Claim[]>`
+    insert into sends (org_id, survey_id, contact_id, email, request_id, month, traceparent)
+    select ${orgId}, ${surveyId}, contact_id, email, ${batch.requestId}, ${batch.month}::date,
+           ${batch.traceparent}
+    from unnest(${batch.claims.map(({ contact_id }) => contact_id)}::uuid[],
+                ${batch.claims.map(({ email }) => email)}::text[]) as c (contact_id, email)
+    order by lower(email)
+    on conflict do nothing
+    returning id, contact_id`;
+}
+
+export type Withheld = { email: string; reason_code: string; reason: string };
+
+/** Remembers what a rule kept back, for the question why somebody got no mail. */
+export async function insertWithheld(
+  sql: Sql,
+  { orgId, surveyId }: Where,
+  withheld: readonly Withheld[],
+) {
+  await sql`
+    insert into withheld_sends (org_id, survey_id, email, reason_code, reason)
+    select ${orgId}, ${surveyId}, email, reason_code, reason
+    from json_to_recordset(${JSON.stringify(withheld)}::text::json)
+      as w (email text, reason_code text, reason text)`;
+}
+
+export type SendResult = {
+  key: string;
+  status: 'claimed' | 'sending' | 'sent' | 'failed' | 'unknown';
+  reason: string | null;
+};
+
+/** How the mails of a request stand. */
+export async function listResults(sql: Sql, orgId: string, requestId: string) {
+  return await sql<SendResult[]>`
+    select lower(email) as key, status, reason
+    from sends
+    where org_id = ${orgId} and request_id = ${requestId}`;
+}

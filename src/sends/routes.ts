@@ -1,0 +1,25 @@
+import { Hono } from 'hono';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { parseBody } from '../platform/http.ts';
+import { isUuid } from '../platform/parse.ts';
+import { SendBody } from './schemas.ts';
+import { type SendTools, sendSurvey, trySend } from './send.ts';
+
+type RouteTools = SendTools & { settings: { maxContacts: number } };
+
+/** Mounted beside the surveys' own routes. */
+export function sendRoutes(tools: RouteTools) {
+  const Body = SendBody(tools.settings.maxContacts);
+  return new Hono<ApiEnv>().post('/:id/send', async (c) => {
+    const key = requireWrite(c.var.key);
+    const surveyId = c.req.param('id');
+    const { contacts } = await parseBody(c, Body);
+    if (!isUuid(surveyId)) throw notFound('survey');
+
+    const wish = { surveyId, contacts, traceparent: null };
+    const dryRun = c.req.query('dry_run') === 'true';
+    const data = dryRun ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
+    return c.json({ data });
+  });
+}

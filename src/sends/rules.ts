@@ -1,0 +1,166 @@
+const longestName = 200;
+const largestProperties = 16 * 1024;
+
+/** What a caller submitted, as far as it can be mailed; `key` is what addresses are compared by. */
+export type Recipient = {
+  email: string;
+  key: string;
+  name: string | null;
+  properties: Record<string, unknown>;
+};
+
+export type ReasonCode =
+  | 'invalid_email'
+  | 'invalid_contact'
+  | 'repeated'
+  | 'already_sent'
+  | 'in_flight'
+  | 'unknown_outcome'
+  | 'unsubscribed'
+  | 'bounced'
+  | 'frequency';
+
+export type Judgement =
+  | { send: Recipient }
+  | {
+      status: 'invalid' | 'duplicate';
+      reason_code: ReasonCode;
+      reason: string;
+      key: string | null;
+    };
+
+/** What is known about an address before it is mailed. */
+export type Facts = {
+  key: string;
+  /** Its claim on this survey, unless that failed. */
+  claim: 'claimed' | 'sending' | 'sent' | 'unknown' | null;
+  mailed_or_answered: boolean;
+  unsubscribed: boolean;
+  bounced: boolean;
+  /** When a survey of the organization last went to it, within the frequency rule's days. */
+  recent_at: Date | null;
+};
+
+export type Submitted = { email: string; recipient: Recipient | null; complaint: string | null };
+
+/** Reads one submitted contact. Whatever is wrong with it is told of it alone, not of the request. */
+export function readContact(contact: unknown, isAddress: (text: string) => boolean): Submitted {
+  const { email, name, properties } = asRecord(contact) ?? {};
+  const submitted = typeof email === 'string' ? email : '';
+  const address = submitted.trim();
+  const refuse = (complaint: string | null) => ({ email: submitted, recipient: null, complaint });
+  if (!isAddress(address)) return refuse(null);
+  if (!isName(name)) return refuse(`name must be text of at most ${longestName} characters`);
+  const fields = properties ?? {};
+  if (!asRecord(fields) || JSON.stringify(fields).length > largestProperties) {
+    return refuse(`properties must be an object of at most ${largestProperties} bytes`);
+  }
+  const recipient = {
+    email: address,
+    key: address.toLowerCase(),
+    name: typeof name === 'string' && name.trim() !== '' ? name.trim() : null,
+    properties: asRecord(fields) ?? {},
+  };
+  return { email: submitted, recipient, complaint: null };
+}
+
+const isName = (name: unknown) =>
+  name === undefined ||
+  name === null ||
+  (typeof name === 'string' && name.length <= longestName && !/\p{Cc}/u.test(name));
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : undefined;
+}
+
+/** Judges every submitted contact, in the order given; the first of several alike is the one that counts. */
+export function judgeAll(
+  submitted: readonly Submitted[],
+  facts: ReadonlyMap<string, Facts>,
+  frequencyDays: number | null,
+): Judgement[] {
+  const seen = new Set<string>();
+  return submitted.map(({ recipient, complaint }) => {
+    if (!recipient) return invalid(complaint);
+    const repeated = seen.has(recipient.key);
+    seen.add(recipient.key);
+    if (repeated) {
+      return duplicate('repeated', recipient.key, 'listed more than once in this request');
+    }
+    return judge(recipient, facts.get(recipient.key), frequencyDays);
+  });
+}
+
+const invalid = (complaint: string | null): Judgement => ({
+  status: 'invalid',
+  reason_code: complaint ? 'invalid_contact' : 'invalid_email',
+  reason: complaint ?? 'invalid or missing email address',
+  key: null,
+});
+
+const duplicate = (reason_code: ReasonCode, key: string, reason: string): Judgement => ({
+  status: 'duplicate',
+  reason_code,
+  reason,
+  key,
+});
+
+function judge(recipient: Recipient, facts: Facts | undefined, days: number | null): Judgement {
+  const { key } = recipient;
+  if (!facts) return { send: recipient };
+  if (facts.claim === 'sent') {
+    return duplicate('already_sent', key, 'this survey was already sent to this address');
+  }
+  if (facts.claim === 'claimed' || facts.claim === 'sending') {
+    return duplicate('in_flight', key, 'another request is sending this survey to this address');
+  }
+  if (facts.claim === 'unknown') return duplicate('unknown_outcome', key, unknownOutcome);
+  if (facts.mailed_or_answered) {
+    return duplicate('already_sent', key, 'this contact already has or answered this survey');
+  }
+  if (facts.unsubscribed) {
+    return duplicate('unsubscribed', key, 'this address has unsubscribed from your surveys');
+  }
+  if (facts.bounced) {
+    return duplicate('bounced', key, 'mail to this address bounced: the mailbox does not exist');
+  }
+  if (facts.recent_at) {
+    const on = facts.recent_at.toISOString().slice(0, 10);
+    const rule = `at most one survey in ${days} days`;
+    return duplicate('frequency', key, `${rule}: this address was sent one on ${on}`);
+  }
+  return { send: recipient };
+}
+
+export const unknownOutcome =
+  'the outcome of an earlier attempt is unknown: it may have arrived, so it is not sent again';
+
+/** What the mail server said to one message. */
+export type MailOutcome =
+  | { kind: 'accepted'; response: string }
+  | { kind: 'permanent'; response: string; unknownMailbox: boolean }
+  | { kind: 'transient'; response: string }
+  | { kind: 'unknown'; response: string };
+
+export type Settlement =
+  | { status: 'sent' }
+  | { status: 'again'; inMs: number; reason: string }
+  | { status: 'failed'; reason: string; bounced: boolean }
+  | { status: 'unknown'; reason: string };
+
+const retriesAfterMs = [1000, 4000];
+
+/** What an outcome means after so many attempts, this one included. */
+export function settle(outcome: MailOutcome, attempts: number): Settlement {
+  if (outcome.kind === 'accepted') return { status: 'sent' };
+  if (outcome.kind === 'unknown') {
+    return { status: 'unknown', reason: `${unknownOutcome} (${outcome.response})` };
+  }
+  if (outcome.kind === 'permanent') {
+    return { status: 'failed', reason: outcome.response, bounced: outcome.unknownMailbox };
+  }
+  const inMs = retriesAfterMs[attempts - 1];
+  if (inMs === undefined) return { status: 'failed', reason: outcome.response, bounced: false };
+  return { status: 'again', inMs, reason: outcome.response };
+}

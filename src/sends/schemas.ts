@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import { Uuid } from '../platform/parse.ts';
+
+/** Each contact is judged by itself later: one that is no object is one invalid result, not a 400. */
+export const SendBody = (maxContacts: number) =>
+  v.object({
+    contacts: v.pipe(
+      v.array(v.unknown(), 'must be a list of contacts'),
+      v.minLength(1, 'must name at least one contact'),
+      v.maxLength(maxContacts, `must name at most ${maxContacts} contacts`),
+    ),
+  });
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+export const SendAnswer = v.object({
+  survey_id: Uuid,
+  contacts_queued: v.pipe(
+    Count,
+    v.description('Contact rows touched, created or reused; not a count of pending work.'),
+  ),
+  contacts: v.array(v.object({ id: Uuid, email: v.string(), token: v.string() })),
+  results: v.array(
+    v.object({
+      email: v.string(),
+      status: v.picklist(['sent', 'duplicate', 'invalid', 'failed']),
+      reason: v.optional(
+        v.pipe(v.string(), v.description('Present when the email did not go out.')),
+      ),
+      reason_code: v.optional(v.string()),
+    }),
+  ),
+  sent: Count,
+  duplicates: Count,
+  invalid: Count,
+  failed: Count,
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { WriteKey } from '../keys/authenticate.ts';
+import type { Db } from '../platform/db.ts';
+import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';
+import { cancelClaims } from './mailing.queries.ts';
+import { listResults, type SendResult } from './queries.ts';
+import { type Judgement, readContact, type Submitted, unknownOutcome } from './rules.ts';
+import type { Waiting } from './waiting.ts';
+
+export type SendTools = {
+  db: Db;
+  pump: () => void;
+  waiting: Waiting;
+  isAddress: (text: string) => boolean;
+  settings: { sendDeadlineSeconds: number };
+};
+
+type Wish = { surveyId: string; contacts: readonly unknown[]; traceparent: string | null };
+
+export type Result = {
+  email: string;
+  status: 'sent' | 'duplicate' | 'invalid' | 'failed';
+  reason?: string;
+  reason_code?: string;
+};
+
+/** Sends a survey to contacts and answers when every one of them has a final status. */
+export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
+  const where = { orgId: key.org_id, surveyId: wish.surveyId };
+  const submitted = wish.contacts.map((contact) => readContact(contact, tools.isAddress));
+  const requestId = randomUUID();
+  const { traceparent } = wish;
+  const claimed = await claim(tools.db, where, { requestId, submitted, traceparent });
+  tools.pump();
+
+  const results = claimed.claimed.size > 0 ? await waitForAll(tools, where, requestId) : new Map();
+  return answer(where, claimed, resultsOf(submitted, claimed, results));
+}
+
+/** What a send would do: the same judgement and the same answer, nothing written, nothing sent. */
+export async function trySend(tools: SendTools, key: WriteKey, wish: Wish) {
+  const where = { orgId: key.org_id, surveyId: wish.surveyId };
+  const submitted = wish.contacts.map((contact) => readContact(contact, tools.isAddress));
+  const judged = await judgeOnly(tools.db, where, submitted);
+  const sent = { status: 'sent', reason: null } as const;
+  const results = new Map([...judged.claimed].map((each) => [each, { key: each, ...sent }]));
+  return answer(where, judged, resultsOf(submitted, judged, results));
+}
+
+type Results = ReadonlyMap<string, SendResult>;
+
+/** After the deadline, what nobody has begun is taken back, and what is on its way has no outcome yet. */
+async function waitForAll(tools: SendTools, where: Where, requestId: string): Promise<Results> {
+  const endsAt = Date.now() + tools.settings.sendDeadlineSeconds * 1000;
+  for (;;) {
+    const remaining = endsAt - Date.now();
+    const news = tools.waiting.nextNews(requestId, remaining);
+    const results = await listResults(tools.db, where.orgId, requestId);
+    if (results.every(({ status }) => isFinal(status))) return byKey(results);
+    if (remaining <= 0) break;
+    await news;
+  }
+  await cancelClaims(tools.db, where.orgId, requestId, 'not sent within the time of the request');
+  return byKey(await listResults(tools.db, where.orgId, requestId));
+}
+
+const isFinal = (status: SendResult['status']) => status !== 'claimed' && status !== 'sending';
+const byKey = (results: readonly SendResult[]) => new Map(results.map((each) => [each.key, each]));
+
+function resultsOf(
+  submitted: readonly Submitted[],
+  { judgements, claimed }: Claimed,
+  results: Results,
+): Result[] {
+  return submitted.map(({ email }, place) => {
+    const judgement = judgements[place]!;
+    return { email, ...resultOf(judgement, claimed, results) };
+  });
+}
+
+function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: Results) {
+  if (!('send' in judgement)) {
+    const { status, reason, reason_code } = judgement;
+    return { status, reason, reason_code };
+  }
+  const { key } = judgement.send;
+  if (!claimed.has(key)) {
+    const reason = 'another request is sending this survey to this address';
+    return { status: 'duplicate' as const, reason, reason_code: 'in_flight' };
+  }
+  const { status, reason } = results.get(key) ?? { status: 'unknown', reason: null };
+  if (status === 'sent') return { status };
+  if (status === 'failed') {
+    return { status, reason: reason ?? 'the mail server refused it', reason_code: 'refused' };
+  }
+  return {
+    status: 'failed' as const,
+    reason: reason ?? unknownOutcome,
+    reason_code: 'unknown_outcome',
+  };
+}
+
+function answer({ surveyId }: Where, { contacts }: Claimed, results: Result[]) {
+  const count = (status: Result['status']) =>
+    results.filter((result) => result.status === status).length;
+  return {
+    survey_id: surveyId,
+    contacts_queued: contacts.length,
+    contacts: contacts.map(({ id, email, token }) => ({ id, email, token })),
+    results,
+    sent: count('sent'),
+    duplicates: count('duplicate'),
+    invalid: count('invalid'),
+    failed: count('failed'),
+  };
+}

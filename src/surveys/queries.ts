@@ -1,0 +1,115 @@
+import type { Listed } from '../platform/answer.ts';
+import { one, type Sql } from '../platform/db.ts';
+import type { Page } from '../platform/page.ts';
+import type { SurveyType, Tally } from '../scores.ts';
+
+export type SurveyRow = Tally & {
+  id: string;
+  name: string;
+  question_text: string;
+  from_name: string;
+  from_email: string;
+  reply_to: string;
+  status: SurveyStatus;
+  type: SurveyType;
+  audience: 'employee' | null;
+  sent_count: number;
+  response_count: number;
+  score_sum: number;
+  created_at: Date;
+  updated_at: Date;
+};
+
+export type SurveyStatus = 'draft' | 'active' | 'completed';
+
+/** A page of the organization's surveys, newest first. */
+export async function listSurveys(sql: Sql, orgId: string, page: Page): Promise<Listed> {
+  const { limit, cursor } = page;
+  const position = cursor
+    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
+    : sql``;
+  return one(
+    await sql<Listed[]>`
+      with picked as (
+        select *
+        from surveys
+        where org_id = ${orgId} ${position}
+        order by created_at desc, id desc
+        limit ${limit + 1}::int offset ${cursor ? 0 : (page.page - 1) * limit}::bigint
+      ), shown as (
+        select row_number() over (order by s.created_at desc, s.id desc) as place,
+               s.id, s.created_at, row_to_json(item) as item
+        from picked s
+        cross join lateral (
+          select coalesce(sum(sent), 0)::int                               as sent_count,
+                 coalesce(sum(promoters + passives + detractors), 0)::int as response_count
+          from survey_tallies
+          where survey_id = s.id
+        ) t
+        cross join lateral (
+          select s.id, s.name, s.question_text, s.from_name, s.from_email, s.status, s.type,
+                 s.audience, t.sent_count, t.response_count,
+                 iso(s.created_at) as created_at, iso(s.updated_at) as updated_at
+        ) item
+      )
+      select '[' || coalesce(
+               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
+             ) || ']' as data,
+             (select count(*)::int from surveys where org_id = ${orgId}) as total,
+             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
+             count(*) > ${limit}::int as more
+      from shown`,
+  );
+}
+
+export async function findSurvey(
+  sql: Sql,
+  orgId: string,
+  id: string,
+): Promise<SurveyRow | undefined> {
+  const [row] = await sql<SurveyRow[]>`
+    select s.id, s.name, s.question_text, s.from_name, s.from_email, s.reply_to, s.status, s.type,
+           s.audience, t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count,
+           t.promoters, t.passives, t.detractors, t.score_sum, s.created_at, s.updated_at
+    from surveys s
+    cross join lateral (
+      select coalesce(sum(sent), 0)::int         as sent,
+             coalesce(sum(promoters), 0)::int    as promoters,
+             coalesce(sum(passives), 0)::int     as passives,
+             coalesce(sum(detractors), 0)::int   as detractors,
+             coalesce(sum(score_sum), 0)::float8 as score_sum
+      from survey_tallies
+      where survey_id = s.id
+    ) t
+    where s.org_id = ${orgId} and s.id = ${id}`;
+  return row;
+}
+
+export type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
+
+/** The survey's state, which stays as it is until the caller's transaction ends. */
+export async function lockSurvey(
+  sql: Sql,
+  orgId: string,
+  id: string,
+): Promise<SurveyState | undefined> {
+  const [row] = await sql<SurveyState[]>`
+    select status, completed_by
+    from surveys
+    where org_id = ${orgId} and id = ${id}
+    for no key update`;
+  return row;
+}
+
+/** Opens a survey that completed by itself; one that was closed by hand stays closed. */
+export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
+  await sql`
+    update surveys
+    set status = 'active', completed_by = null, completed_at = null, updated_at = now()
+    where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
+}
+
+/** Makes one row of each survey's and each past day's tallies again. */
+export async function foldTallies(sql: Sql) {
+  await sql`call fold_tallies()`;
+}

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WriteKey } from '../../src/keys/authenticate.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
+import type { MailOutcome } from '../../src/sends/rules.ts';
+import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
+import { createWaiting } from '../../src/sends/waiting.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeOrganization, makeSurvey } from '../support/make.ts';
+
+const { db } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const waiting = await createWaiting({ db, log });
+
+/** A mail server that says what the test wants, and remembers who was mailed. */
+function mailServer(say: (email: string, tries: number) => MailOutcome = accepted) {
+  const mailed: string[] = [];
+  const mailer: Mailer = {
+    concurrency: 20,
+    send: async ({ email }) => {
+      mailed.push(email);
+      return say(email, mailed.filter((each) => each === email).length);
+    },
+  };
+  return { mailed, mailer };
+}
+const accepted = (): MailOutcome => ({ kind: 'accepted', response: '250 ok' });
+
+/** A send with its jobs run in place of the queue. */
+function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
+  const mailing = createMailing({ db, log, mailer, waiting });
+  const runJobs = async () => {
+    const jobs = await db<{ payload: { org_id: string; send_ids: string[] } }[]>`
+      delete from outbox where task = 'sends.mail' returning payload`;
+    await Promise.all(jobs.map(({ payload }) => mailing.mail(payload.org_id, payload.send_ids)));
+  };
+  const tools: SendTools = {
+    db,
+    pump: () => void runJobs(),
+    waiting,
+    isAddress: (text) => /^[^@\s]+@[^@\s]+\.[a-z]+$/i.test(text),
+    settings: { sendDeadlineSeconds },
+  };
+  return { tools, runJobs };
+}
+
+async function organization(over: Record<string, unknown> = {}) {
+  const orgId = await makeOrganization(db, over);
+  const key = { id: orgId, org_id: orgId, permission: 'write' } as WriteKey;
+  return { orgId, key, survey: await makeSurvey(db, orgId) };
+}
+
+const people = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, n) => ({ email: `p${from + n}@people.test` }));
+
+const wish = (surveyId: string, contacts: unknown[]) => ({ surveyId, contacts, traceparent: null });
+
+const used = async (orgId: string) =>
+  (await db<{ used: number }[]>`select used from send_usage where org_id = ${orgId}`)[0]?.used ?? 0;
+
+test('every submitted contact has a result in the order given', async () => {
+  const { key, survey } = await organization();
+  const { mailed, mailer } = mailServer();
+  const contacts = [
+    { email: 'Ann@people.test', name: 'Ann' },
+    { email: 'nobody' },
+    null,
+    { email: 'ann@PEOPLE.test' },
+    { email: 'bob@people.test' },
+  ];
+  const answer = await sendSurvey(sending(mailer).tools, key, wish(survey, contacts));
+
+  assert.deepEqual(
+    answer.results.map(({ email, status, reason_code }) => [email, status, reason_code]),
+    [
+      ['Ann@people.test', 'sent', undefined],
+      ['nobody', 'invalid', 'invalid_email'],
+      ['', 'invalid', 'invalid_email'],
+      ['ann@PEOPLE.test', 'duplicate', 'repeated'],
+      ['bob@people.test', 'sent', undefined],
+    ],
+  );
+  assert.deepEqual([answer.sent, answer.duplicates, answer.invalid, answer.failed], [2, 1, 2, 0]);
+  assert.equal(answer.contacts_queued, 2);
+  assert.equal(answer.contacts.length, 2);
+  assert.deepEqual(mailed.sort(), ['Ann@people.test', 'bob@people.test']);
+});
+
+test('a contact that was sent this survey is not sent it again, whatever its case', async () => {
+  const { key, survey } = await organization();
+  const { mailed, mailer } = mailServer();
+  const { tools } = sending(mailer);
+  await sendSurvey(tools, key, wish(survey, [{ email: 'ann@people.test' }]));
+  const again = await sendSurvey(tools, key, wish(survey, [{ email: 'ANN@people.test' }]));
+
+  assert.equal(again.results[0]?.reason_code, 'already_sent');
+  assert.equal(again.contacts.length, 1);
+  assert.equal(mailed.length, 1);
+});
+
+test('the same list posted 32 times at once mails each address once', async () => {
+  const { key, survey, orgId } = await organization();
+  const { mailed, mailer } = mailServer();
+  const { tools } = sending(mailer);
+  const answers = await Promise.all(
+    Array.from({ length: 32 }, () => sendSurvey(tools, key, wish(survey, people(40)))),
+  );
+
+  assert.equal(mailed.length, 40);
+  assert.equal(
+    answers.reduce((sum, { sent }) => sum + sent, 0),
+    40,
+  );
+  assert.equal(
+    answers.reduce((sum, { duplicates }) => sum + duplicates, 0),
+    31 * 40,
+  );
+  assert.equal(await used(orgId), 40);
+});
+
+test('64 sends of 50 at once never exceed a limit of 1,000', async () => {
+  const { key, orgId, survey } = await organization({ monthly_send_limit: 1000 });
+  const { mailed, mailer } = mailServer();
+  const { tools } = sending(mailer);
+  const sends = await Promise.allSettled(
+    Array.from({ length: 64 }, (_, n) => sendSurvey(tools, key, wish(survey, people(50, n * 50)))),
+  );
+
+  assert.equal(sends.filter(({ status }) => status === 'fulfilled').length, 20);
+  assert.equal(mailed.length, 1000);
+  assert.equal(await used(orgId), 1000);
+});
+
+test('a send over the monthly limit sends nothing and creates nothing', async () => {
+  const { key, orgId, survey } = await organization({ monthly_send_limit: 2 });
+  const { mailed, mailer } = mailServer();
+  await assert.rejects(sendSurvey(sending(mailer).tools, key, wish(survey, people(3))), {
+    kind: 'forbidden',
+    code: 'SEND_LIMIT_EXCEEDED',
+    details: { current_limit: 2, used: 0, requested: 3 },
+  });
+
+  const contacts = await db`select from contacts where org_id = ${orgId}`;
+  assert.equal(contacts.length, 0);
+  assert.equal(mailed.length, 0);
+});
+
+test('mails that failed are given back, and a later request tries them again', async () => {
+  const { key, orgId, survey } = await organization();
+  const refuse = (_: string, tries: number): MailOutcome =>
+    tries === 1 ? { kind: 'permanent', response: '554 no', unknownMailbox: false } : accepted();
+  const { tools } = sending(mailServer(refuse).mailer);
+
+  const first = await sendSurvey(tools, key, wish(survey, people(1)));
+  assert.deepEqual([first.results[0]?.status, first.results[0]?.reason], ['failed', '554 no']);
+  assert.equal(await used(orgId), 0);
+
+  const second = await sendSurvey(tools, key, wish(survey, people(1)));
+  assert.equal(second.sent, 1);
+  assert.equal(await used(orgId), 1);
+});
+
+test('a mailbox that does not exist bounces, and is not mailed by later surveys', async () => {
+  const { key, orgId, survey } = await organization();
+  const unknown = (): MailOutcome => ({
+    kind: 'permanent',
+    response: '550 5.1.1 no such user',
+    unknownMailbox: true,
+  });
+  const { tools } = sending(mailServer(unknown).mailer);
+  await sendSurvey(tools, key, wish(survey, people(1)));
+
+  const [contact] = await db`select status from contacts where org_id = ${orgId}`;
+  assert.equal(contact?.['status'], 'bounced');
+  const other = await makeSurvey(db, orgId);
+  const later = await sendSurvey(tools, key, wish(other, people(1)));
+  assert.equal(later.results[0]?.reason_code, 'bounced');
+});
+
+test('an outcome that is unknown is told as failed and never repeated', async () => {
+  const { key, survey } = await organization();
+  const lost = (): MailOutcome => ({ kind: 'unknown', response: 'no reply after the message' });
+  const { mailed, mailer } = mailServer(lost);
+  const { tools } = sending(mailer);
+
+  const first = await sendSurvey(tools, key, wish(survey, people(1)));
+  assert.deepEqual(
+    [first.results[0]?.status, first.results[0]?.reason_code],
+    ['failed', 'unknown_outcome'],
+  );
+  const second = await sendSurvey(tools, key, wish(survey, people(1)));
+  assert.equal(second.results[0]?.reason_code, 'unknown_outcome');
+  assert.equal(mailed.length, 1);
+});
+
+test('what an earlier run of a job had begun is given up, the rest goes out', async () => {
+  const { key, orgId, survey } = await organization();
+  const { mailed, mailer } = mailServer();
+  const { tools, runJobs } = sending(mailer);
+  const answer = sendSurvey({ ...tools, pump: () => {} }, key, wish(survey, people(3)));
+  while ((await db`select from sends where org_id = ${orgId}`).length === 0);
+  await db`update sends set status = 'sending' where org_id = ${orgId} and email = 'p0@people.test'`;
+  await runJobs();
+
+  const { results } = await answer;
+  assert.deepEqual(
+    results.map(({ status, reason_code }) => [status, reason_code]),
+    [
+      ['failed', 'unknown_outcome'],
+      ['sent', undefined],
+      ['sent', undefined],
+    ],
+  );
+  assert.deepEqual(mailed.sort(), ['p1@people.test', 'p2@people.test']);
+});
+
+test('the frequency rule holds between surveys of an organization', async () => {
+  const { key, orgId, survey } = await organization({ frequency_days: 30 });
+  const { tools } = sending(mailServer().mailer);
+  await sendSurvey(tools, key, wish(survey, people(1)));
+  const other = await makeSurvey(db, orgId);
+  const later = await sendSurvey(tools, key, wish(other, people(1)));
+
+  assert.equal(later.results[0]?.reason_code, 'frequency');
+  const [withheld] =
+    await db`select email, reason_code from withheld_sends where org_id = ${orgId}`;
+  assert.deepEqual({ ...withheld }, { email: 'p0@people.test', reason_code: 'frequency' });
+});
+
+test('who unsubscribed gets no mail of that organization', async () => {
+  const { key, orgId, survey } = await organization();
+  await db`insert into suppressions ${db({ org_id: orgId, email: 'p0@people.test', kind: 'unsubscribed' })}`;
+  const { tools } = sending(mailServer().mailer);
+  const answer = await sendSurvey(tools, key, wish(survey, people(1)));
+  assert.equal(answer.results[0]?.reason_code, 'unsubscribed');
+
+  const other = await organization();
+  assert.equal((await sendSurvey(tools, other.key, wish(other.survey, people(1)))).sent, 1);
+});
+
+test('a dry run judges the same and writes nothing', async () => {
+  const { key, orgId, survey } = await organization();
+  const { mailed, mailer } = mailServer();
+  const answer = await trySend(sending(mailer).tools, key, wish(survey, [...people(2), {}]));
+
+  assert.deepEqual([answer.sent, answer.invalid, answer.contacts.length], [2, 1, 0]);
+  assert.equal(mailed.length, 0);
+  const left = await db`
+    select id from contacts where org_id = ${orgId} union select id from sends where org_id = ${orgId}`;
+  assert.equal(left.length, 0);
+});
+
+test('at the deadline what nobody has begun is taken back', async () => {
+  const { key, orgId, survey } = await organization();
+  const { tools, runJobs } = sending(mailServer().mailer, { sendDeadlineSeconds: 0 });
+  const answer = await sendSurvey({ ...tools, pump: () => {} }, key, wish(survey, people(2)));
+
+  assert.equal(answer.failed, 2);
+  assert.equal(await used(orgId), 0);
+  await runJobs();
+  const [mail] = await db`select distinct status from sends where org_id = ${orgId}`;
+  assert.equal(mail?.['status'], 'failed');
+});
+
+test("another organization's survey cannot be sent", async () => {
+  const [mine, theirs] = [await organization(), await organization()];
+  const { tools } = sending(mailServer().mailer);
+  await assert.rejects(sendSurvey(tools, mine.key, wish(theirs.survey, people(1))), {
+    kind: 'not_found',
+  });
+});
