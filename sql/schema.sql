@@ -210,11 +210,12 @@ create table responses (
   constraint responses_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
   constraint responses_pkey PRIMARY KEY (org_id, id)
 );
+CREATE INDEX responses_by_contact ON public.responses USING btree (contact_id);
 CREATE INDEX responses_by_survey ON public.responses USING btree (survey_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_held ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NOT NULL);
 CREATE INDEX responses_newest_first ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_search ON public.responses USING gin (org_id, comment gin_trgm_ops) WHERE (comment IS NOT NULL);
-CREATE UNIQUE INDEX responses_one_per_contact ON public.responses USING btree (contact_id);
+CREATE UNIQUE INDEX responses_one_per_contact ON public.responses USING btree (contact_id) WHERE (source = 'link'::text);
 CREATE TRIGGER answers_added AFTER INSERT ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('1');
 CREATE TRIGGER answers_changed_from AFTER UPDATE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('-1');
 CREATE TRIGGER answers_changed_to AFTER UPDATE ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('1');

@@ -74,7 +74,9 @@ create table responses (
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 );
 
-create unique index responses_one_per_contact on responses (contact_id);
+-- A contact answers once through its link; what was imported may be the history of years.
+create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
+create index responses_by_contact on responses (contact_id);
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey on responses (survey_id, created_at desc, id desc) where held_reason is null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;

@@ -36,7 +36,7 @@ export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly
       from surveys s
       where s.org_id = ${orgId} and s.id = ${answer.survey_id}
         and (s.status = 'active' or s.completed_by = 'answers')
-      on conflict (contact_id) do update
+      on conflict (contact_id) where source = 'link' do update
         set id = excluded.id, score = excluded.score, category = excluded.category,
             comment = excluded.comment, held_reason = excluded.held_reason,
             traceparent = excluded.traceparent, created_at = excluded.created_at

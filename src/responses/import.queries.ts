@@ -1,0 +1,39 @@
+import type { Sql } from '../platform/db.ts';
+import type { Category, SurveyType } from '../scores.ts';
+
+type Where = { orgId: string; surveyId: string };
+
+export async function findSurveyType(sql: Sql, orgId: string, surveyId: string) {
+  const [survey] = await sql<{ type: SurveyType }[]>`
+    select type from surveys where org_id = ${orgId} and id = ${surveyId}`;
+  return survey?.type;
+}
+
+export type ImportedAnswer = {
+  contact_id: string | null;
+  score: number;
+  category: Category;
+  comment: string | null;
+  created_at: Date;
+};
+
+/** Keeps answers from elsewhere, but for those that are here already; says how many were new. */
+export async function insertImported(
+  sql: Sql,
+  { orgId, surveyId }: Where,
+  answers: readonly ImportedAnswer[],
+): Promise<number> {
+  const inserted = await sql`
+    insert into responses (org_id, survey_id, contact_id, source, score, category, comment, created_at)
+    select ${orgId}, ${surveyId}, a.contact_id, 'import', a.score, a.category, a.comment, a.created_at
+    from json_to_recordset(${JSON.stringify(answers)}::text::json) as a (
+      contact_id uuid, score smallint, category text, comment text, created_at timestamptz)
+    where not exists (
+      select from responses r
+      where r.org_id = ${orgId} and r.survey_id = ${surveyId} and r.created_at = a.created_at
+        and r.score = a.score and r.held_reason is null
+        and r.contact_id is not distinct from a.contact_id
+        and r.comment is not distinct from a.comment
+    )`;
+  return inserted.count;
+}

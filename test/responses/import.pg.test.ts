@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { importContacts } from '../../src/contacts/import.ts';
+import { importResponses } from '../../src/responses/import.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeOrganization, makeSurvey } from '../support/make.ts';
+
+const { db } = await testDatabase();
+
+async function survey(over: Record<string, unknown> = {}) {
+  const orgId = await makeOrganization(db);
+  return { orgId, surveyId: await makeSurvey(db, orgId, over) };
+}
+
+const tools = {
+  db,
+  isAddress: (text: string) => /^[^@\s]+@[^@\s]+\.[a-z]+$/i.test(text),
+  onProgress: () => {},
+};
+
+const delighted = `Response ID,Survey Type,Score,Comment,Created At,Person Name,Person Email
+1,nps,9,"Great, really",2024-03-01 10:00:00 UTC,Ann,ann@people.test
+2,nps,2,"Too
+slow",2024-03-02T11:30:00Z,,bob@people.test
+3,nps,7,,2024-03-02,,
+`;
+
+test('answers are taken over with their times, people and tallies', async () => {
+  const where = await survey();
+  assert.deepEqual(await importResponses(tools, where, delighted), { imported: 3, passed_over: 0 });
+
+  const answers = await db`
+    select r.score, r.category, r.comment, r.created_at, c.email
+    from responses r left join contacts c on c.id = r.contact_id
+    where r.survey_id = ${where.surveyId} order by r.created_at desc`;
+  assert.deepEqual(
+    answers.map(({ created_at, ...answer }) => [
+      created_at.toISOString(),
+      ...Object.values(answer),
+    ]),
+    [
+      ['2024-03-02T11:30:00.000Z', 2, 'detractor', 'Too\nslow', 'bob@people.test'],
+      ['2024-03-02T00:00:00.000Z', 7, 'passive', null, null],
+      ['2024-03-01T10:00:00.000Z', 9, 'promoter', 'Great, really', 'ann@people.test'],
+    ],
+  );
+  const days = await db`select day::text, promoters, passives, detractors from day_tallies
+    where survey_id = ${where.surveyId} and day < '2025-01-01' order by day`;
+  assert.deepEqual(
+    days.map((day) => Object.values(day)),
+    [
+      ['2024-03-01', 1, 0, 0],
+      ['2024-03-02', 0, 1, 1],
+    ],
+  );
+});
+
+test('the same file taken over twice changes nothing', async () => {
+  const where = await survey();
+  await importResponses(tools, where, delighted);
+  assert.deepEqual(await importResponses(tools, where, delighted), { imported: 0, passed_over: 3 });
+});
+
+test('one person may have answered over years', async () => {
+  const where = await survey();
+  const file = 'score,created_at,email\n9,2023-01-01,a@b.test\n3,2024-01-01,A@b.test\n';
+  assert.deepEqual(await importResponses(tools, where, file), { imported: 2, passed_over: 0 });
+  const [contact] =
+    await db`select status, responded_at from contacts where survey_id = ${where.surveyId}`;
+  assert.equal(contact?.['responded_at'].toISOString(), '2024-01-01T00:00:00.000Z');
+});
+
+test('bad lines are told by their numbers, and nothing is taken over', async () => {
+  const where = await survey({ type: 'csat' });
+  const file =
+    'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,nobody\n';
+  await assert.rejects(importResponses(tools, where, file), {
+    message:
+      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time\n.*line 5: "nobody"/,
+  });
+  assert.equal((await db`select from responses where survey_id = ${where.surveyId}`).length, 0);
+});
+
+test('contacts are taken over with other columns as properties', async () => {
+  const where = await survey();
+  const file =
+    '\ufeffName,Email,Plan\nAnn,ann@people.test,gold\n,bob@people.test,\nAnn B.,ANN@people.test,\n';
+  assert.deepEqual(await importContacts(tools, where, file), { contacts: 2 });
+  const contacts = await db`select email, name, properties from contacts
+    where survey_id = ${where.surveyId} order by email`;
+  assert.deepEqual(
+    contacts.map((contact) => ({ ...contact })),
+    [
+      { email: 'ann@people.test', name: 'Ann B.', properties: { Plan: 'gold' } },
+      { email: 'bob@people.test', name: null, properties: {} },
+    ],
+  );
+});
+
+test('a file without an email column, or with a bad address, imports no contact', async () => {
+  const where = await survey();
+  await assert.rejects(importContacts(tools, where, 'who\nann\n'), {
+    message: /no column named email/,
+  });
+  await assert.rejects(importContacts(tools, where, 'email\na@b.test\n\nx\n'), {
+    message: /line 4: "x" is not an email address/,
+  });
+  assert.equal((await db`select from contacts where survey_id = ${where.surveyId}`).length, 0);
+});
