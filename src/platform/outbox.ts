@@ -5,6 +5,8 @@ export type Jobs = {
   'platform.expire': Record<string, never>;
   'webhooks.deliver': { org_id: string; webhook_id: string };
   'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
+  'summaries.analyze': { org_id: string; response_id: string; tries: number };
+  'summaries.monthly': Record<string, never>;
   'sends.mail': { org_id: string; send_ids: string[] };
 };
 

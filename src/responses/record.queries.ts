@@ -1,5 +1,6 @@
 import { markAnswered } from '../contacts/answered.cte.ts';
 import type { Sql } from '../platform/db.ts';
+import { enqueueEach } from '../platform/outbox.ts';
 import type { Category } from '../scores.ts';
 import { emission } from '../webhooks/emission.cte.ts';
 import type { Event } from '../webhooks/events.ts';
@@ -44,6 +45,16 @@ export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly
       returning r.id
     ), marked as (
       ${markAnswered(sql, answer, sql`${counted} and exists (select from answered)`)}
+    ), analyzed as (
+      ${enqueueEach(
+        sql,
+        'summaries.analyze',
+        sql`
+        select json_build_object('org_id', o.id, 'response_id', answered.id, 'tries', 0)
+        from answered
+        join organizations o on o.id = ${orgId} and o.ai_enabled
+        where ${counted} and ${answer.comment}::text is not null`,
+      )}
     ), ${emission(sql, { orgId, events, traceparent }, sql`exists (select from answered)`)}
     select id from answered`;
   return row;

@@ -1,0 +1,105 @@
+import type { Analyst, Remark } from './analyst.ts';
+import {
+  type Analysis,
+  churnRiskOf,
+  longestSummary,
+  scoreAlone,
+  sentimentOf,
+  speaksOfLeaving,
+  tidyText,
+  tidyThemes,
+  toneOf,
+} from './rules.ts';
+import { themesOf } from './themes.ts';
+
+/** More than this of a comment tells no more about it, and costs time. */
+const readCharacters = 2000;
+
+/** The analyst that needs no network. It reads English; of other languages it knows the score alone. */
+export function createBuiltinAnalyst(): Analyst {
+  let loading: ReturnType<typeof loadReader> | undefined;
+  return {
+    name: 'built-in',
+    analyze: async (remark) => {
+      loading ??= loadReader();
+      return { ok: true, value: read(remark, await loading) };
+    },
+    write: async () => ({ ok: true, value: null }),
+  };
+}
+
+type Reader = (text: string) => { sentences: number[]; phrases: string[]; known: number };
+
+/** The language model costs half a second and 50 MB: an organization without analysis never loads it. */
+async function loadReader(): Promise<Reader> {
+  const [{ default: winkNLP }, { default: model }] = await Promise.all([
+    import('wink-nlp'),
+    import('wink-eng-lite-web-model'),
+  ]);
+  const nlp = winkNLP(model, ['sbd', 'negation', 'sentiment', 'pos']);
+  const { its } = nlp;
+  return (text) => {
+    const doc = nlp.readDoc(text);
+    const tokens = doc.tokens();
+    return {
+      sentences: doc.sentences().out(its.sentiment) as unknown as number[],
+      phrases: nounPhrases(tokens.out(its.value) as string[], tokens.out(its.pos) as string[]),
+      known: shareOfEnglish(tokens.out(its.value) as string[]),
+    };
+  };
+}
+
+function read(remark: Remark, reader: Reader): Analysis {
+  const comment = remark.comment.slice(0, readCharacters);
+  const { sentences, phrases, known } = reader(comment);
+  const readable = remark.language.startsWith('en') && known > 0;
+  const tone = readable ? toneOf(sentences) : null;
+  const sentiment = tone ? sentimentOf(tone, remark.category) : scoreAlone(remark.category);
+  const named = themesOf(comment, remark.themes);
+  const themes = tidyThemes(readable ? [...named, ...phrases] : named);
+  const leaving = readable && speaksOfLeaving(comment);
+  const churn_risk = churnRiskOf(remark.category, sentiment, leaving);
+  const summary = sentence(remark, { sentiment, themes: named, leaving, readable });
+  return { sentiment, themes, churn_risk, summary };
+}
+
+type Found = { sentiment: string; themes: readonly string[]; leaving: boolean; readable: boolean };
+
+function sentence({ category, score }: Remark, { sentiment, themes, leaving, readable }: Found) {
+  const about = themes.length > 0 ? ` about ${listed(themes.slice(0, 3))}` : '';
+  const going = leaving ? ', and speaks of leaving' : '';
+  const who = `A ${category} (score ${score})`;
+  const words = readable
+    ? `${who} writes in a ${sentiment} tone${about}${going}.`
+    : `${who} left a comment${about} in a language that was not read; the score alone says ${sentiment}.`;
+  return tidyText(words, longestSummary);
+}
+
+const listed = (words: readonly string[]) =>
+  new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
+
+/** Runs of nouns, with an adjective before them: "monthly report", "billing support". */
+function nounPhrases(words: readonly string[], parts: readonly string[]): string[] {
+  const phrases: string[] = [];
+  let run: string[] = [];
+  for (const [place, part] of [...parts, 'END'].entries()) {
+    if (part === 'NOUN' || (part === 'ADJ' && run.length === 0)) {
+      run.push((words[place] ?? '').toLowerCase());
+      continue;
+    }
+    if (run.length >= 2 && parts[place - 1] === 'NOUN') phrases.push(run.join(' '));
+    run = [];
+  }
+  return phrases.filter((phrase) => !/[[\]]/.test(phrase));
+}
+
+const commonEnglish = new Set(
+  'the a an and or but is are was were be been i you we they it this that my your our their not no very to of in on for with have has had do does did so too as at from more just can will would could all me us great good bad love hate excellent terrible nice awful slow fast easy support product service thanks'.split(
+    ' ',
+  ),
+);
+
+function shareOfEnglish(words: readonly string[]): number {
+  const met = words.filter((word) => commonEnglish.has(word.toLowerCase())).length;
+  return words.length === 0 ? 0 : met / words.length;
+}

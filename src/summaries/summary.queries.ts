@@ -1,0 +1,137 @@
+import { one, type Sql } from '../platform/db.ts';
+import type { Category, Tally } from '../scores.ts';
+
+export type Period = { start: Date; end: Date };
+
+export type Volume = Tally & { responses: number };
+
+/** How a period's answers fall into categories. */
+export async function countPeriod(sql: Sql, orgId: string, { start, end }: Period) {
+  return one(
+    await sql<Volume[]>`
+      select count(*)::int                                        as responses,
+             count(*) filter (where category = 'promoter')::int  as promoters,
+             count(*) filter (where category = 'passive')::int   as passives,
+             count(*) filter (where category = 'detractor')::int as detractors
+      from responses
+      where org_id = ${orgId} and held_reason is null
+        and created_at >= ${start} and created_at < ${end}`,
+  );
+}
+
+export type ThemeCount = { theme: string; mentions: number; before: number; detractors: number };
+
+/** The themes that a period speaks of most, and how often the period before did. */
+export async function countThemes(sql: Sql, orgId: string, now: Period, before: Period) {
+  return await sql<ThemeCount[]>`
+    select theme,
+           count(*) filter (where r.created_at >= ${now.start})::int as mentions,
+           count(*) filter (where r.created_at < ${now.start})::int  as before,
+           count(*) filter (where r.created_at >= ${now.start} and r.category = 'detractor')::int as detractors
+    from analyses a
+    join responses r on r.org_id = a.org_id and r.id = a.response_id
+    cross join lateral unnest(a.themes) as theme
+    where a.org_id = ${orgId} and r.held_reason is null
+      and r.created_at >= ${before.start} and r.created_at < ${now.end}
+    group by theme
+    having count(*) filter (where r.created_at >= ${now.start}) > 0
+    order by mentions desc, theme
+    limit 5`;
+}
+
+export type Quote = {
+  comment: string;
+  category: Category;
+  known_names: string[];
+  known_addresses: string[];
+};
+
+/** The newest comments of each category, with those who must not be recognizable in them. */
+export async function listQuotes(sql: Sql, orgId: string, { start, end }: Period, each: number) {
+  return await sql<Quote[]>`
+    select comment, category, known_names, known_addresses
+    from (
+      select r.comment, r.category, r.created_at,
+             array_remove(o.people || array[c.name, s.from_name], null) as known_names,
+             array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses,
+             row_number() over (partition by r.category order by r.created_at desc) as place
+      from responses r
+      join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+      join organizations o on o.id = r.org_id
+      left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+      where r.org_id = ${orgId} and r.held_reason is null and char_length(r.comment) >= 20
+        and r.created_at >= ${start} and r.created_at < ${end}
+    ) newest
+    where place <= ${each}
+    order by category, created_at desc`;
+}
+
+export type SummaryRow = {
+  id: string;
+  report_type: string;
+  period_start: Date;
+  period_end: Date;
+  nps: number | null;
+  previous_nps: number | null;
+  responses: number;
+  top_themes: string[];
+  text: string;
+  created_at: Date;
+};
+
+const columns = (sql: Sql) => sql`
+  id, report_type, period_start, period_end, nps, previous_nps, responses, top_themes, text, created_at`;
+
+type NewSummary = Omit<SummaryRow, 'id' | 'created_at'> & { scheduled: boolean };
+
+/** Keeps a summary. Of a scheduled one there is only one a period: the second gets nothing back. */
+export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary) {
+  const [row] = await sql<SummaryRow[]>`
+    insert into summaries (org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,
+                           responses, top_themes, text)
+    values (${orgId}, ${summary.report_type}, ${summary.scheduled}, ${summary.period_start},
+            ${summary.period_end}, ${summary.nps}, ${summary.previous_nps}, ${summary.responses},
+            ${summary.top_themes}, ${summary.text})
+    on conflict (org_id, report_type, period_start, period_end) where scheduled do nothing
+    returning ${columns(sql)}`;
+  return row;
+}
+
+export async function listSummaries(sql: Sql, orgId: string, limit: number, offset: number) {
+  const summaries = await sql<SummaryRow[]>`
+    select ${columns(sql)}
+    from summaries
+    where org_id = ${orgId}
+    order by created_at desc, id desc
+    limit ${limit} offset ${offset}`;
+  const { total } = one(
+    await sql<{ total: number }[]>`
+      select count(*)::int as total from summaries where org_id = ${orgId}`,
+  );
+  return { summaries, total };
+}
+
+export async function findSummary(sql: Sql, orgId: string, id: string) {
+  const [row] = await sql<SummaryRow[]>`
+    select ${columns(sql)} from summaries where org_id = ${orgId} and id = ${id}`;
+  return row;
+}
+
+export type Month = { org_id: string; start: Date; end: Date };
+
+/** Organizations whose last calendar month, by their own clocks, has no summary yet. */
+export async function listMonthsDue(sql: Sql, reportType: string) {
+  return await sql<Month[]>`
+    select o.id as org_id, m.start, m.end
+    from organizations o
+    cross join lateral (
+      select (date_trunc('month', now() at time zone o.time_zone) - interval '1 month')
+               at time zone o.time_zone as start,
+             date_trunc('month', now() at time zone o.time_zone) at time zone o.time_zone as end
+    ) m
+    where o.ai_enabled and o.created_at < m.end
+      and not exists (
+        select from summaries
+        where org_id = o.id and report_type = ${reportType} and scheduled and period_start = m.start
+      )`;
+}

@@ -1,0 +1,100 @@
+/** A theme, and the words or phrases that speak of it. */
+export type Theme = { name: string; words: readonly string[] };
+
+/** What most organizations hear about; each may add its own, or redefine one by its name. */
+export const usualThemes: readonly Theme[] = [
+  {
+    name: 'support',
+    words: ['support', 'customer service', 'helpdesk', 'agent', 'ticket', 'response time', 'staff'],
+  },
+  {
+    name: 'price',
+    words: [
+      'price',
+      'pricing',
+      'expensive',
+      'cost',
+      'cheap',
+      'affordable',
+      'fee',
+      'value for money',
+    ],
+  },
+  { name: 'billing', words: ['billing', 'invoice', 'charge', 'payment', 'subscription', 'refund'] },
+  {
+    name: 'performance',
+    words: ['slow', 'fast', 'speed', 'performance', 'lag', 'laggy', 'loading', 'timeout', 'quick'],
+  },
+  {
+    name: 'reliability',
+    words: [
+      'crash',
+      'bug',
+      'buggy',
+      'error',
+      'broken',
+      'outage',
+      'downtime',
+      'unstable',
+      'reliable',
+    ],
+  },
+  {
+    name: 'ease of use',
+    words: [
+      'easy',
+      'intuitive',
+      'confusing',
+      'complicated',
+      'usability',
+      'user friendly',
+      'simple',
+    ],
+  },
+  { name: 'design', words: ['design', 'interface', 'ui', 'layout', 'look and feel', 'dark mode'] },
+  { name: 'features', words: ['feature', 'functionality', 'missing', 'roadmap', 'capability'] },
+  {
+    name: 'onboarding',
+    words: ['onboarding', 'setup', 'set up', 'getting started', 'training', 'tutorial'],
+  },
+  { name: 'documentation', words: ['documentation', 'docs', 'manual', 'guide', 'instructions'] },
+  {
+    name: 'integrations',
+    words: ['integration', 'integrate', 'api', 'webhook', 'import', 'export'],
+  },
+  { name: 'mobile', words: ['mobile', 'app', 'android', 'ios', 'iphone', 'tablet'] },
+  { name: 'delivery', words: ['delivery', 'shipping', 'arrived', 'package', 'courier', 'late'] },
+  { name: 'quality', words: ['quality', 'well made', 'durable', 'defective', 'faulty'] },
+  {
+    name: 'communication',
+    words: ['communication', 'informed', 'update', 'email', 'announcement'],
+  },
+  { name: 'security', words: ['security', 'privacy', 'gdpr', 'login', 'password', 'two factor'] },
+  { name: 'reporting', words: ['report', 'reporting', 'dashboard', 'analytics', 'chart'] },
+];
+
+/** An organization's own vocabulary before the usual one; the same name replaces. */
+export function vocabulary(own: readonly Theme[]): Theme[] {
+  const redefined = new Set(own.map(({ name }) => name.toLowerCase()));
+  return [...own, ...usualThemes.filter(({ name }) => !redefined.has(name))];
+}
+
+/** The themes that a comment speaks of, in the order in which it comes to them. */
+export function themesOf(comment: string, themes: readonly Theme[]): string[] {
+  const text = ` ${comment.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
+  return themes
+    .map(({ name, words }) => ({ name, at: firstOf(text, words) }))
+    .filter(({ at }) => at >= 0)
+    .sort((one, other) => one.at - other.at)
+    .map(({ name }) => name.toLowerCase());
+}
+
+/** A word is met in its plural and its usual endings too: `crash` in "crashes". */
+function firstOf(text: string, words: readonly string[]): number {
+  const places = words.flatMap((word) => {
+    const plain = word.toLowerCase();
+    return ['', 's', 'es', 'd', 'ed', 'ing'].map((ending) => text.indexOf(` ${plain}${ending} `));
+  });
+  const met = places.filter((place) => place >= 0);
+  return met.length === 0 ? -1 : Math.min(...met);
+}
