@@ -9,13 +9,23 @@ export type Db = postgres.Sql;
 const connectTimeoutSeconds = 5;
 
 export function connect(url: string, { connections }: { connections: number }): Db {
-  return postgres(url, {
+  const { address, socket } = splitSocket(url);
+  return postgres(address, {
+    ...socket,
     max: connections,
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
     onnotice: () => {},
     connection: { application_name: 'askback', TimeZone: 'UTC' },
   });
+}
+
+/** libpq and `pg` read a socket's folder from `?host=`; postgres.js takes it only as an option. */
+function splitSocket(url: string) {
+  const parsed = new URL(url);
+  const host = parsed.searchParams.get('host');
+  parsed.searchParams.delete('host');
+  return host === null ? { address: url } : { address: parsed.href, socket: { host } };
 }
 
 /** The row that a query by key must have found. */

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Refusal } from '../../errors.ts';
+import { give, spawnAs } from './account.ts';
+import { serverRefusal } from './failure.ts';
+import type { DataFolder } from './folder.ts';
+
+/** The one role and the database of a deployment. */
+export const role = 'askback';
+export const database = 'askback';
+
+export type ClusterOptions = { runtime: string; socketFolder: string; durable: boolean };
+
+export const clusterOf = ({ path }: Pick<DataFolder, 'path'>) => join(path, 'cluster');
+
+/** The database files: made on the first start, then only given their settings again. */
+export async function ensureCluster(folder: DataFolder, options: ClusterOptions): Promise<string> {
+  const cluster = clusterOf(folder);
+  if (!existsSync(cluster)) await makeCluster(folder, options);
+  refuseOtherVersion(cluster, options.runtime);
+  writeSettings(folder, cluster, options);
+  return cluster;
+}
+
+/** Under a working name first: what an interrupted start leaves behind is no cluster. */
+async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOptions) {
+  const draft = `${clusterOf(folder)}.making`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  give(draft, folder.account);
+
+  const made = ['-D', draft, '-U', role, ...initdbArguments, ...(durable ? [] : ['--no-sync'])];
+  await run(folder, `${runtime}/bin/initdb`, made);
+  const single = ['--single', '-D', draft, '-c', `fsync=${durable ? 'on' : 'off'}`, 'postgres'];
+  await run(folder, `${runtime}/bin/postgres`, single, `create database ${database}\n`);
+  renameSync(draft, clusterOf(folder));
+}
+
+/** The provider inside Postgres knows Unicode and sorts the same on every machine. */
+const initdbArguments = [
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--auth=trust',
+  '--no-instructions',
+];
+
+async function run(folder: DataFolder, program: string, args: string[], input = '') {
+  const child = spawn(program, args, {
+    ...spawnAs(folder.account),
+    cwd: folder.path,
+    env: serverEnvironment,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  child.stdin.on('error', () => {}); // it ended before it read its input: its exit code tells
+  child.stdin.end(input);
+  const [output, , code] = await Promise.all([text(child.stderr), text(child.stdout), ended]);
+  if (code !== 0) throw serverRefusal(output);
+}
+
+/** Nothing of our own environment (its secrets, its PG* settings) reaches the server. */
+export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
+
+function refuseOtherVersion(cluster: string, runtime: string) {
+  const made = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
+  const catalog = readFileSync(join(runtime, 'share/postgresql/postgres.bki'), 'utf8');
+  const ours = catalog.match(/^# PostgreSQL (\d+)/)?.[1];
+  if (made === ours) return;
+  throw new Refusal(
+    'unavailable',
+    `the data folder was made by PostgreSQL ${made} and this askback carries PostgreSQL ${ours}: back it up with the askback that made it and restore that backup into an empty folder`,
+  );
+}
+
+/** Written at every start, so that a new version brings its settings along; an operator's own come last. */
+function writeSettings(folder: DataFolder, cluster: string, options: ClusterOptions) {
+  replace(folder, join(cluster, 'pg_hba.conf'), 'local all all trust\n');
+  replace(folder, join(cluster, 'postgresql.conf'), settings(folder, options));
+}
+
+function settings({ path }: DataFolder, { socketFolder, durable }: ClusterOptions): string {
+  const operators = existsSync(join(path, 'postgresql.conf'));
+  const own = { unix_socket_directories: socketFolder, ...fixed, ...(durable ? {} : careless) };
+  const lines = Object.entries(own).map(([name, value]) => `${name} = '${value}'`);
+  return [
+    '# Written by askback at every start. Your own settings go to ../postgresql.conf',
+    ...lines,
+    operators ? "include = '../postgresql.conf'\n" : '',
+  ].join('\n');
+}
+
+/** For a small machine that also runs askback. Whoever outgrows it brings a Postgres of their own. */
+const fixed = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  effective_cache_size: '512MB',
+  work_mem: '8MB',
+  maintenance_work_mem: '64MB',
+  random_page_cost: '1.1',
+  jit: 'off',
+  io_method: 'sync',
+  max_parallel_workers_per_gather: '0',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_logical_replication_workers: '0',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '15min',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // a refused row is an everyday answer, and its text may hold what belongs in no log
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+  log_autovacuum_min_duration: '-1',
+};
+
+/** For tests: a crash of the machine may lose everything, and everything is quicker. */
+const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+function replace(folder: DataFolder, path: string, content: string) {
+  const draft = `${path}.new`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
+  give(draft, folder.account);
+  renameSync(draft, path);
+}

@@ -1,0 +1,71 @@
+import { closeSync, constants, fchownSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../errors.ts';
+import type { DataFolder } from './folder.ts';
+
+const pollMs = 25;
+const sqliteBusy = 5;
+
+/** A lock on one file. It is held until released, or until the process is gone, however it went. */
+export type Lock = {
+  tryExclusive(): boolean;
+  tryShared(): boolean;
+  release(): void;
+  close(): void;
+};
+
+/**
+ * Node has no flock, but the SQLite inside it takes file locks for its transactions. The kernel drops
+ * them with the process: a lock never outlives its holder, so none is ever stale. Once opened it needs
+ * no further permission to the file system.
+ */
+export function openLock({ path, account }: DataFolder, name: string): Lock {
+  const file = `${path}/${name}.lock`;
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
+  const made = openSync(file, flags, 0o600);
+  if (account.give) fchownSync(made, account.uid, account.gid);
+  closeSync(made);
+  const db = new DatabaseSync(file, { timeout: 0 });
+  let held = false;
+  const release = () => {
+    if (held) db.exec('rollback');
+    held = false;
+  };
+  const take = (statements: string) => {
+    release();
+    held = attempt(db, statements);
+    return held;
+  };
+  return {
+    tryExclusive: () => take('begin exclusive'),
+    tryShared: () => take('begin; select count(*) from sqlite_schema'),
+    release,
+    close: () => {
+      release();
+      db.close();
+    },
+  };
+}
+
+/** Takes a lock that others hold only for moments. */
+export async function waitFor(take: () => boolean, what: string, seconds: number) {
+  const deadline = performance.now() + seconds * 1000;
+  while (!take()) {
+    if (performance.now() > deadline) {
+      throw new Refusal('unavailable', `another askback has been ${what} for ${seconds} seconds`);
+    }
+    await sleep(pollMs);
+  }
+}
+
+function attempt(db: DatabaseSync, statements: string): boolean {
+  try {
+    db.exec(statements);
+    return true;
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback');
+    if ((error as { errcode?: number }).errcode === sqliteBusy) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
+import { createLog } from '../../src/platform/log.ts';
+
+/** A process that serves from a data folder: prints the address, or the sentence that refuses it. */
+try {
+  const embedded = await startEmbedded({
+    dataDir: process.argv[2]!,
+    log: createLog({ level: 'silent' }),
+    durable: false,
+    keepRoot: process.argv[3] !== 'become',
+  });
+  embedded.onExit((sentence) => {
+    console.log(`exit ${sentence}`);
+    process.exit(1);
+  });
+  process.once('SIGTERM', async () => {
+    await embedded.stop();
+    process.exit(0);
+  });
+  setInterval(() => {}, 60_000);
+  console.log(`ready ${embedded.url} ${process.getuid?.()}`);
+} catch (error) {
+  console.log(`refused ${(error as Error).message}`);
+  process.exitCode = 1;
+}
