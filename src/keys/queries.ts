@@ -62,3 +62,31 @@ export async function insertKey(sql: Sql, orgId: string, key: NewKey): Promise<K
       returning id, org_id, name, permission, expires_at, revoked_at, created_at`,
   );
 }
+
+/** A stored answer is replayed for 24 hours. */
+export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from idempotency_keys
+    where (key_id, name) in (
+      select key_id, name
+      from idempotency_keys
+      where created_at < now() - interval '24 hours'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}
+
+/** A window counts for its own minute only; the rest is room for clocks that differ. */
+export async function deleteOldRateWindows(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from rate_windows
+    where subject in (
+      select subject
+      from rate_windows
+      where minute < now() - interval '5 minutes'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

@@ -2,7 +2,7 @@ import { json, type Sql } from './db.ts';
 
 /** Every job of the service and what its payload must be. */
 export type Jobs = {
-  'platform.expire': Record<string, never>;
+  'keys.expire': Record<string, never>;
   'webhooks.deliver': { org_id: string; webhook_id: string };
   'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
   'summaries.analyze': { org_id: string; response_id: string; tries: number };
@@ -11,7 +11,13 @@ export type Jobs = {
 };
 
 export type NewJob = {
-  [Task in keyof Jobs]: { task: Task; payload: Jobs[Task]; runAt?: Date };
+  [Task in keyof Jobs]: {
+    task: Task;
+    payload: Jobs[Task];
+    runAt?: Date;
+    /** The trace that the job's run belongs to. It travels in the payload, as `_trace`. */
+    traceparent?: string;
+  };
 }[keyof Jobs];
 
 /**
@@ -21,9 +27,9 @@ export type NewJob = {
  */
 export async function enqueue(sql: Sql, jobs: readonly NewJob[]) {
   if (jobs.length === 0) return;
-  const rows = jobs.map(({ task, payload, runAt }) => ({
+  const rows = jobs.map(({ task, payload, runAt, traceparent }) => ({
     task,
-    payload: json(sql, payload),
+    payload: json(sql, traceparent ? { ...payload, _trace: traceparent } : payload),
     run_at: runAt ?? null,
   }));
   await sql`insert into outbox ${sql(rows as never, 'task', 'payload', 'run_at')}`;

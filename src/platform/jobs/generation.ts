@@ -1,0 +1,163 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ParsedCronItem,
+  type Runner,
+  type RunnerOptions,
+  run,
+  type TaskList,
+  type WorkerEvents,
+  type WorkerPool,
+} from 'graphile-worker';
+import type pg from 'pg';
+import type { Log } from '../log.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { quietLogger } from './quiet-logger.ts';
+import { openSession, type Session } from './session.ts';
+
+const startTimeoutMs = 3000;
+
+/** What a runner does, through all its lives. */
+export type Work = {
+  url: string;
+  log: Log;
+  tasks: TaskList;
+  crontab: ParsedCronItem[];
+  concurrency: number;
+  /** Jobs fetched at once and kept at hand. */
+  localQueue: number;
+  pollMs: number;
+  sweepMs: number;
+  /** The worker pools of this process that still have jobs in hand. */
+  alive: Set<string>;
+  /** Called when jobs of a dead pool have become free. */
+  onFreed: () => void;
+};
+
+/**
+ * One life of a runner. It ends by a hiccup while outcomes are recorded (Graphile then shuts down and
+ * says nothing), or with its session. The supervisor starts the next one at once, while `drain` waits
+ * for the jobs that this one still has in hand.
+ */
+export type Generation = {
+  ended: Promise<void>;
+  nudge: () => void;
+  /** At the deadline what is still in hand is given up: another runner may start it. */
+  drain: (deadline?: Promise<unknown>) => Promise<void>;
+};
+
+/** Resolves when the runner has fetched for the first time: only then is it known to work. */
+export async function startGeneration(work: Work): Promise<Generation> {
+  const session = await openSession(work.url, work.log);
+  const connections = openConnections(work.url, work.log);
+  const events: WorkerEvents = new EventEmitter();
+  const fetched = once(events, 'localQueue:getJobs:complete');
+  const shuttingDown = once(events, 'pool:gracefulShutdown');
+  // Not a promise of the pool: a pool is itself awaitable, and means its end by that.
+  const born: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
+
+  events.once('pool:create', ({ workerPool }) => {
+    born.workerPool = workerPool;
+    born.registered = session.register(workerPool.id);
+    connections.holdUntil(born.registered); // before, it must not take a job that nobody could free
+    work.alive.add(workerPool.id);
+  });
+  const runner = await run(runnerOptions(work, connections.pool, events)).catch(async (error) => {
+    await Promise.all([session.end(), connections.pool.end()]);
+    throw error;
+  });
+
+  const workerPool = born.workerPool!; // a runner has created its pool when it is returned
+  const generation = live({ work, session, connections, runner, workerPool, shuttingDown });
+  const started = Promise.all([born.registered, fetched]);
+  await Promise.race([started, failAfter(generation.ended), failAfter(timeout())]).catch(
+    (error) => {
+      void generation.drain();
+      throw error;
+    },
+  );
+  return generation;
+}
+
+function runnerOptions(work: Work, pgPool: pg.Pool, events: WorkerEvents): RunnerOptions {
+  return {
+    pgPool,
+    events,
+    schema: 'graphile_worker', // else an environment variable could name another
+    taskList: work.tasks, // else the working directory is searched for tasks
+    parsedCronItems: work.crontab, // else for a crontab
+    noHandleSignals: true,
+    pollInterval: work.pollMs,
+    concurrency: work.concurrency,
+    logger: quietLogger(work.log),
+    preset: {
+      worker: {
+        localQueue: { size: work.localQueue },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+      },
+    },
+  };
+}
+
+type Parts = {
+  work: Work;
+  session: Session;
+  connections: Connections;
+  runner: Runner;
+  workerPool: WorkerPool;
+  shuttingDown: Promise<unknown>;
+};
+
+function live({ work, session, connections, runner, workerPool, shuttingDown }: Parts): Generation {
+  const empty = workerPool.promise.catch(() => {}); // its errors have been logged
+  const ended = Promise.race([session.lost, shuttingDown, empty]).then(() => {});
+  const stopSweeping = keepSweeping(session, work);
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+
+  return {
+    ended,
+    nudge() {
+      if (!over) workerPool.nudge(1);
+    },
+    async drain(deadline) {
+      over = true;
+      stopSweeping();
+      runner.stop().catch(() => {}); // it may be stopping already
+      await (deadline ? Promise.race([empty, deadline]) : empty);
+      await session.retire(workerPool.id);
+      work.alive.delete(workerPool.id);
+      work.onFreed();
+      connections.pool.end().catch(() => {});
+    },
+  };
+}
+
+/** A sweep that fails is the end of the session: it may not be able to prove our life either. */
+function keepSweeping(session: Session, { alive, sweepMs, onFreed }: Work): () => void {
+  let sweeping = false;
+  async function sweep() {
+    if (sweeping) return;
+    sweeping = true;
+    try {
+      if (await session.sweep(alive)) onFreed();
+    } catch {
+      await session.end();
+    } finally {
+      sweeping = false;
+    }
+  }
+  const timer = setInterval(sweep, sweepMs);
+  void sweep();
+  return () => clearInterval(timer);
+}
+
+const timeout = () => sleep(startTimeoutMs, undefined, { ref: false });
+
+async function failAfter(event: Promise<unknown>): Promise<never> {
+  await event;
+  throw new Error('a runner did not start to work');
+}

@@ -1,0 +1,14 @@
+import { Logger } from 'graphile-worker';
+import type { Log } from '../log.ts';
+
+/**
+ * Graphile's errors are our warnings: what they lead to (a runner that starts again, a job that is
+ * tried again) is reported by us. The rest, a line for every job, and its extras, which hold payloads,
+ * stay out of the log.
+ */
+export const quietLogger = (log: Log) =>
+  new Logger(() => (level, message, meta) => {
+    const reportedByTask = meta['failure'] === true;
+    if (level === 'error' && !reportedByTask) log.warn({ from: 'graphile' }, message);
+    if (level === 'warning') log.debug({ from: 'graphile' }, message);
+  });
