@@ -19,6 +19,9 @@ const lanes = {
 /** The backstops; a job normally starts by a nudge and is swept for seldom. */
 const usual = { pollMs: 500, sweepMs: 500, stopWithinMs: 25_000 };
 
+/** For letting go of what was still in hand at the deadline. */
+const letGoWithinMs = 2000;
+
 export type Lane = keyof typeof lanes;
 
 export type Jobs = {
@@ -64,9 +67,10 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     pump: pump.nudge,
     state: () => Object.fromEntries([...runners].map(([lane, runner]) => [lane, runner.state()])),
     async stop() {
-      const deadline = sleep(timing.stopWithinMs, undefined, { ref: false });
+      const within = (ms: number) => sleep(ms, undefined, { ref: false });
+      const deadline = within(timing.stopWithinMs);
       const orderly = [pump, dueTimes, ...runners.values()].map((part) => part.stop(deadline));
-      await Promise.race([Promise.all(orderly), deadline]);
+      await Promise.race([Promise.all(orderly), within(timing.stopWithinMs + letGoWithinMs)]);
     },
   };
 }

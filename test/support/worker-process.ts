@@ -1,0 +1,20 @@
+import { connect } from '../../src/platform/db.ts';
+import { startJobs } from '../../src/platform/jobs/start.ts';
+import { createLog } from '../../src/platform/log.ts';
+
+/** A process whose deliveries never end. It says what it starts, and dies with its parent. */
+const url = process.argv[2]!;
+process.once('disconnect', () => process.exit());
+
+await startJobs({
+  url,
+  db: connect(url, { connections: 2 }),
+  log: createLog({ level: 'warn' }),
+  tasks: {
+    'webhooks.deliver': (payload) => {
+      process.send!((payload as { delivery_id: string }).delivery_id);
+      return new Promise(() => {});
+    },
+  },
+});
+process.send!('ready');
