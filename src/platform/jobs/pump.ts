@@ -4,6 +4,8 @@ import { aheadMs } from './due-times.ts';
 
 const largestBatch = 1000;
 const everyMs = 1000;
+/** While the database is away: work goes on as soon as it is back. */
+const retryMs = 200;
 
 /**
  * A crash while a job runs costs an attempt: with a single one the job would be lost. Ten, with the
@@ -46,6 +48,7 @@ export function startPump({ db, log, onHandedOver }: Tools): Pump {
     } catch (error) {
       if (!away) log.warn({ err: error }, 'jobs cannot be handed to the queue, trying on');
       away = true;
+      setTimeout(nudge, retryMs);
     }
   }
 
