@@ -7,13 +7,14 @@ import { until } from '../support/until.ts';
 
 const { db, url } = await testDatabase();
 
-/** The next job that is done cannot be recorded: the queue's own way of ending in silence. */
-async function hiccupOnce() {
+/** The next outcomes cannot be recorded: the queue's own way of ending in silence. */
+async function hiccup({ times }: { times: number }) {
   await db`create sequence hiccups`;
+  await db`select setval('hiccups', ${100 - times})`;
   await db`
     create function hiccup() returns trigger language plpgsql as $$
     begin
-      if nextval('hiccups') = 1 then raise exception 'hiccup'; end if;
+      if nextval('hiccups') <= 100 then raise exception 'hiccup'; end if;
       return old;
     end $$`;
   await db`
@@ -25,6 +26,11 @@ async function hiccupOnce() {
   };
 }
 
+const hiccups = async () => {
+  const [row] = await db<{ tried: number }[]>`select (last_value - 97)::int as tried from hiccups`;
+  return row!.tried;
+};
+
 const terminate = (sql: Db, name: string) => sql`
   select pg_terminate_backend(pid)
   from pg_stat_activity
@@ -34,7 +40,7 @@ const unfinished = async () => (await db`select id from graphile_worker.jobs`).l
 const pools = async () => (await db`select pool_id from worker_pools`).map((row) => row['pool_id']);
 
 test('a hiccup while an outcome is recorded: the runner starts again and the job runs again', async (t) => {
-  t.after(await hiccupOnce());
+  t.after(await hiccup({ times: 1 }));
   const runs = recordingTask();
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
 
@@ -50,7 +56,7 @@ test('a hiccup while an outcome is recorded: the runner starts again and the job
 });
 
 test('while an ended runner waits for a slow job, the next one works, and the slow one runs once', async (t) => {
-  t.after(await hiccupOnce());
+  t.after(await hiccup({ times: 1 }));
   const release = Promise.withResolvers<void>();
   let slow = '';
   const runs = recordingTask(({ payload }) =>
@@ -72,6 +78,31 @@ test('while an ended runner waits for a slow job, the next one works, and the sl
 
   await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
   assert.equal(runs.of(slow).length, 1);
+});
+
+test('outcomes lost one after the other: the ended runner gives every job back', async (t) => {
+  t.after(await hiccup({ times: 3 }));
+  const releases = new Map<string, PromiseWithResolvers<void>>();
+  const runs = recordingTask(({ payload, job }) =>
+    job.attempt === 1 ? releases.get(String(payload['delivery_id']))?.promise : undefined,
+  );
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const ids = [];
+  for (let count = 1; count <= 4; count++) {
+    const id = await enqueueDelivery(db);
+    releases.set(id, Promise.withResolvers());
+    ids.push(id);
+  }
+  jobs.pump();
+  await Promise.all(ids.map((id) => runs.start(id)));
+
+  for (const [index, id] of ids.entries()) {
+    releases.get(id)!.resolve();
+    await until('its outcome was tried', async () => (await hiccups()) >= index + 1);
+  }
+
+  await Promise.all(ids.slice(0, 3).map((id) => runs.start(id, 2)));
+  await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
 });
 
 test('a runner whose session is lost registers anew and keeps the job that it has in hand', async (t) => {
@@ -130,5 +161,5 @@ test('a runner that cannot start says so and goes on trying', async (t) => {
   await db`alter table worker_pools_away rename to worker_pools`;
 
   await runs.start(await enqueueDelivery(db));
-  assert.equal(jobs.state().rest?.state, 'running');
+  await until('it says so', () => jobs.state().rest?.state === 'running');
 });

@@ -12,10 +12,13 @@ import {
 import type pg from 'pg';
 import type { Log } from '../log.ts';
 import { type Connections, openConnections } from './connections.ts';
+import { countInHand } from './in-hand.ts';
 import { quietLogger } from './quiet-logger.ts';
 import { openSession, type Session } from './session.ts';
 
 const startTimeoutMs = 3000;
+/** For the outcomes of the last jobs to be recorded, once a generation has ended. */
+const recordWithinMs = 1000;
 
 /** What a runner does, through all its lives. */
 export type Work = {
@@ -62,15 +65,28 @@ export async function startGeneration(work: Work): Promise<Generation> {
     connections.holdUntil(born.registered); // before, it must not take a job that nobody could free
     work.alive.add(workerPool.id);
   });
-  const runner = await run(runnerOptions(work, connections.pool, events)).catch(async (error) => {
+  const inHand = countInHand(work.tasks);
+  const runner = await run({
+    ...runnerOptions(work, connections.pool),
+    events,
+    taskList: inHand.tasks, // else the working directory is searched for tasks
+  }).catch(async (error) => {
     await Promise.all([session.end(), connections.pool.end()]);
     throw error;
   });
 
   const workerPool = born.workerPool!; // a runner has created its pool when it is returned
-  const generation = live({ work, session, connections, runner, workerPool, shuttingDown });
+  const generation = live({
+    work,
+    session,
+    connections,
+    runner,
+    workerPool,
+    shuttingDown,
+    inHand,
+  });
   const started = Promise.all([born.registered, fetched]);
-  await Promise.race([started, failAfter(generation.ended), failAfter(timeout())]).catch(
+  await Promise.race([started, failAfter(generation.ended), failAfter(wait(startTimeoutMs))]).catch(
     (error) => {
       void generation.drain();
       throw error;
@@ -79,13 +95,11 @@ export async function startGeneration(work: Work): Promise<Generation> {
   return generation;
 }
 
-function runnerOptions(work: Work, pgPool: pg.Pool, events: WorkerEvents): RunnerOptions {
+function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
   return {
     pgPool,
-    events,
     schema: 'graphile_worker', // else an environment variable could name another
-    taskList: work.tasks, // else the working directory is searched for tasks
-    parsedCronItems: work.crontab, // else for a crontab
+    parsedCronItems: work.crontab, // else the working directory is searched for a crontab
     noHandleSignals: true,
     pollInterval: work.pollMs,
     concurrency: work.concurrency,
@@ -107,11 +121,12 @@ type Parts = {
   runner: Runner;
   workerPool: WorkerPool;
   shuttingDown: Promise<unknown>;
+  inHand: { none: () => Promise<void> };
 };
 
-function live({ work, session, connections, runner, workerPool, shuttingDown }: Parts): Generation {
-  const empty = workerPool.promise.catch(() => {}); // its errors have been logged
-  const ended = Promise.race([session.lost, shuttingDown, empty]).then(() => {});
+function live(parts: Parts): Generation {
+  const { work, session, connections, runner, workerPool } = parts;
+  const ended = Promise.race([session.lost, parts.shuttingDown]).then(() => {});
   const stopSweeping = keepSweeping(session, work);
   let over = false;
   void ended.then(() => {
@@ -127,13 +142,27 @@ function live({ work, session, connections, runner, workerPool, shuttingDown }: 
       over = true;
       stopSweeping();
       runner.stop().catch(() => {}); // it may be stopping already
-      await (deadline ? Promise.race([empty, deadline]) : empty);
+      await Promise.race([emptied(parts), ...(deadline ? [deadline] : [])]);
+      connections.holdUntil(Promise.reject(new Error('this generation is over')));
       await session.retire(workerPool.id);
       work.alive.delete(workerPool.id);
       work.onFreed();
       connections.pool.end().catch(() => {});
     },
   };
+}
+
+/**
+ * Graphile's own end is the usual way. It never comes once some batches of outcomes could not be
+ * recorded (its count of what is pending is wrong from then on): then empty hands have to do.
+ */
+async function emptied({ workerPool, inHand }: Parts) {
+  const settled = workerPool.promise.catch(() => {}); // its errors have been logged
+  const emptyHanded = inHand
+    .none()
+    .then(() => wait(recordWithinMs))
+    .then(() => inHand.none());
+  await Promise.race([settled, emptyHanded]);
 }
 
 /** A sweep that fails is the end of the session: it may not be able to prove our life either. */
@@ -155,7 +184,7 @@ function keepSweeping(session: Session, { alive, sweepMs, onFreed }: Work): () =
   return () => clearInterval(timer);
 }
 
-const timeout = () => sleep(startTimeoutMs, undefined, { ref: false });
+const wait = (ms: number) => sleep(ms, undefined, { ref: false });
 
 async function failAfter(event: Promise<unknown>): Promise<never> {
   await event;

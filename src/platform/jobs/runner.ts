@@ -27,6 +27,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
   const tried = Promise.withResolvers<void>();
   let current: Generation | undefined;
   let stopped = false;
+  let failing = false;
   let restarts = 0;
   let pauseMs = shortestPauseMs;
 
@@ -34,6 +35,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
     const generation = await startGeneration(work);
     const began = performance.now();
     current = generation;
+    failing = false;
     tried.resolve();
     const order = await Promise.race([generation.ended, stopping.promise]);
     current = undefined;
@@ -48,7 +50,8 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
   async function supervise() {
     while (!stopped) {
       await oneLife().catch((error) => {
-        log.warn({ runner: name, err: error }, 'a job runner cannot start, trying on');
+        log[failing ? 'debug' : 'warn']({ runner: name, err: error }, 'a job runner cannot start');
+        failing = true;
       });
       tried.resolve();
       if (stopped) break;

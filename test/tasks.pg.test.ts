@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCronItems } from 'graphile-worker';
+import { enqueue } from '../src/platform/outbox.ts';
+import { crontab, tasks } from '../src/tasks.ts';
+import { testDatabase } from './support/database.ts';
+import { workOn } from './support/jobs.ts';
+import { until } from './support/until.ts';
+
+const { db, url } = await testDatabase();
+
+test('whatever happens by the clock is a task that exists', () => {
+  const known = Object.keys(tasks({ db }));
+  assert.deepEqual(
+    crontab.filter(({ task }) => !known.includes(task)),
+    [],
+  );
+  assert.equal(parseCronItems(crontab).length, crontab.length);
+});
+
+test('a crash does not lose what happens by the clock', () => {
+  for (const { task, options } of crontab) assert.ok((options?.maxAttempts ?? 25) >= 5, task);
+});
+
+test('an expired rate window goes when keys.expire has run', async (t) => {
+  await db`
+    insert into rate_windows (subject, minute, count)
+    values ('key:old', now() - interval '1 hour', 1)`;
+  const jobs = await workOn(t, { db, url, tasks: tasks({ db }), crontab });
+
+  await enqueue(db, [{ task: 'keys.expire', payload: {} }]);
+  jobs.pump();
+
+  await until('the window is gone', async () => (await db`select from rate_windows`).length === 0);
+});
