@@ -56,50 +56,45 @@ export async function startGeneration(work: Work): Promise<Generation> {
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
-  // Not a promise of the pool: a pool is itself awaitable, and means its end by that.
-  const born: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
+  const born = registerAtBirth(events, { work, session, connections });
+  const inHand = countInHand(work.tasks);
 
+  const taskList = inHand.tasks; // without one, the working directory is searched for tasks
+  const options = { ...runnerOptions(work, connections.pool), events, taskList };
+  const runner = await run(options).catch(async (error) => {
+    await Promise.all([session.end(), connections.pool.end()]);
+    throw error;
+  });
+
+  const workerPool = born.workerPool!; // a runner that is returned has created its pool
+  const parts = { work, session, connections, runner, workerPool, shuttingDown, inHand };
+  const generation = live(parts);
+  const started = Promise.all([born.registered, fetched]);
+  const failed = [failAfter(generation.ended), failAfter(wait(startTimeoutMs))];
+  await Promise.race([started, ...failed]).catch((error) => {
+    void generation.drain();
+    throw error;
+  });
+  return generation;
+}
+
+/** Not as a promise of the pool: a pool is itself awaitable, and means its end by that. */
+function registerAtBirth(events: WorkerEvents, { work, session, connections }: Surroundings) {
+  const born: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
   events.once('pool:create', ({ workerPool }) => {
     born.workerPool = workerPool;
     born.registered = session.register(workerPool.id);
     connections.holdUntil(born.registered); // before, it must not take a job that nobody could free
     work.alive.add(workerPool.id);
   });
-  const inHand = countInHand(work.tasks);
-  const runner = await run({
-    ...runnerOptions(work, connections.pool),
-    events,
-    taskList: inHand.tasks, // else the working directory is searched for tasks
-  }).catch(async (error) => {
-    await Promise.all([session.end(), connections.pool.end()]);
-    throw error;
-  });
-
-  const workerPool = born.workerPool!; // a runner has created its pool when it is returned
-  const generation = live({
-    work,
-    session,
-    connections,
-    runner,
-    workerPool,
-    shuttingDown,
-    inHand,
-  });
-  const started = Promise.all([born.registered, fetched]);
-  await Promise.race([started, failAfter(generation.ended), failAfter(wait(startTimeoutMs))]).catch(
-    (error) => {
-      void generation.drain();
-      throw error;
-    },
-  );
-  return generation;
+  return born;
 }
 
 function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
   return {
     pgPool,
     schema: 'graphile_worker', // else an environment variable could name another
-    parsedCronItems: work.crontab, // else the working directory is searched for a crontab
+    parsedCronItems: work.crontab, // without them, also for a crontab
     noHandleSignals: true,
     pollInterval: work.pollMs,
     concurrency: work.concurrency,
@@ -114,10 +109,9 @@ function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
   };
 }
 
-type Parts = {
-  work: Work;
-  session: Session;
-  connections: Connections;
+type Surroundings = { work: Work; session: Session; connections: Connections };
+
+type Parts = Surroundings & {
   runner: Runner;
   workerPool: WorkerPool;
   shuttingDown: Promise<unknown>;
