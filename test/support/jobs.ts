@@ -18,6 +18,8 @@ export async function workOn(
   return jobs;
 }
 
+const patienceMs = 20_000;
+
 type Run = { payload: Record<string, unknown>; job: JobRun; at: number };
 
 /** A task that tells what it ran, and does what a test asks of it meanwhile. */
@@ -39,7 +41,8 @@ export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
     of,
     /** Resolves when the job starts for the nth time. */
     start(id: string, count = 1): Promise<Run> {
-      const { promise, resolve } = Promise.withResolvers<Run>();
+      const { promise, resolve, reject } = Promise.withResolvers<Run>();
+      setTimeout(() => reject(new Error(`job ${id} was not started`)), patienceMs).unref();
       waiting.push({ id, count, resolve });
       const already = of(id)[count - 1];
       if (already) resolve(already);
