@@ -49,7 +49,7 @@ test('a job scheduled by a process that has gone starts on time', async (t) => {
   await db`
     select graphile_worker.add_job(
       'webhooks.deliver',
-      ${db.json({ delivery_id: id })}::json,
+      ${db.json({ webhook_id: id })}::json,
       run_at => ${runAt})`;
 
   const late = (await runs.start(id)).at - runAt.getTime();

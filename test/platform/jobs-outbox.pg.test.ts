@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const { db, url } = await testDatabase();
 
-const queued = () => db<{ payload: { delivery_id: string } }[]>`
+const queued = () => db<{ payload: { webhook_id: string } }[]>`
   select payload from graphile_worker._private_jobs`;
 
 async function emptyQueue() {
@@ -22,7 +22,7 @@ async function emptyQueue() {
 test('a job of a transaction that was rolled back does not exist', async () => {
   await emptyQueue();
   const undone = db.begin(async (tx) => {
-    await enqueue(tx, [{ task: 'sends.mail', payload: { send_ids: [] } }]);
+    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', send_ids: [] } }]);
     throw new Error('changed our mind');
   });
   await assert.rejects(undone, /changed our mind/);
@@ -31,7 +31,7 @@ test('a job of a transaction that was rolled back does not exist', async () => {
   await handOver(db);
 
   assert.deepEqual(
-    (await queued()).map(({ payload }) => payload.delivery_id),
+    (await queued()).map(({ payload }) => payload.webhook_id),
     [kept],
   );
 });
@@ -49,7 +49,7 @@ test('two pumps at once hand each row over once', async () => {
   const rest = await Promise.all([handOver(db), handOver(other)]);
 
   assert.equal(rest[0].handed + rest[1].handed, 10);
-  const found = (await queued()).map(({ payload }) => payload.delivery_id);
+  const found = (await queued()).map(({ payload }) => payload.webhook_id);
   assert.deepEqual(found.sort(), ids.sort());
   await other.end();
 });
@@ -60,7 +60,7 @@ test('the transaction that enqueues notifies nobody', async () => {
   await listener.listen('jobs:insert', heard.resolve);
 
   await db.begin(async (tx) => {
-    await enqueue(tx, [{ task: 'sends.mail', payload: { send_ids: [] } }]);
+    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', send_ids: [] } }]);
   });
   // Notifications arrive in the order of the commits: one of the transaction's would come first.
   await db`select pg_notify('jobs:insert', 'after the commit')`;
@@ -106,7 +106,7 @@ test('the payload arrives as it was, with the trace it belongs to', async (t) =>
   jobs.pump();
 
   const { payload, job } = await runs.start(id);
-  assert.equal(payload['delivery_id'], id);
+  assert.equal(payload['webhook_id'], id);
   assert.equal(job.traceparent, traceparent);
   assert.ok(job.maxAttempts >= 5, 'a crash must not use up the attempts');
 });
@@ -133,7 +133,7 @@ test('something can be put around every run', async (t) => {
 test('a payload that is not of its form never reaches the task, and the job stays', async (t) => {
   await emptyQueue();
   const reached: unknown[] = [];
-  const strict = task(v.object({ delivery_id: v.literal('never') }), async (payload) => {
+  const strict = task(v.object({ webhook_id: v.literal('never') }), async (payload) => {
     reached.push(payload);
   });
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': strict } });
@@ -143,7 +143,7 @@ test('a payload that is not of its form never reaches the task, and the job stay
 
   await until('the job has failed', async () => {
     const [job] = await db`select last_error, attempts from graphile_worker.jobs`;
-    return job?.['attempts'] === 1 && /delivery_id|never/.test(job['last_error'] ?? '');
+    return job?.['attempts'] === 1 && /webhook_id|never/.test(job['last_error'] ?? '');
   });
   assert.deepEqual(reached, []);
 });

@@ -60,7 +60,7 @@ test('while an ended runner waits for a slow job, the next one works, and the sl
   const release = Promise.withResolvers<void>();
   let slow = '';
   const runs = recordingTask(({ payload }) =>
-    payload['delivery_id'] === slow ? release.promise : undefined,
+    payload['webhook_id'] === slow ? release.promise : undefined,
   );
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
   slow = await enqueueDelivery(db);
@@ -84,7 +84,7 @@ test('outcomes lost one after the other: the ended runner gives every job back',
   t.after(await hiccup({ times: 3 }));
   const releases = new Map<string, PromiseWithResolvers<void>>();
   const runs = recordingTask(({ payload, job }) =>
-    job.attempt === 1 ? releases.get(String(payload['delivery_id']))?.promise : undefined,
+    job.attempt === 1 ? releases.get(String(payload['webhook_id']))?.promise : undefined,
   );
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
   const ids = [];
@@ -109,7 +109,7 @@ test('a runner whose session is lost registers anew and keeps the job that it ha
   const release = Promise.withResolvers<void>();
   let slow = '';
   const runs = recordingTask(({ payload }) =>
-    payload['delivery_id'] === slow ? release.promise : undefined,
+    payload['webhook_id'] === slow ? release.promise : undefined,
   );
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
   const [before] = await pools();

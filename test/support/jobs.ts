@@ -26,7 +26,7 @@ type Run = { payload: Record<string, unknown>; job: JobRun; at: number };
 export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
   const runs: Run[] = [];
   const waiting: { id: string; count: number; resolve: (run: Run) => void }[] = [];
-  const of = (id: string) => runs.filter(({ payload }) => payload['delivery_id'] === id);
+  const of = (id: string) => runs.filter(({ payload }) => payload['webhook_id'] === id);
 
   const task: Task = async (payload, job) => {
     const run = { payload: payload as Run['payload'], job, at: Date.now() };
@@ -57,7 +57,7 @@ export async function enqueueDelivery(
   over: Omit<Extract<NewJob, { task: 'webhooks.deliver' }>, 'task' | 'payload'> = {},
 ) {
   const id = randomUUID();
-  const payload = { org_id: randomUUID(), delivery_id: id };
+  const payload = { org_id: randomUUID(), webhook_id: id };
   await enqueue(db, [{ task: 'webhooks.deliver', payload, ...over }]);
   return id;
 }

@@ -12,7 +12,7 @@ await startJobs({
   log: createLog({ level: 'warn' }),
   tasks: {
     'webhooks.deliver': (payload) => {
-      process.send!((payload as { delivery_id: string }).delivery_id);
+      process.send!((payload as { webhook_id: string }).webhook_id);
       return new Promise(() => {});
     },
   },
