@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { notFound } from './errors.ts';
 import { authenticate } from './keys/authenticate.ts';
 import type { Db } from './platform/db.ts';
+import { type Checks, healthRoutes } from './platform/health.ts';
 import { answerError, nameRequests, type RequestEnv } from './platform/http.ts';
 import type { Log } from './platform/log.ts';
 
@@ -12,6 +13,8 @@ export type AppTools = {
   settings: { rateLimit: number };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
+  /** What must be in order for this process to serve. */
+  checks: Checks;
 };
 
 /** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
@@ -22,5 +25,6 @@ export function createApp(tools: AppTools) {
     .notFound(() => {
       throw notFound('path');
     })
+    .route('/', healthRoutes(tools.checks))
     .use('/api/*', authenticate(tools));
 }

@@ -44,6 +44,15 @@ const address = (...protocols: string[]) =>
     ),
   );
 
+const origin = v.pipe(
+  address('http:', 'https:'),
+  v.check((text) => {
+    const { username, pathname, search, hash } = new URL(text);
+    return username === '' && /^\/*$/.test(pathname) && search === '' && hash === '';
+  }, 'must be a scheme and a host such as https://feedback.example.com, without path or query'),
+  v.transform((text) => new URL(text).origin),
+);
+
 const bytes32 = v.pipe(
   v.string(),
   v.transform((text) => Buffer.from(text.trim(), 'base64')),
@@ -84,10 +93,11 @@ const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 /** The names and defaults of ops/configuration.md; a test compares the two. */
 export const Settings = v.object({
   DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
+  ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
   HOST: v.optional(text, '127.0.0.1'),
   PORT: v.optional(whole(0, 65_535), '8080'),
-  ASKBACK_PUBLIC_URL: v.optional(address('http:', 'https:')),
+  ASKBACK_PUBLIC_URL: v.optional(origin),
   ASKBACK_SMTP_URL: v.optional(address('smtp:', 'smtps:')),
   ASKBACK_BOUNCE_DOMAIN: v.optional(
     v.pipe(v.string(), v.regex(/^[a-z0-9.-]+$/i, 'must be a domain name')),
@@ -165,10 +175,11 @@ function shape(settings: v.InferOutput<typeof Settings>) {
   const aiUrl = settings.ASKBACK_AI_URL;
   return {
     databaseUrl: settings.DATABASE_URL ?? null,
+    databaseWaitSeconds: settings.ASKBACK_DATABASE_WAIT_SECONDS,
     dataDir: settings.ASKBACK_DATA_DIR,
     host: settings.HOST,
     port: settings.PORT,
-    publicUrl: settings.ASKBACK_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: settings.ASKBACK_PUBLIC_URL ?? null,
     smtpUrl: settings.ASKBACK_SMTP_URL ?? null,
     bounceDomain: settings.ASKBACK_BOUNCE_DOMAIN ?? null,
     dkim: domain && selector && key ? { domain, selector, key } : null,

@@ -32,6 +32,7 @@ export async function schemaState(sql: Sql, migrations = readMigrations()) {
   const known = new Set(migrations.map(({ name }) => name));
   const present = new Set(applied.map(({ name }) => name));
   return {
+    applied: applied.length,
     missing: migrations.filter(({ name }) => !present.has(name)).map(({ name }) => name),
     unknown: applied.filter(({ name }) => !known.has(name)).map(({ name }) => name),
   };

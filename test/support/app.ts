@@ -9,6 +9,7 @@ export function testApp(db: Db, over: Partial<AppTools> = {}) {
     log: createLog({ level: 'silent' }),
     settings: { rateLimit: 1_000_000 },
     pump: () => {},
+    checks: {},
     ...over,
   });
 }

@@ -1,0 +1,60 @@
+import { type Command, columns, type Outcome, UsageError } from './command.ts';
+
+type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
+
+/** Finds the command that the words begin with and runs it; without one, the first of the catalog. */
+export async function runCommandLine<Tools>(
+  catalog: Catalog<Tools>,
+  tools: Tools,
+  words: readonly string[],
+): Promise<Outcome> {
+  const [first, second] = words;
+  if (first === '--help' || first === '-h' || first === 'help') {
+    return { output: overview(catalog, words.slice(1).join(' ')), exitCode: 0 };
+  }
+  const found = findCommand(catalog, words);
+  if (found) return await found.command.run(tools, words.slice(found.taken));
+
+  const group = groupOf(catalog, first ?? '');
+  if (group.length > 0 && (second === '--help' || second === '-h')) {
+    return { output: listing(group), exitCode: 0 };
+  }
+  throw new UsageError(complaintAbout(words, group), hint(catalog.name, group));
+}
+
+function findCommand<Tools>({ commands }: Catalog<Tools>, words: readonly string[]) {
+  const [first] = words;
+  if (first === undefined || first.startsWith('-')) return { command: commands[0]!, taken: 0 };
+  for (const taken of [2, 1]) {
+    const command = commands.find(({ name }) => name === words.slice(0, taken).join(' '));
+    if (command) return { command, taken };
+  }
+  return undefined;
+}
+
+const groupOf = <Tools>({ commands }: Catalog<Tools>, word: string) =>
+  commands.filter(({ name }) => name.startsWith(`${word} `));
+
+const listing = <Tools>(commands: readonly Command<Tools>[]) =>
+  columns(commands.map(({ name, does }) => [name, does]));
+
+function complaintAbout<Tools>(words: readonly string[], group: readonly Command<Tools>[]) {
+  const [first, second] = words;
+  if (group.length === 0) return `'${first}' is not a command`;
+  if (second === undefined || second.startsWith('-')) return `'${first}' needs a second word`;
+  return `'${first} ${second}' is not a command`;
+}
+
+function hint<Tools>(program: string, group: readonly Command<Tools>[]): string {
+  if (group.length === 0) return `usage: ${program} COMMAND; ${program} --help lists the commands`;
+  return `usage: ${group.map(({ name }) => `${program} ${name}`).join(' | ')}`;
+}
+
+function overview<Tools>(catalog: Catalog<Tools>, about: string): string {
+  const named = catalog.commands.find(({ name }) => name === about);
+  if (named) return named.help;
+  const group = groupOf(catalog, about);
+  if (group.length > 0) return listing(group);
+  const { name, commands } = catalog;
+  return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\n${name} COMMAND --help says more about each.`;
+}
