@@ -1,0 +1,22 @@
+import type { Tools } from './deployment.ts';
+import { keyCommands } from './keys/cli.ts';
+import { operationCommands } from './operations/cli.ts';
+import { organizationCommands } from './organizations/cli.ts';
+import type { Command } from './platform/command.ts';
+import { surveyCommands } from './surveys/cli.ts';
+import { tagCommands } from './tags/cli.ts';
+
+const commands: readonly Command<Tools>[] = [
+  ...operationCommands,
+  ...organizationCommands,
+  ...keyCommands,
+  ...surveyCommands,
+  ...tagCommands,
+];
+
+/** The table of contents of the command line. */
+export const commandLine = {
+  name: 'askback',
+  about: 'askback: self-hosted survey feedback. Without a command it serves.',
+  commands,
+};

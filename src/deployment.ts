@@ -1,0 +1,83 @@
+import type { Config } from './config.ts';
+import { Refusal } from './errors.ts';
+import { awaitDatabase } from './platform/await-database.ts';
+import { connect, type Db } from './platform/db.ts';
+import { migrate, refuseOldPostgres, schemaState } from './platform/migrate.ts';
+import { readServiceRecord } from './platform/service-record.ts';
+
+/** What every command has of the world outside: its settings, and where words go. */
+export type Tools = {
+  /** Reads the environment. A command that touches nothing does not ask for it. */
+  config: () => Config;
+  /** The names of all variables, for the question which of them mean nothing. */
+  variables: () => string[];
+  /** A message for people, on stderr. */
+  say: (sentence: string) => void;
+  /** Data, on stdout. */
+  print: (text: string) => void;
+  /** Resolves when the process is asked to stop. */
+  stopSignal: () => Promise<string>;
+};
+
+export type Database = { db: Db; url: string; close: () => Promise<void> };
+
+const commandConnections = 2;
+const closeTimeoutSeconds = 5;
+
+/** Connects to the deployment's Postgres and waits until it answers. */
+export async function openDatabase(
+  config: Config,
+  { say, connections }: Pick<Tools, 'say'> & { connections: number },
+): Promise<Database> {
+  const url = config.databaseUrl ?? '';
+  const db = connect(url, { connections });
+  const close = () => db.end({ timeout: closeTimeoutSeconds });
+  try {
+    await awaitDatabase(db, { seconds: config.databaseWaitSeconds, say });
+    return { db, url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Runs a command's work on the deployment's database, whether or not the service is running. */
+export async function inDatabase<T>(
+  tools: Tools,
+  work: (db: Db, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = tools.config();
+  const { db, close } = await openDatabase(config, { ...tools, connections: commandConnections });
+  try {
+    await refuseOldPostgres(db);
+    await settleSchema(db);
+    return await work(db, config);
+  } finally {
+    await close();
+  }
+}
+
+/** An empty database is filled on the way; one that is in use is upgraded only by who means to. */
+async function settleSchema(db: Db) {
+  const { applied, missing, unknown } = await schemaState(db);
+  if (missing.length === 0 && unknown.length === 0) return;
+  if (applied > 0 && unknown.length === 0) {
+    throw new Refusal(
+      'unavailable',
+      'this database is older than this askback: run `askback migrate`, or start `askback serve`',
+    );
+  }
+  await migrate(db);
+}
+
+/** What links begin with: as configured, as the running service last wrote it down, or HOST and PORT. */
+export async function publicUrlOf(db: Db, config: Config): Promise<string | null> {
+  if (config.publicUrl) return config.publicUrl;
+  const record = await readServiceRecord(db);
+  if (record) return record.public_url;
+  return config.port === 0 ? null : httpAddress(config.host, config.port);
+}
+
+/** An address to type into a browser: an IPv6 host stands in brackets. */
+export const httpAddress = (host: string, port: number) =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import { inDatabase, type Tools } from '../deployment.ts';
+import { notFound } from '../errors.ts';
+import { type Command, columns, command } from '../platform/command.ts';
+import { violates } from '../platform/constraint.ts';
+import { id, Moment, Name, OneOf, option, optional } from '../platform/words.ts';
+import { issueKey } from './issue.ts';
+import { type ListedKey, listKeys, revokeKey } from './manage.queries.ts';
+
+const Future = v.pipe(
+  Moment,
+  v.check((at) => at.getTime() > Date.now(), 'must be in the future'),
+);
+
+const create = command({
+  name: 'key create',
+  does: 'makes an API key of an organization and shows it, once',
+  options: {
+    org: id('whose key it is'),
+    name: option(Name, 'N', 'what it is for'),
+    permission: {
+      schema: v.optional(OneOf(['read', 'write']), 'read'),
+      value: 'read|write',
+      does: 'what it may do (read)',
+    },
+    'expires-at': optional(Future, 'ISO', 'when it stops working (never)'),
+  },
+  run: (tools: Tools, { org, name, permission, 'expires-at': expires_at = null }) =>
+    inDatabase(tools, async (db) => {
+      const issued = await issueKey(db, org, { name, permission, expires_at }).catch(
+        (error: unknown) => {
+          throw violates(error, 'api_keys_org_id_fkey') ? notFound('organization') : error;
+        },
+      );
+      const text = `${issued.key}\n\nThe ${permission} key ${issued.id}. It is not shown again.`;
+      return { data: issued, text };
+    }),
+});
+
+const list = command({
+  name: 'key list',
+  does: "lists an organization's keys, newest first, without their secrets",
+  options: { org: id('whose keys') },
+  run: (tools: Tools, { org }) =>
+    inDatabase(tools, async (db) => {
+      const keys = await listKeys(db, org);
+      const rows = keys.map((key) => [key.id, key.public_id, key.permission, state(key), key.name]);
+      const head = ['id', 'begins with', 'permission', 'state', 'name'];
+      return { data: keys, text: columns([head, ...rows]) };
+    }),
+});
+
+const revoke = command({
+  name: 'key revoke',
+  does: 'makes a key stop working, from its very next request',
+  options: { id: id('which key') },
+  run: (tools: Tools, given) =>
+    inDatabase(tools, async (db) => {
+      const key = await revokeKey(db, given.id);
+      if (!key) throw notFound('key');
+      return { data: key, text: `revoked the key ${key.name}: ${key.id}` };
+    }),
+});
+
+export const keyCommands: readonly Command<Tools>[] = [create, list, revoke];
+
+function state({ revoked_at, expires_at }: ListedKey): string {
+  if (revoked_at) return 'revoked';
+  if (!expires_at) return 'live';
+  const over = expires_at.getTime() <= Date.now();
+  return `${over ? 'expired' : 'live until'} ${expires_at.toISOString()}`;
+}

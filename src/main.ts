@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { commandLine } from './cli.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import type { Tools } from './deployment.ts';
+import { Refusal } from './errors.ts';
+import { UsageError } from './platform/command.ts';
+import { runCommandLine } from './platform/command-line.ts';
+import { explain } from './platform/faults.ts';
+
+const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
+
+const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+const tools: Tools = {
+  config: () => loadConfig(process.env, (path) => readFileSync(path, 'utf8')),
+  variables: () => Object.keys(process.env),
+  say,
+  print,
+  stopSignal,
+};
+
+// A reader that has seen enough, `head -1` say, is no failure of ours.
+process.stdout.on('error', () => process.exit(exitCodes.ok));
+process.on('uncaughtException', (error) => process.exit(report(error)));
+process.on('unhandledRejection', (error) => process.exit(report(error)));
+
+process.exit(await run(process.argv.slice(2)));
+
+async function run(words: readonly string[]): Promise<number> {
+  try {
+    const { output, exitCode } = await runCommandLine(commandLine, tools, words);
+    if (output !== '') print(output);
+    return exitCode;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+/** Whatever went wrong is one sentence; where it went wrong interests who asks for it. */
+function report(error: unknown): number {
+  if (error instanceof UsageError) {
+    say(`askback: ${error.message}\n${error.usage}`);
+    return exitCodes.wrongUsage;
+  }
+  say(`askback: ${error instanceof Refusal ? error.message : explain(error)}`);
+  if (error instanceof ConfigError) return exitCodes.wrongUsage;
+  if (process.env['LOG_LEVEL'] === 'debug') say(String((error as Error | null)?.stack));
+  return exitCodes.failed;
+}
+
+/** The first signal asks to stop in order; a second one does not wait for that. */
+function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let asked = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (asked) process.exit(exitCodes.failed);
+      asked = true;
+      resolve(signal);
+    });
+  }
+  return promise;
+}

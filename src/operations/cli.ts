@@ -1,0 +1,114 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { Settings } from '../config.ts';
+import { httpAddress, openDatabase, type Tools } from '../deployment.ts';
+import { Refusal } from '../errors.ts';
+import { type Command, columns, command } from '../platform/command.ts';
+import { migrate } from '../platform/migrate.ts';
+import { flag } from '../platform/words.ts';
+import { serve } from '../serve.ts';
+import { examine } from './examine.ts';
+import { meaningless, shown } from './settings.ts';
+
+const healthTimeoutMs = 3000;
+
+const serveCommand = command({
+  name: 'serve',
+  does: 'runs the service until it is asked to stop (the default)',
+  options: {},
+  async run(tools: Tools, _given, { json }) {
+    await serve(tools, (url) => {
+      tools.print(json ? JSON.stringify({ listening: url }) : `askback listening on ${url}`);
+    });
+    return undefined;
+  },
+});
+
+const migrateCommand = command({
+  name: 'migrate',
+  does: 'brings the database up to date with this askback',
+  options: {},
+  async run(tools: Tools) {
+    const { db, close } = await openDatabase(tools.config(), { ...tools, connections: 2 });
+    const applied = await migrate(db).finally(close);
+    const text =
+      applied.length === 0 ? 'the database is up to date' : `applied ${applied.join(', ')}`;
+    return { data: { applied }, text };
+  },
+});
+
+const checkConfig = command({
+  name: 'check-config',
+  does: 'says whether the environment is usable, and what follows from it',
+  options: {},
+  async run(tools: Tools) {
+    const settings = shown(tools.config());
+    for (const name of meaningless(tools.variables(), Object.keys(Settings.entries))) {
+      tools.say(`warning: ${name} is set, and is no setting of askback`);
+    }
+    const rows = Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)]);
+    return { data: settings, text: `the environment is usable\n\n${columns(rows)}` };
+  },
+});
+
+const doctor = command({
+  name: 'doctor',
+  does: 'examines what the service stands on: database, schema, clock, secret, disk, address',
+  options: {},
+  async run(tools: Tools) {
+    const findings = await examine(tools.config(), tools);
+    const ok = findings.every(({ status }) => status !== 'fail');
+    const text = columns(findings.map(({ status, name, message }) => [status, name, message]));
+    return { data: { ok, checks: findings }, text, exitCode: ok ? 0 : 1 };
+  },
+});
+
+const healthcheck = command({
+  name: 'healthcheck',
+  does: 'asks the service on this machine whether it is alive, for container engines',
+  options: { ready: flag('ask whether it is ready to serve, with its database and all') },
+  async run(tools: Tools, { ready }) {
+    const { host, port } = tools.config();
+    if (port === 0) throw new Refusal('unavailable', 'PORT=0 does not tell where the service is');
+    const url = `${httpAddress(reachable(host), port)}${ready ? '/readyz' : '/healthz'}`;
+    const { status, sentence } = await ask(url);
+    return {
+      data: { url, status, healthy: status === 200 },
+      text: sentence,
+      exitCode: status === 200 ? 0 : 1,
+    };
+  },
+});
+
+const version = command({
+  name: 'version',
+  does: 'prints the version',
+  options: {},
+  run: async (_tools: Tools) => ({
+    data: { version: manifest.version, node: process.versions.node },
+    text: `askback ${manifest.version}`,
+  }),
+});
+
+/** The first one runs when no command is named. */
+export const operationCommands: readonly Command<Tools>[] = [
+  serveCommand,
+  migrateCommand,
+  checkConfig,
+  doctor,
+  healthcheck,
+  version,
+];
+
+/** A wildcard is where one listens, not where one calls. */
+const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
+
+async function ask(url: string): Promise<{ status: number | null; sentence: string }> {
+  try {
+    const signal = AbortSignal.timeout(healthTimeoutMs);
+    const response = await fetch(url, { signal, redirect: 'manual' });
+    const body = await response.text();
+    return { status: response.status, sentence: `${url} answers ${response.status}: ${body}` };
+  } catch {
+    return { status: null, sentence: `${url} does not answer` };
+  }
+}

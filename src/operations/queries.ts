@@ -1,0 +1,25 @@
+import { one, type Sql } from '../platform/db.ts';
+
+export type ServerFacts = {
+  version: string;
+  major: number;
+  now: Date;
+  extensions: string[];
+  read_only: boolean;
+};
+
+const extensionsUsed = ['pg_trgm', 'btree_gin'];
+
+export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
+  return one(
+    await sql<ServerFacts[]>`
+      select current_setting('server_version')              as version,
+             current_setting('server_version_num')::int / 10000 as major,
+             clock_timestamp()                              as now,
+             array(select name::text
+                   from pg_available_extensions
+                   where name = any(${extensionsUsed}::text[])
+                   order by name)                           as extensions,
+             pg_is_in_recovery()                            as read_only`,
+  );
+}

@@ -1,0 +1,110 @@
+/** One thing that the doctor looked at. */
+export type Finding = { name: string; status: 'ok' | 'warn' | 'fail'; message: string };
+
+const oldestPostgres = 15;
+const extensionsNeeded = ['btree_gin', 'pg_trgm'];
+const skewToWarnOfMs = 2000;
+const skewToFailAtMs = 60_000;
+const diskToWarnOfBytes = 1024 ** 3;
+const diskToFailAtBytes = 100 * 1024 ** 2;
+const wildcardHosts = ['0.0.0.0', '::'];
+
+const finding = (name: string, status: Finding['status'], message: string): Finding => ({
+  name,
+  status,
+  message,
+});
+
+export function judgeServer(server: {
+  version: string;
+  major: number;
+  read_only: boolean;
+}): Finding {
+  const { version, major, read_only } = server;
+  if (major < oldestPostgres) {
+    const message = `PostgreSQL ${version}: askback needs ${oldestPostgres} or newer`;
+    return finding('database', 'fail', message);
+  }
+  if (read_only) {
+    return finding('database', 'fail', `PostgreSQL ${version} is a replica that cannot be written`);
+  }
+  return finding('database', 'ok', `PostgreSQL ${version} answers`);
+}
+
+export function judgeExtensions({ extensions }: { extensions: readonly string[] }): Finding {
+  const missing = extensionsNeeded.filter((name) => !extensions.includes(name));
+  if (missing.length === 0)
+    return finding('extensions', 'ok', `${extensions.join(', ')} are there`);
+  const message = `${missing.join(', ')} cannot be installed: the server lacks its contrib modules`;
+  return finding('extensions', 'fail', message);
+}
+
+export function judgeSchema(state: {
+  applied: number;
+  missing: readonly string[];
+  unknown: readonly string[];
+}): Finding {
+  const { applied, missing, unknown } = state;
+  if (unknown.length > 0) {
+    const message = `the database is newer than this askback: it has ${unknown.join(', ')}`;
+    return finding('schema', 'fail', message);
+  }
+  if (missing.length === 0) return finding('schema', 'ok', `all ${applied} migrations are applied`);
+  const message = `${missing.length} migrations are missing: run \`askback migrate\`, or start \`askback serve\``;
+  return finding('schema', 'warn', message);
+}
+
+/** How far the database's clock is ahead of ours, measured between two looks at our own. */
+export function judgeClock(at: { before: Date; database: Date; after: Date }): Finding {
+  const middle = (at.before.getTime() + at.after.getTime()) / 2;
+  const skew = Math.round(at.database.getTime() - middle);
+  const said = `${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead of'} this machine's`;
+  if (Math.abs(skew) >= skewToFailAtMs) {
+    return finding('clock', 'fail', `the database's clock is ${said}: set both by NTP`);
+  }
+  const status = Math.abs(skew) >= skewToWarnOfMs ? 'warn' : 'ok';
+  return finding('clock', status, `the database's clock is ${said}`);
+}
+
+/** Where the secret key comes from, or why it cannot be had. */
+export type SecretState =
+  | { from: 'environment' | 'file' | 'to be generated' }
+  | { from: 'nowhere'; why: string };
+
+export function judgeSecret(secret: SecretState): Finding {
+  if (secret.from === 'nowhere') return finding('secret key', 'fail', secret.why);
+  const messages = {
+    environment: 'given as ASKBACK_SECRET_KEY',
+    file: 'kept in the data directory',
+    'to be generated': 'will be generated into the data directory by the first `askback serve`',
+  };
+  return finding('secret key', 'ok', messages[secret.from]);
+}
+
+export function judgeDisk({ path, freeBytes }: { path: string; freeBytes: number }): Finding {
+  const message = `${Math.floor(freeBytes / 1024 ** 2)} MiB free in ${path}`;
+  if (freeBytes < diskToFailAtBytes) return finding('disk', 'fail', message);
+  return finding('disk', freeBytes < diskToWarnOfBytes ? 'warn' : 'ok', message);
+}
+
+export function judgePublicUrl(config: {
+  publicUrl: string | null;
+  host: string;
+  port: number;
+}): Finding {
+  const { publicUrl, host, port } = config;
+  if (publicUrl) {
+    if (publicUrl.startsWith('https:')) return finding('public URL', 'ok', publicUrl);
+    const message = `${publicUrl} is not https: answers travel in the clear`;
+    return finding('public URL', isLoopback(new URL(publicUrl).hostname) ? 'ok' : 'warn', message);
+  }
+  if (wildcardHosts.includes(host)) {
+    const message = `links in mails would begin with http://${host}:${port}: set ASKBACK_PUBLIC_URL`;
+    return finding('public URL', 'warn', message);
+  }
+  const message = `ASKBACK_PUBLIC_URL is not set: links work where http://${host}:${port} does`;
+  return finding('public URL', isLoopback(host) ? 'ok' : 'warn', message);
+}
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');

@@ -1,0 +1,132 @@
+import * as v from 'valibot';
+import { inDatabase, type Tools } from '../deployment.ts';
+import { notFound } from '../errors.ts';
+import { type Command, columns, command, type Options, UsageError } from '../platform/command.ts';
+import { Color, Email, flag, id, Name, option, optional, Whole } from '../platform/words.ts';
+import {
+  insertOrganization,
+  listOrganizations,
+  type OrganizationRow,
+  type OrganizationSettings,
+  updateOrganization,
+} from './queries.ts';
+
+const TimeZone = v.pipe(
+  v.string(),
+  v.check(isTimeZone, 'must be the name of a time zone such as Europe/Berlin'),
+);
+
+const settings = {
+  'send-limit': optional(Whole(0, 999_999_999), 'N', 'mails a calendar month (10000)'),
+  'frequency-days': optional(
+    Whole(0, 3650),
+    'N',
+    'days during which an address gets one survey at most; 0 for no such rule',
+  ),
+  color: optional(Color, 'COLOR', 'of its pages and mails'),
+  'time-zone': optional(TimeZone, 'ZONE', 'of its reports (UTC)'),
+  'contact-email': optional(Email, 'E', 'shown on its pages'),
+  person: {
+    schema: v.optional(v.array(Name)),
+    value: 'NAME',
+    does: 'a name that is taken out of comments before they are passed on',
+    repeatable: true,
+  },
+  ai: flag('analyze comments'),
+} as const satisfies Options;
+
+const create = command({
+  name: 'org create',
+  does: 'makes an organization',
+  options: { name: option(Name, 'N', 'what it is called'), ...settings },
+  run: (tools: Tools, given) =>
+    inDatabase(tools, async (db) => {
+      const organization = await insertOrganization(db, {
+        ...settingsFrom(given),
+        name: given.name,
+      });
+      return answer(organization, 'made');
+    }),
+});
+
+const update = command({
+  name: 'org update',
+  does: "changes an organization's settings",
+  options: {
+    id: id('which organization'),
+    name: optional(Name, 'N', 'what it is called'),
+    ...settings,
+    'no-ai': flag('do not analyze comments'),
+  },
+  async run(tools: Tools, given) {
+    const changes = settingsFrom(given);
+    if (given['no-ai']) changes.ai_enabled = false;
+    if (given.ai && given['no-ai']) {
+      throw new UsageError('--ai and --no-ai contradict each other', update.usage);
+    }
+    if (Object.keys(changes).length === 0) {
+      throw new UsageError('nothing to change was given', update.usage);
+    }
+    return await inDatabase(tools, async (db) => {
+      const organization = await updateOrganization(db, given.id, changes);
+      if (!organization) throw notFound('organization');
+      return answer(organization, 'changed');
+    });
+  },
+});
+
+const list = command({
+  name: 'org list',
+  does: 'lists the organizations, newest first',
+  options: {},
+  run: (tools: Tools) =>
+    inDatabase(tools, async (db) => {
+      const organizations = await listOrganizations(db);
+      const rows = organizations.map((one) => [one.id, one.name, one.created_at.toISOString()]);
+      return { data: organizations, text: columns([['id', 'name', 'created_at'], ...rows]) };
+    }),
+});
+
+export const organizationCommands: readonly Command<Tools>[] = [create, update, list];
+
+type Given = {
+  name?: string | undefined;
+  'send-limit': number | undefined;
+  'frequency-days': number | undefined;
+  color: string | undefined;
+  'time-zone': string | undefined;
+  'contact-email': string | undefined;
+  person: string[] | undefined;
+  ai: boolean;
+};
+
+/** What was given, under the names of its columns; the rest keeps its value or gets its default. */
+function settingsFrom(given: Given): OrganizationSettings {
+  const days = given['frequency-days'];
+  const settings = {
+    name: given.name,
+    monthly_send_limit: given['send-limit'],
+    frequency_days: days === 0 ? null : days,
+    color: given.color,
+    time_zone: given['time-zone'],
+    contact_email: given['contact-email'],
+    people: given.person,
+    ai_enabled: given.ai || undefined,
+  };
+  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as OrganizationSettings;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const answer = (organization: OrganizationRow, done: string) => ({
+  data: organization,
+  text: `${done} the organization ${organization.name}: ${organization.id}`,
+});

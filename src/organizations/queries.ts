@@ -1,0 +1,68 @@
+import { one, type Sql } from '../platform/db.ts';
+
+export type OrganizationRow = {
+  id: string;
+  name: string;
+  color: string;
+  time_zone: string;
+  contact_email: string | null;
+  people: string[];
+  monthly_send_limit: number;
+  frequency_days: number | null;
+  ai_enabled: boolean;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** What may be set of an organization. */
+export type OrganizationSettings = Partial<
+  Omit<OrganizationRow, 'id' | 'created_at' | 'updated_at'>
+>;
+
+const fields = (sql: Sql) => sql`
+  id, name, color, time_zone, contact_email, people, monthly_send_limit, frequency_days, ai_enabled,
+  created_at, updated_at`;
+
+export async function insertOrganization(
+  sql: Sql,
+  settings: OrganizationSettings & { name: string },
+): Promise<OrganizationRow> {
+  return one(
+    await sql<OrganizationRow[]>`
+      insert into organizations ${sql(settings as never)}
+      returning ${fields(sql)}`,
+  );
+}
+
+/** The organization with an id that was settled beforehand; nothing comes back when it exists. */
+export async function insertOrganizationOnce(
+  sql: Sql,
+  organization: OrganizationSettings & { id: string; name: string },
+): Promise<OrganizationRow | undefined> {
+  const [row] = await sql<OrganizationRow[]>`
+    insert into organizations ${sql(organization as never)}
+    on conflict (id) do nothing
+    returning ${fields(sql)}`;
+  return row;
+}
+
+/** At least one setting must be given. */
+export async function updateOrganization(
+  sql: Sql,
+  orgId: string,
+  settings: OrganizationSettings,
+): Promise<OrganizationRow | undefined> {
+  const [row] = await sql<OrganizationRow[]>`
+    update organizations
+    set ${sql(settings as never)}, updated_at = now()
+    where id = ${orgId}
+    returning ${fields(sql)}`;
+  return row;
+}
+
+export async function listOrganizations(sql: Sql): Promise<OrganizationRow[]> {
+  return await sql<OrganizationRow[]>`
+    select ${fields(sql)}
+    from organizations
+    order by created_at desc, id desc`;
+}

@@ -1,0 +1,77 @@
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { httpAddress, openDatabase, type Tools } from './deployment.ts';
+import { databaseChecks } from './platform/health.ts';
+import { listen } from './platform/listen.ts';
+import { createLog, type Log } from './platform/log.ts';
+import { migrate } from './platform/migrate.ts';
+import { createParts, type Parts } from './platform/parts.ts';
+import { writeServiceRecord } from './platform/service-record.ts';
+
+const connections = 20;
+const stopLimitMs = 29_000;
+
+/** Runs the service until the process is asked to stop. `ready` is told the address it listens on. */
+export async function serve(tools: Tools, ready: (url: string) => void): Promise<void> {
+  const config = tools.config();
+  const log = createLog({ level: config.logLevel });
+  const parts = createParts(log);
+  const asked = tools.stopSignal();
+  try {
+    const started = start({ config, log, parts, say: tools.say }).then(ready);
+    const signal = await Promise.race([asked, started.then(() => asked)]);
+    tools.say(`stopping on ${signal}: requests and jobs in hand are finished first`);
+  } finally {
+    await inTime(parts.stop(), log);
+  }
+}
+
+type Start = { config: Config; log: Log; parts: Parts; say: Tools['say'] };
+
+/** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */
+async function start({ config, log, parts, say }: Start): Promise<string> {
+  const door = await parts.start(
+    'port',
+    () => listen(config),
+    (it) => it.close(),
+  );
+  const { db } = await parts.start(
+    'database',
+    () => openDatabase(config, { say, connections }),
+    (it) => it.close(),
+  );
+  await parts.start('schema', () => migrate(db));
+  const address = httpAddress(config.host, door.port);
+  await writeServiceRecord(db, config.publicUrl ?? address);
+
+  const state = { draining: false };
+  const checks = {
+    ...databaseChecks(db),
+    draining: () => (state.draining ? 'is stopping' : undefined),
+  };
+  const settings = { rateLimit: config.rateLimit };
+  const app = createApp({ db, log, settings, checks, pump: () => {} });
+  await parts.start(
+    'requests',
+    () => door.open(app.fetch),
+    () => door.drain(),
+  );
+  await parts.start(
+    'readiness',
+    () => {},
+    () => {
+      state.draining = true;
+    },
+  );
+  return address;
+}
+
+/** A supervisor would kill us without a word; better to end by ourselves and say so. */
+async function inTime(stopping: Promise<void>, log: Log) {
+  const tooLate = setTimeout(() => {
+    log.fatal(`not everything stopped within ${stopLimitMs / 1000} seconds`);
+    process.exit(1);
+  }, stopLimitMs);
+  await stopping;
+  clearTimeout(tooLate);
+}
