@@ -22,7 +22,8 @@ export type Tools = {
 export type Database = { db: Db; url: string; close: () => Promise<void> };
 
 const commandConnections = 2;
-const closeTimeoutSeconds = 5;
+/** Nobody uses the pool any more when it is closed; but one that was cut off waits for its lost query. */
+const closeTimeoutSeconds = 1;
 
 /** Connects to the deployment's Postgres and waits until it answers. */
 export async function openDatabase(

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { one } from '../src/platform/db.ts';
+import { migrate, readMigrations } from '../src/platform/migrate.ts';
+import { emptyDatabase, testDatabase } from './support/database.ts';
+import { someoneWaits } from './support/locks.ts';
+import { makeClient } from './support/make.ts';
+import { addressIn, askback, secretKey, startService } from './support/program.ts';
+import { proxyTo } from './support/proxy.ts';
+
+const { db, url } = await testDatabase();
+const environment = (over: Record<string, string> = {}) => ({
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  ...over,
+});
+
+test('ready is one line with the real address, which the command line then knows too', async () => {
+  const service = startService(environment());
+
+  const line = await service.ready();
+
+  assert.match(line, /^askback listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  assert.equal((await fetch(`${addressIn(line)}/healthz`)).status, 200);
+  assert.deepEqual(await (await fetch(`${addressIn(line)}/readyz`)).json(), { status: 'ready' });
+  assert.equal(
+    (await db`select public_url from service_record`)[0]?.['public_url'],
+    addressIn(line),
+  );
+  assert.equal(await service.stop(), 0);
+});
+
+test('--json says that it is ready as one JSON value, without naming the command', async () => {
+  const service = startService(environment(), ['--json']);
+  const { listening } = JSON.parse(await service.ready());
+  assert.equal((await fetch(`${listening}/healthz`)).status, 200);
+  assert.equal(await service.stop(), 0);
+});
+
+test('an IPv6 address is printed in brackets, and a public address is what is written down', async () => {
+  const public_url = 'https://feedback.example.com';
+  const service = startService(environment({ HOST: '::1', ASKBACK_PUBLIC_URL: `${public_url}/` }));
+
+  assert.match(await service.ready(), / http:\/\/\[::1\]:\d+$/);
+
+  assert.equal((await db`select public_url from service_record`)[0]?.['public_url'], public_url);
+  assert.equal(await service.stop(), 0);
+});
+
+test('an empty database is filled on the way', async () => {
+  const { url: empty } = await emptyDatabase();
+  const service = startService(environment({ DATABASE_URL: empty }));
+  const address = addressIn(await service.ready());
+  assert.equal((await fetch(`${address}/readyz`)).status, 200);
+  assert.equal(await service.stop(), 0);
+});
+
+test('SIGTERM lets a request in hand finish, takes no other, and ends with 0', async () => {
+  const client = await makeClient(db);
+  const service = startService(environment());
+  const address = addressIn(await service.ready());
+  let answered: Promise<Response> | undefined;
+
+  await db.begin(async (tx) => {
+    await tx`lock table rate_windows in access exclusive mode`;
+    answered = fetch(`${address}/api/v1/nothing`, { headers: client.read });
+    await someoneWaits(db);
+    service.child.kill('SIGTERM');
+    await service.stderr.next(/stopping on SIGTERM/);
+    await assert.rejects(fetch(`${address}/healthz`));
+    assert.equal(service.child.exitCode, null);
+  });
+
+  assert.equal((await answered)?.status, 404);
+  assert.equal(await service.exited, 0);
+});
+
+test('a second signal does not wait for what is in hand', async () => {
+  const client = await makeClient(db);
+  const service = startService(environment());
+  const address = addressIn(await service.ready());
+
+  await db.begin(async (tx) => {
+    await tx`lock table rate_windows in access exclusive mode`;
+    const cutOff = assert.rejects(fetch(`${address}/api/v1/nothing`, { headers: client.read }));
+    await someoneWaits(db);
+    service.child.kill('SIGINT');
+    await service.stderr.next(/stopping on SIGINT/);
+    service.child.kill('SIGTERM');
+    assert.equal(await service.exited, 1);
+    await cutOff;
+  });
+});
+
+test('a port in use is a sentence, and the database stays untouched', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const { db: untouched, url: empty } = await emptyDatabase();
+
+  const taken = environment({ PORT: String(port), DATABASE_URL: empty });
+  const { code, stdout, stderr } = await askback(['serve'], taken);
+  other.close();
+
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, new RegExp(`^askback: 127.0.0.1:${port} is in use by another program.*\n$`));
+  const [found] = await untouched`select to_regclass('schema_migrations') as migrations`;
+  assert.equal(found?.['migrations'], null);
+});
+
+test('a database that stays away is waited for with a message, then given up with 1', async () => {
+  const proxy = await proxyTo(url);
+  await proxy.cut();
+
+  const away = environment({ DATABASE_URL: proxy.url, ASKBACK_DATABASE_WAIT_SECONDS: '1' });
+  const { code, stdout, stderr } = await askback(['serve'], away);
+
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^waiting up to 1 seconds for the database at 127\.0\.0\.1:\d+ \(.*\)\n/);
+  assert.match(stderr, /\naskback: the database at .* did not answer within 1 seconds \(.*\)\n$/);
+});
+
+test('while the database is awaited it is alive and not ready; once it comes, ready', async () => {
+  const proxy = await proxyTo(url);
+  await proxy.cut();
+  const port = await freePort();
+  const service = startService(environment({ DATABASE_URL: proxy.url, PORT: String(port) }));
+  await service.stderr.next(/^waiting up to 30 seconds/);
+
+  assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
+  const early = await fetch(`http://127.0.0.1:${port}/readyz`);
+  assert.deepEqual(
+    [early.status, ((await early.json()) as { code: string }).code],
+    [503, 'starting'],
+  );
+  await proxy.mend();
+
+  assert.match(await service.ready(), /^askback listening/);
+  assert.equal(await service.stop(), 0);
+});
+
+test('whoever waits for the database can still be stopped', async () => {
+  const proxy = await proxyTo(url);
+  await proxy.cut();
+  const service = startService(environment({ DATABASE_URL: proxy.url }));
+  await service.stderr.next(/^waiting up to 30 seconds/);
+  assert.equal(await service.stop(), 0);
+});
+
+test('a database that goes away while serving means 503, and 5 s after its return all is well', async () => {
+  const client = await makeClient(db);
+  const proxy = await proxyTo(url);
+  const service = startService(environment({ DATABASE_URL: proxy.url }));
+  const address = addressIn(await service.ready());
+  const call = () => fetch(`${address}/api/v1/nothing`, { headers: client.read });
+  assert.equal((await call()).status, 404);
+
+  await proxy.cut();
+  const refused = await call();
+  assert.equal(refused.status, 503);
+  assert.match(
+    ((await refused.json()) as { error: string }).error,
+    /the database cannot be reached/,
+  );
+  const red = await fetch(`${address}/readyz`);
+  assert.equal(red.status, 503);
+  assert.deepEqual(((await red.json()) as { red: object }).red, { database: 'cannot be reached' });
+  assert.equal((await fetch(`${address}/healthz`)).status, 200);
+
+  await proxy.mend();
+  assert.ok(await within(5000, async () => (await fetch(`${address}/readyz`)).status === 200));
+  assert.equal((await call()).status, 404);
+  assert.equal(await service.stop(), 0);
+});
+
+test('connections that an administrator ends are made again', async () => {
+  const { db: own, url: ownUrl } = await testDatabase();
+  const client = await makeClient(own);
+  const service = startService(environment({ DATABASE_URL: ownUrl }));
+  const address = addressIn(await service.ready());
+  const call = () => fetch(`${address}/api/v1/nothing`, { headers: client.read });
+  assert.equal((await call()).status, 404);
+
+  const { ended } = one(
+    await db<{ ended: number }[]>`
+      select count(pg_terminate_backend(pid))::int as ended
+      from pg_stat_activity
+      where datname = ${new URL(ownUrl).pathname.slice(1)}`,
+  );
+  assert.ok(ended > 0);
+
+  assert.ok(await within(5000, async () => (await call()).status === 404));
+  assert.equal(await service.stop(), 0);
+});
+
+test('a database that is newer than the program is refused by name', async () => {
+  const { db: newer, url: address } = await emptyDatabase();
+  await migrate(newer, [
+    ...readMigrations(),
+    { name: '9999_future.sql', text: 'create table future ()', sha256: 'f' },
+  ]);
+
+  const { code, stderr } = await askback(['serve'], environment({ DATABASE_URL: address }));
+
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^askback: this database is newer than this askback: .*9999_future\.sql.*\n$/,
+  );
+});
+
+test('a database that does not exist is a sentence, at once', async () => {
+  const missing = `${url}_missing`;
+  const { code, stderr } = await askback(['serve'], environment({ DATABASE_URL: missing }));
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    'askback: the database that DATABASE_URL names does not exist on that server\n',
+  );
+});
+
+/** Asks again until it is so, for as long as was promised. */
+async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
+  const over = Date.now() + ms;
+  while (Date.now() < over) {
+    if (await isSo()) return true;
+    await sleep(50);
+  }
+  return false;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
