@@ -1,3 +1,4 @@
+import { demoCommands } from './demo/cli.ts';
 import type { Tools } from './deployment.ts';
 import { keyCommands } from './keys/cli.ts';
 import { operationCommands } from './operations/cli.ts';
@@ -12,6 +13,7 @@ const commands: readonly Command<Tools>[] = [
   ...keyCommands,
   ...surveyCommands,
   ...tagCommands,
+  ...demoCommands,
 ];
 
 /** The table of contents of the command line. */

@@ -13,9 +13,11 @@ export type NewSurvey = {
   language: string;
   status: 'draft' | 'active';
   share_id: string;
+  /** When it was made, if that was not just now. */
+  created_at?: Date;
 };
 
-export type ManagedSurvey = Omit<NewSurvey, 'status'> & {
+export type ManagedSurvey = Omit<NewSurvey, 'status' | 'created_at'> & {
   id: string;
   org_id: string;
   status: 'draft' | 'active' | 'completed';

@@ -1,0 +1,26 @@
+import type { Sql } from '../platform/db.ts';
+
+export type PastContact = {
+  email: string;
+  name: string;
+  token: string;
+  status: 'pending' | 'sent' | 'responded';
+  sent_at: Date | null;
+  responded_at: Date | null;
+  created_at: Date;
+};
+
+/** Adds contacts with a past: the day on which one was added never changes afterwards. */
+export async function insertPastContacts(
+  sql: Sql,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  contacts: readonly PastContact[],
+): Promise<{ id: string; email: string }[]> {
+  return await sql<{ id: string; email: string }[]>`
+    insert into contacts (org_id, survey_id, email, name, token, status, sent_at, responded_at, created_at)
+    select ${orgId}, ${surveyId}, c.email, c.name, c.token, c.status, c.sent_at, c.responded_at, c.created_at
+    from json_to_recordset(${JSON.stringify(contacts)}::text::json) as c (
+      email text, name text, token text, status text,
+      sent_at timestamptz, responded_at timestamptz, created_at timestamptz)
+    returning id, email`;
+}

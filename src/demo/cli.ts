@@ -1,0 +1,47 @@
+import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
+import { type Command, command } from '../platform/command.ts';
+import { demoOrganization, type Filled, fillDemo } from './fill.ts';
+
+const demo = command({
+  name: 'demo',
+  does: 'fills one organization with half a year of believable feedback, once, and shows its keys',
+  options: {},
+  run: (tools: Tools) =>
+    inDatabase(tools, async (db, config) => {
+      const address = await publicUrlOf(db, config);
+      const filled = await fillDemo(db, new Date());
+      return filled ? introduce(filled, address ?? '$ADDRESS') : remind(address);
+    }),
+});
+
+export const demoCommands: readonly Command<Tools>[] = [demo];
+
+function introduce({ readKey, writeKey, surveyId }: Filled, address: string) {
+  const contact = JSON.stringify({ email: 'you@example.com', survey_id: surveyId });
+  const curl = [
+    `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/nps'`,
+    `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/responses?category=detractor&limit=3'`,
+    `curl -H 'X-API-Key: ${writeKey}' -H 'Content-Type: application/json' -d '${contact}' '${address}/api/v1/contacts'`,
+  ];
+  const text = `The demo organization is filled with half a year of feedback.
+
+  address    ${address}
+  read key   ${readKey}
+  write key  ${writeKey}
+
+The keys are not shown again. Paste one of these while askback serves:
+
+${curl.join('\n')}
+`;
+  const keys = { read_key: readKey, write_key: writeKey };
+  return {
+    data: { created: true, organization_id: demoOrganization, address, ...keys, curl },
+    text,
+  };
+}
+
+const remind = (address: string | null) => ({
+  data: { created: false, organization_id: demoOrganization, address },
+  text: `The demo organization exists: ${demoOrganization}
+Its keys were shown when it was made; \`askback key create --org ${demoOrganization} --name N\` makes another.`,
+});

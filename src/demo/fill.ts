@@ -1,0 +1,84 @@
+import { newToken } from '../contacts/many.ts';
+import { insertPastContacts } from '../contacts/past.queries.ts';
+import { issueKey } from '../keys/issue.ts';
+import { insertOrganizationOnce } from '../organizations/queries.ts';
+import type { Db, Sql } from '../platform/db.ts';
+import { insertImported } from '../responses/import.queries.ts';
+import { createSurvey } from '../surveys/create.ts';
+import { insertTag } from '../tags/manage.queries.ts';
+import { type DemoStory, storyDays, tellStory } from './rules.ts';
+import { type DemoSurvey, surveys, tags } from './sayings.ts';
+
+/** The demo is the organization with this id: whoever makes it first made it. */
+export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
+
+const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
+
+export type Filled = { readKey: string; writeKey: string; surveyId: string };
+
+/** Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. */
+export async function fillDemo(db: Db, now: Date): Promise<Filled | undefined> {
+  return await db.begin(async (tx) => {
+    const organization = await insertOrganizationOnce(tx, {
+      id: demoOrganization,
+      name: 'Larkspur (demo)',
+    });
+    if (!organization) return undefined;
+    const orgId = organization.id;
+
+    const surveyIds: string[] = [];
+    for (const survey of surveys) surveyIds.push(await fillSurvey(tx, orgId, { survey, now }));
+    for (const tag of tags) await insertTag(tx, orgId, tag);
+    const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
+    const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
+    return { readKey: read.key, writeKey: write.key, surveyId: surveyIds[0]! };
+  });
+}
+
+async function fillSurvey(
+  tx: Sql,
+  orgId: string,
+  { survey, now }: { survey: DemoSurvey; now: Date },
+): Promise<string> {
+  const { name, type, audience, question } = survey;
+  const { id: surveyId } = await createSurvey(tx, orgId, {
+    ...{ name, type, audience, ...sender },
+    question_text: question,
+    reply_to: sender.from_email,
+    subject: null,
+    language: 'en',
+    status: 'active',
+    created_at: new Date(now.getTime() - (storyDays + 1) * 86_400_000),
+  });
+  await fillPeople(tx, { orgId, surveyId }, tellStory(survey, now));
+  return surveyId;
+}
+
+async function fillPeople(
+  tx: Sql,
+  where: { orgId: string; surveyId: string },
+  { people, anonymous }: DemoStory,
+) {
+  const contacts = people.map(({ answer, ...person }) => ({
+    ...person,
+    token: newToken(),
+    status: answer
+      ? ('responded' as const)
+      : person.sent_at
+        ? ('sent' as const)
+        : ('pending' as const),
+    responded_at: answer?.created_at ?? null,
+  }));
+  const saved = await insertPastContacts(tx, where, contacts);
+  const idOf = new Map(saved.map(({ id, email }) => [email, id]));
+
+  const answers = people.flatMap(({ email, answer }) =>
+    answer ? [{ ...answer, contact_id: idOf.get(email) ?? null }] : [],
+  );
+  await insertImported(tx, where, answers);
+  await insertImported(
+    tx,
+    where,
+    anonymous.map((answer) => ({ ...answer, contact_id: null })),
+  );
+}

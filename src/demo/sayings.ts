@@ -1,0 +1,192 @@
+import type { Category, SurveyType } from '../scores.ts';
+
+/** What the demo's people are called, and what they say. */
+export const firstNames = [
+  'Amara',
+  'Ben',
+  'Chiara',
+  'David',
+  'Elif',
+  'Farah',
+  'Gustav',
+  'Hana',
+  'Ivan',
+  'Jamila',
+  'Kofi',
+  'Lena',
+  'Mateo',
+  'Nadia',
+  'Oskar',
+  'Priya',
+  'Quentin',
+  'Rosa',
+  'Samir',
+  'Tove',
+  'Uma',
+  'Viktor',
+  'Wanda',
+  'Yusuf',
+  'Zoe',
+] as const;
+
+export const lastNames = [
+  'Albrecht',
+  'Bianchi',
+  'Castillo',
+  'Dahl',
+  'Eriksen',
+  'Fischer',
+  'Garcia',
+  'Haddad',
+  'Ito',
+  'Jansen',
+  'Kowalski',
+  'Lindqvist',
+  'Moreau',
+  'Novak',
+  'Okafor',
+  'Patel',
+  'Rossi',
+  'Silva',
+  'Tanaka',
+  'Weber',
+] as const;
+
+export type DemoSurvey = {
+  name: string;
+  type: SurveyType;
+  audience: 'employee' | null;
+  question: string;
+  people: number;
+  /** Of a hundred answers, how many are a promoter's and a passive's when the story begins. */
+  promoters: number;
+  passives: number;
+  /** How many more promoters there are when it ends. */
+  gain: number;
+  sayings: Readonly<Record<Category, readonly string[]>>;
+};
+
+const product = {
+  promoter: [
+    'Set up in an afternoon, and the whole team uses it by now.',
+    'Support answered within ten minutes and actually solved it.',
+    'Does exactly what it says. I recommended it to two clients already.',
+    'The reports save me half a day every month.',
+    'Fast, clear, and the price is fair.',
+    'Best onboarding I have seen in years.',
+    'The new search is a joy.',
+  ],
+  passive: [
+    'Good, but the mobile app needs work.',
+    'It does the job. Exporting to Excel could be easier.',
+    'Solid product, though the price went up again.',
+    'Nice, but I miss an integration with our calendar.',
+    'Works well most days; syncing is sometimes slow.',
+  ],
+  detractor: [
+    'Too slow since the last update. Pages take ten seconds to load.',
+    'We were billed twice and it took three weeks to get an answer.',
+    'Too expensive for what it does, we are looking at alternatives.',
+    'The import lost half of our contacts.',
+    'Nobody from support ever called back.',
+    'Confusing menus, I never find what I need.',
+  ],
+} as const;
+
+const workplace = {
+  promoter: [
+    'I trust my team, and I am trusted.',
+    'Flexible hours make all the difference with two kids.',
+    'I learned more here in a year than anywhere else.',
+  ],
+  passive: [
+    'Good people, but too many meetings.',
+    'I like my work; I would like to see where it leads.',
+  ],
+  detractor: [
+    'Decisions come from above without a reason.',
+    'Too much overtime this spring.',
+    'Salaries have fallen behind.',
+  ],
+} as const;
+
+const service = {
+  promoter: [
+    'Friendly, quick, solved on the first call.',
+    'She knew the answer at once. Thank you!',
+    'Delivered a day early and well packed.',
+  ],
+  passive: ['Fine in the end, but I had to explain it twice.', 'Okay. The waiting music is not.'],
+  detractor: [
+    'Forty minutes on hold, then I was cut off.',
+    'The parcel came damaged and the return form did not work.',
+    'I got three different answers from three people.',
+  ],
+} as const;
+
+const customers = { audience: null, people: 90, promoters: 48, passives: 27, gain: 14 } as const;
+
+export const surveys: readonly DemoSurvey[] = [
+  {
+    ...customers,
+    name: 'Customer loyalty',
+    type: 'nps',
+    question: 'How likely are you to recommend us to a friend or colleague?',
+    people: 150,
+    sayings: product,
+  },
+  {
+    ...customers,
+    name: 'Working here',
+    type: 'nps',
+    audience: 'employee',
+    question: 'How likely are you to recommend us as a place to work?',
+    people: 45,
+    sayings: workplace,
+  },
+  {
+    ...customers,
+    name: 'After a support case',
+    type: 'csat',
+    question: 'How satisfied are you with the help you got?',
+    promoters: 62,
+    sayings: service,
+  },
+  {
+    ...customers,
+    name: 'Changing a plan',
+    type: 'ces',
+    question: 'How easy was it to change your plan?',
+    gain: 25,
+    sayings: product,
+  },
+  {
+    ...customers,
+    name: 'Delivery',
+    type: 'star5',
+    question: 'How many stars does our delivery get?',
+    promoters: 66,
+    gain: -18,
+    sayings: service,
+  },
+  {
+    ...customers,
+    name: 'Help article',
+    type: 'thumbs',
+    question: 'Did this article help you?',
+    promoters: 74,
+    passives: 0,
+    sayings: {
+      promoter: ['Step three was what I needed.', 'Clear pictures.'],
+      passive: [],
+      detractor: ['Out of date: the button is gone.', 'It does not say what to do on a phone.'],
+    },
+  },
+];
+
+export const tags = [
+  { name: 'Billing', color: '#C2410C' },
+  { name: 'Feature request', color: '#1D4ED8' },
+  { name: 'Praise', color: '#15803D' },
+  { name: 'Urgent', color: '#B91C1C' },
+] as const;
