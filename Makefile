@@ -1,14 +1,14 @@
 # askback: `make run` to try it, `make test` to check it. Node 26 and Postgres 18 come through npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/bash
-
-.PHONY: check types lint format
+tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-$(installed): package.json package-lock.json
-	@echo "installing what the lock file names (a minute the first time)..."
-	@npm ci --strict-allow-scripts --loglevel=error
-	@touch $(installed)
+.PHONY: test check types lint format schema
+
+## test: the whole suite, on a Postgres of its own (or TEST_DATABASE_URL); only=NAME picks files
+test: $(installed)
+	@$(tsx) test/run.ts $(only)
 
 ## check: types and style
 check: types lint
@@ -22,12 +22,11 @@ lint: $(installed)
 format: $(installed)
 	@biome check --colors=off --write .
 
-## test: the whole suite against a real Postgres (TEST_DATABASE_URL)
-test: $(installed)
-	@node --import tsx --test 'test/**/*.test.ts'
-.PHONY: test
-
-## schema: draws sql/schema.sql from the migrations
+## schema: draws sql/schema.sql from the migrations; how=--check only compares
 schema: $(installed)
-	@node --import tsx ops/build/schema.ts
-.PHONY: schema
+	@$(tsx) ops/build/schema.ts $(how)
+
+$(installed): package.json package-lock.json
+	@echo "installing what the lock file names (a minute the first time)..."
+	@npm ci --strict-allow-scripts --loglevel=error
+	@touch $(installed)

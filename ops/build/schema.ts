@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Sql } from '../../src/platform/db.ts';
+import { startTemporary } from '../../src/platform/embedded/temporary.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 
 /**
  * Draws sql/schema.sql, the picture of what all migrations add up to, or with `--check` compares.
  * It reads the catalog itself, so that every Postgres version draws the same picture.
  */
-const picture = await draw(process.env['TEST_DATABASE_URL'] ?? '');
+const given = process.env['TEST_DATABASE_URL'];
+const temporary = given ? undefined : await startTemporary();
+const picture = await draw(given ?? temporary?.url ?? '').finally(() => temporary?.stop());
 if (!process.argv.includes('--check')) {
   writeFileSync('sql/schema.sql', picture);
 } else if (readFileSync('sql/schema.sql', 'utf8') !== picture) {

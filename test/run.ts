@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { startTemporary } from '../src/platform/embedded/temporary.ts';
+
+/**
+ * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
+ * gone afterwards. Words on the command line choose files: their names contain one of them.
+ */
+const apart = /^test\/(bench|e2e|faults|support)\/|^test\/binary\.test\.ts$/;
+const words = process.argv.slice(2);
+const files = globSync('test/**/*.test.ts')
+  .filter((file) => !apart.test(file))
+  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+
+process.exitCode = files.length === 0 ? noTests() : await onSomePostgres(runTests);
+
+function noTests(): number {
+  console.error('no test file has such a name');
+  return 1;
+}
+
+async function onSomePostgres(run: (url: string) => Promise<number>): Promise<number> {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given) return await run(given);
+  console.error('starting a Postgres for the tests...');
+  const server = await startTemporary();
+  try {
+    return await run(server.url);
+  } finally {
+    await server.stop();
+  }
+}
+
+function runTests(url: string): Promise<number> {
+  console.error(`running ${files.length} test files...`);
+  const tests = spawn(process.execPath, ['--import', 'tsx', '--test', ...files], {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_DATABASE_URL: url },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal));
+  return new Promise((ended) => tests.on('exit', (code) => ended(code ?? 1)));
+}
