@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandLine } from '../src/cli.ts';
+import type { Tools } from '../src/deployment.ts';
+import { UsageError } from '../src/platform/command.ts';
+import { runCommandLine } from '../src/platform/command-line.ts';
+import type { Sql } from '../src/platform/db.ts';
+import { refuseOldPostgres } from '../src/platform/migrate.ts';
+import { emptyDatabase, testDatabase } from './support/database.ts';
+import { makeOrganization, makeSurvey } from './support/make.ts';
+import { askback, secretKey } from './support/program.ts';
+
+const { db, url } = await testDatabase();
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
+const run = (...words: string[]) => askback(words, environment);
+const nobody = '00000000-0000-4000-8000-000000000000';
+
+/** The one JSON value that a command printed, when it went well and said nothing else. */
+async function json(...words: string[]) {
+  const { code, stdout, stderr } = await run(...words, '--json');
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.equal(stdout.split('\n').length, 2);
+  return JSON.parse(stdout);
+}
+
+/** A command that must not get as far as needing anything. */
+const untouched = new Proxy({} as Tools, {
+  get: (_, name) => () => assert.fail(`${String(name)} was asked for`),
+});
+
+for (const { name, usage } of commandLine.commands) {
+  test(`${name} --help explains itself and touches nothing`, async () => {
+    const { output, exitCode } = await runCommandLine(commandLine, untouched, [
+      ...name.split(' '),
+      '--help',
+    ]);
+    assert.equal(exitCode, 0);
+    assert.ok(output.includes(usage));
+  });
+
+  test(`${name} refuses an option that it does not have, with its usage`, async () => {
+    const words = [...name.split(' '), '--colour', 'red'];
+    await assert.rejects(runCommandLine(commandLine, untouched, words), (error: UsageError) => {
+      assert.ok(error instanceof UsageError);
+      assert.deepEqual([error.message, error.usage], ["unknown option '--colour'", usage]);
+      return true;
+    });
+  });
+
+  if (/ --\w[\w-]* [A-Z]/.test(usage.replaceAll(/\[[^\]]*\]/g, ''))) {
+    test(`${name} names every option that is missing`, async () => {
+      await assert.rejects(runCommandLine(commandLine, untouched, name.split(' ')), (error) => {
+        const required = usage.replaceAll(/\[[^\]]*\]/g, '').match(/--[\w-]+/g);
+        const said = (error as UsageError).message.match(/--[\w-]+(?= is required)/g);
+        assert.deepEqual(said, required);
+        return true;
+      });
+    });
+  }
+}
+
+const wrong: [words: string[], complaint: RegExp][] = [
+  [['nonsense'], /^'nonsense' is not a command$/],
+  [['org'], /^'org' needs a second word$/],
+  [['org', 'destroy'], /^'org destroy' is not a command$/],
+  [['version', 'now'], /unexpected argument 'now'/],
+  [['org', 'create', '--name'], /--name/],
+  [['org', 'create', '--name', 'A', '--name', 'B'], /^--name is given twice$/],
+  [['org', 'create', '--name', ' '], /^--name must not be empty$/],
+  [['org', 'create', '--name', 'x'.repeat(201)], /^--name must be at most 200 characters$/],
+  [['org', 'create', '--name', 'a\nb'], /^--name must not contain control characters$/],
+  [['org', 'create', '--name', 'A', '--send-limit', '-1'], /--send-limit/],
+  [['org', 'create', '--name', 'A', '--send-limit=1.5'], /^--send-limit must be a whole number$/],
+  [['org', 'create', '--name', 'A', '--time-zone', 'Mars/Base'], /^--time-zone must be the name/],
+  [['org', 'create', '--name', 'A', '--contact-email', 'a@'], /^--contact-email must be an email/],
+  [['org', 'update', '--id', nobody], /^nothing to change was given$/],
+  [['org', 'update', '--id', nobody, '--ai', '--no-ai'], /contradict each other$/],
+  [['key', 'create', '--org', 'x', '--name', 'k'], /^--org must be a UUID$/],
+  [['key', 'create', '--org', nobody, '--name', 'k', '--permission', 'all'], /read, write$/],
+  [['key', 'create', '--org', nobody, '--name', 'k', '--expires-at', 'soon'], /ISO 8601/],
+  [['key', 'create', '--org', nobody, '--name', 'k', '--expires-at', '2099-02-30'], /that exists$/],
+  [['key', 'create', '--org', nobody, '--name', 'k', '--expires-at', '2020-01-01'], /future$/],
+  [['tag', 'create', '--org', nobody, '--name', 't', '--color', 'red'], /^--color must be a color/],
+];
+
+for (const [words, complaint] of wrong) {
+  test(`askback ${words.join(' ').slice(0, 70)} is wrong usage`, async () => {
+    await assert.rejects(runCommandLine(commandLine, untouched, words), (error) => {
+      assert.ok(error instanceof UsageError, String(error));
+      assert.match(error.message, complaint);
+      return true;
+    });
+  });
+}
+
+test('wrong usage ends with 2, a sentence and the usage on stderr, and nothing on stdout', async () => {
+  const { code, stdout, stderr } = await askback(['key', 'revoke']);
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.equal(stderr, 'askback: --id is required\nusage: askback key revoke --id ID [--json]\n');
+});
+
+test('every mistake in the environment ends with 2, before anything is touched', async () => {
+  const { code, stdout, stderr } = await askback(['serve'], {
+    DATABASE_URL: url,
+    PORT: '99999',
+    ASKBACK_PUBLIC_URL: 'https://example.com/askback',
+  });
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /PORT: .*\n.*ASKBACK_PUBLIC_URL: .*without path.*\n.*ASKBACK_SECRET_KEY: /);
+  assert.doesNotMatch(stderr, /\n\s+at /);
+});
+
+test('version needs no environment, however wrong it is', async () => {
+  const { code, stdout } = await askback(['version'], { PORT: 'x' });
+  assert.equal(code, 0);
+  assert.match(stdout, /^askback \d+\.\d+\.\d+\n$/);
+});
+
+test('a refusal ends with 1 and one sentence', async () => {
+  const { code, stdout, stderr } = await run('key', 'revoke', '--id', nobody);
+  assert.deepEqual([code, stdout, stderr], [1, '', 'askback: key not found\n']);
+});
+
+test('an organization is made with all its settings, changed and listed', async () => {
+  const made = await json(
+    ...['org', 'create', '--name', 'Nord', '--send-limit', '7', '--frequency-days', '30', '--ai'],
+    ...['--color', '#00ff00', '--time-zone', 'Europe/Oslo', '--contact-email', 'a@nord.test'],
+    ...['--person', 'Ann Lee', '--person', 'Bo'],
+  );
+  const { id, created_at, updated_at, ...settings } = made;
+  assert.deepEqual(settings, {
+    name: 'Nord',
+    color: '#00ff00',
+    time_zone: 'Europe/Oslo',
+    contact_email: 'a@nord.test',
+    people: ['Ann Lee', 'Bo'],
+    monthly_send_limit: 7,
+    frequency_days: 30,
+    ai_enabled: true,
+  });
+
+  const changed = await json('org', 'update', '--id', id, '--frequency-days', '0', '--no-ai');
+
+  assert.deepEqual(
+    [changed.name, changed.monthly_send_limit, changed.frequency_days, changed.ai_enabled],
+    ['Nord', 7, null, false],
+  );
+  const listed = await json('org', 'list');
+  assert.ok(listed.some((organization: { id: string }) => organization.id === id));
+});
+
+test('a key is shown when it is made, listed without its secret, and revoked once', async () => {
+  const org = await makeOrganization(db);
+  const made = await json('key', 'create', '--org', org, '--name', 'k', '--permission', 'write');
+  assert.match(made.key, /^ask_live_/);
+  assert.equal(made.permission, 'write');
+
+  const revoked = await json('key', 'revoke', '--id', made.id);
+  const again = await json('key', 'revoke', '--id', made.id);
+
+  assert.ok(revoked.revoked_at);
+  assert.equal(again.revoked_at, revoked.revoked_at);
+  const [listed] = await json('key', 'list', '--org', org);
+  assert.deepEqual(
+    [listed.id, listed.revoked_at, listed.key],
+    [made.id, revoked.revoked_at, undefined],
+  );
+});
+
+test('a key may expire', async () => {
+  const org = await makeOrganization(db);
+  const key = await json(
+    'key',
+    'create',
+    '--org',
+    org,
+    '--name',
+    'k',
+    '--expires-at',
+    '2999-01-01',
+  );
+  assert.equal(key.expires_at, '2999-01-01T00:00:00.000Z');
+});
+
+for (const words of [
+  ['key', 'create', '--name', 'k'],
+  ['tag', 'create', '--name', 't', '--color', '#000000'],
+  [
+    'survey',
+    'create',
+    '--name',
+    's',
+    '--question',
+    'q',
+    '--from-name',
+    'n',
+    '--from-email',
+    'a@b.test',
+  ],
+]) {
+  test(`${words.slice(0, 2).join(' ')} for an organization that does not exist says so`, async () => {
+    const { code, stderr } = await run(...words, '--org', nobody);
+    assert.deepEqual([code, stderr], [1, 'askback: organization not found\n']);
+  });
+}
+
+const survey = (org: string) => [
+  ...['survey', 'create', '--org', org, '--name', 'Spring', '--question', 'How was it?'],
+  ...['--from-name', 'Ann', '--from-email', 'ann@acme.test'],
+];
+
+test('a survey is active, replies go to its sender, and it has an address to share', async () => {
+  const made = await json(...survey(await makeOrganization(db)));
+  assert.deepEqual([made.status, made.type, made.reply_to], ['active', 'nps', 'ann@acme.test']);
+  assert.match(made.share_url, /^http:\/\/127\.0\.0\.1:8080\/f\/[\w-]{16}$/);
+});
+
+test('a draft is opened once more or again, then closed for good', async () => {
+  const { id, status } = await json(...survey(await makeOrganization(db)), '--draft');
+  assert.equal(status, 'draft');
+
+  assert.equal((await json('survey', 'open', '--id', id)).status, 'active');
+  assert.equal((await json('survey', 'open', '--id', id)).status, 'active');
+  const closed = await json('survey', 'close', '--id', id);
+  assert.deepEqual([closed.status, closed.completed_by], ['completed', 'hand']);
+  const { code, stderr } = await run('survey', 'open', '--id', id);
+  assert.equal(code, 1);
+  assert.match(stderr, /^askback: the survey is completed: only a draft can be opened\n$/);
+});
+
+test('only an nps survey has an audience', async () => {
+  const words = survey(await makeOrganization(db));
+  assert.equal((await json(...words, '--audience', 'employee')).audience, 'employee');
+  const { code, stderr } = await run(...words, '--audience', 'employee', '--type', 'csat');
+  assert.equal(code, 2);
+  assert.match(stderr, /--audience goes with --type nps only/);
+});
+
+test("surveys are listed by their organization's id, newest first", async () => {
+  const org = await makeOrganization(db);
+  await makeSurvey(db, org, { name: 'first' });
+  await makeSurvey(db, org, { name: 'second' });
+  await makeSurvey(db, await makeOrganization(db));
+  const names = (await json('survey', 'list', '--org', org)).map(
+    (one: { name: string }) => one.name,
+  );
+  assert.deepEqual(names, ['second', 'first']);
+});
+
+test('a tag is made once under its name', async () => {
+  const org = await makeOrganization(db);
+  const words = ['tag', 'create', '--org', org, '--name', 'vip', '--color', '#2F6FED'];
+  const tag = await json(...words);
+  const { code, stderr } = await run(...words);
+  assert.deepEqual([code, stderr], [1, 'askback: the organization has a tag named vip already\n']);
+  assert.deepEqual(await json('tag', 'list', '--org', org), [tag]);
+});
+
+test('migrate fills an empty database, and the second time says that nothing was missing', async () => {
+  const { url: empty } = await emptyDatabase();
+  const migrate = () => askback(['migrate', '--json'], { ...environment, DATABASE_URL: empty });
+  assert.ok(JSON.parse((await migrate()).stdout).applied.length > 0);
+  assert.deepEqual(JSON.parse((await migrate()).stdout).applied, []);
+});
+
+test('a command does not upgrade a database that is in use', async () => {
+  const { db: older, url: address } = await emptyDatabase();
+  await askback(['migrate'], { ...environment, DATABASE_URL: address });
+  await older`delete from schema_migrations where name like '0007%'`;
+  const { code, stderr } = await askback(['org', 'list'], {
+    ...environment,
+    DATABASE_URL: address,
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /older than this askback: run `askback migrate`/);
+});
+
+test('PostgreSQL 14 is refused by name', async () => {
+  const postgres14 = (async () => [{ version: 14 }]) as unknown as Sql;
+  await assert.rejects(refuseOldPostgres(postgres14), {
+    message: 'this database is PostgreSQL 14; askback needs PostgreSQL 15 or newer',
+  });
+});
+
+test('check-config shows what is in force, keeps secrets, and warns of names that mean nothing', async () => {
+  const { code, stdout, stderr } = await askback(['check-config', '--json'], {
+    ...environment,
+    DATABASE_URL: 'postgres://me:hunter2@db.example.com/askback',
+    ASKBACK_RATELIMIT: '5',
+  });
+  const settings = JSON.parse(stdout);
+  assert.equal(code, 0);
+  assert.equal(settings.databaseUrl, 'postgres://me:***@db.example.com/askback');
+  assert.equal(settings.secretKey, '(secret)');
+  assert.equal(stderr, 'warning: ASKBACK_RATELIMIT is set, and is no setting of askback\n');
+});
+
+test('healthcheck fails when nobody listens', async () => {
+  const { code, stdout } = await askback(['healthcheck', '--json'], { ...environment, PORT: '1' });
+  assert.equal(code, 1);
+  assert.deepEqual(JSON.parse(stdout), {
+    url: 'http://127.0.0.1:1/healthz',
+    status: null,
+    healthy: false,
+  });
+});

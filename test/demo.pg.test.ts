@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { demoOrganization } from '../src/demo/fill.ts';
+import { tellStory } from '../src/demo/rules.ts';
+import { surveys } from '../src/demo/sayings.ts';
+import { one } from '../src/platform/db.ts';
+import { scaleOf, surveyTypes } from '../src/scores.ts';
+import { testDatabase } from './support/database.ts';
+import { askback, secretKey } from './support/program.ts';
+
+const { db, url } = await testDatabase();
+const demo = async () => {
+  const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '8123' };
+  const { code, stdout } = await askback(['demo', '--json'], environment);
+  assert.equal(code, 0);
+  return JSON.parse(stdout);
+};
+
+test('two demos at once fill one organization, once; later ones say that it exists', async () => {
+  const both = await Promise.all([demo(), demo()]);
+  assert.deepEqual(both.map(({ created }) => created).sort(), [false, true]);
+  assert.equal((await demo()).created, false);
+
+  const { answers, types, comments, months, keys, tags } = one(
+    await db`
+      select count(*)::int as answers,
+             count(distinct s.type)::int as types,
+             count(r.comment)::int as comments,
+             count(distinct date_trunc('month', r.created_at))::int as months,
+             (select count(*)::int from api_keys where org_id = ${demoOrganization}) as keys,
+             (select count(*)::int from tags where org_id = ${demoOrganization}) as tags
+      from responses r
+      join surveys s on s.id = r.survey_id
+      where r.org_id = ${demoOrganization}`,
+  );
+  assert.ok(answers > 300 && comments > 100 && months >= 6, `${answers} ${comments} ${months}`);
+  assert.deepEqual([types, keys, tags], [surveyTypes.length, 2, 4]);
+  const [made] = both.filter(({ created }) => created);
+  assert.equal(made.curl.length, 3);
+  for (const line of made.curl)
+    assert.match(line, /^curl .*'http:\/\/127\.0\.0\.1:8123\/api\/v1\//);
+});
+
+for (const survey of surveys) {
+  test(`the story of ${survey.name} is believable`, () => {
+    const now = new Date('2027-03-01T12:00:00Z');
+    const { people, anonymous } = tellStory(survey, now);
+    const { lowest, highest } = scaleOf(survey.type);
+
+    assert.equal(new Set(people.map(({ email }) => email)).size, survey.people);
+    for (const { created_at, sent_at, answer } of people) {
+      if (sent_at) assert.ok(created_at < sent_at);
+      if (answer) assert.ok(sent_at && sent_at <= answer.created_at && answer.created_at <= now);
+    }
+    const answers = [...anonymous, ...people.flatMap(({ answer }) => answer ?? [])];
+    for (const { score } of answers) assert.ok(score >= lowest && score <= highest);
+    assert.deepEqual(tellStory(survey, now), { people, anonymous });
+  });
+}
