@@ -1,0 +1,154 @@
+import { Agent } from 'undici';
+import { parseAllowList } from './addresses.ts';
+import { type Received, type Receiver, receiver } from './answer.ts';
+import { guardedConnector, judgedAddresses } from './connect.ts';
+import { type FailureKind, OutboundFailure } from './failures.ts';
+import { createResolve, type Resolve } from './resolve.ts';
+import { createSlots } from './slots.ts';
+import { hostOf, judgeTarget } from './targets.ts';
+
+export type { FailureKind } from './failures.ts';
+
+/** What a post came to. It counts as answered only without an error, whatever its status. */
+export type Answer = {
+  statusCode: number | null;
+  body: string;
+  error: string | null;
+  errorKind: FailureKind | null;
+  durationMs: number;
+};
+
+export type Post = {
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+  deadlineMs: number;
+  signal?: AbortSignal;
+};
+
+export type Outbound = ReturnType<typeof createOutbound>;
+
+type Settings = {
+  allow: readonly string[];
+  http: boolean;
+  perHostConnections: number;
+  resolve?: Resolve;
+};
+
+const maxHeaderBytes = 16 * 1024;
+const idleConnectionMs = 4_000;
+const maxIdleConnectionMs = 30_000;
+
+/**
+ * The one way to talk to addresses that others gave us. Whatever they lead to is an outcome, told
+ * within the deadline; only a mistake of our own is thrown.
+ */
+export function createOutbound({ allow, http, perHostConnections, resolve }: Settings) {
+  const rules = { allow: parseAllowList(allow), http };
+  const names = createResolve({ systemNames: allow.length > 0 });
+  const guard = { allow: rules.allow, resolve: resolve ?? names.resolve };
+  const agent = guardedAgent(guardedConnector(guard));
+  const slots = createSlots(perHostConnections);
+
+  function post(url: string, request: Post): Promise<Answer> {
+    const complaint = judgeTarget(url, rules);
+    if (complaint) return Promise.resolve(refused(complaint));
+    return exchange({ agent, slots }, new URL(url), request);
+  }
+
+  /** What is wrong with an address as far as can be known now, as a sentence, or null. */
+  async function judge(url: string): Promise<string | null> {
+    const complaint = judgeTarget(url, rules);
+    if (complaint) return complaint;
+    const judged = judgedAddresses(guard, hostOf(new URL(url)));
+    const failure = await judged.then(
+      () => null,
+      (error: Error) => error,
+    );
+    const forbidden = failure instanceof OutboundFailure && failure.kind === 'forbidden';
+    return forbidden ? failure.message : null;
+  }
+
+  /** Hangs up on everyone: posts still under way end as cancelled. */
+  async function close() {
+    names.close();
+    await agent.destroy();
+  }
+
+  return { post, judge, close };
+}
+
+const guardedAgent = (connect: ReturnType<typeof guardedConnector>) =>
+  new Agent({
+    connect,
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: idleConnectionMs,
+    keepAliveMaxTimeout: maxIdleConnectionMs,
+    // Both only watch the time between two pieces; the deadline watches the whole.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+type Means = { agent: Agent; slots: ReturnType<typeof createSlots> };
+
+function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const startedAt = performance.now();
+  const answering = receiver((received) => resolve(answerFrom(received, startedAt)), reject);
+  let sent = false;
+
+  const leave = slots.enter(hostOf(url), () => {
+    sent = true;
+    agent.dispatch(
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'POST',
+        headers: { ...request.headers, 'accept-encoding': 'identity' },
+        body: request.body,
+      },
+      answering,
+    );
+  });
+  const unwatch = watch(request, answering, () => sent);
+  return promise.finally(() => {
+    unwatch();
+    leave();
+  });
+}
+
+/** Gives up at the deadline, or when the caller does. */
+function watch({ deadlineMs, signal }: Post, answering: Receiver, sent: () => boolean) {
+  const late = () => answering.giveUp(sent() ? tooLate(deadlineMs) : tooBusy());
+  const cancel = () =>
+    answering.giveUp(new OutboundFailure('cancelled', 'the request was given up'));
+  const timer = setTimeout(late, deadlineMs);
+  signal?.addEventListener('abort', cancel, { once: true });
+  if (signal?.aborted) cancel();
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+  };
+}
+
+const tooLate = (deadlineMs: number) =>
+  new OutboundFailure('timeout', `no complete answer within ${deadlineMs / 1000} s`);
+
+const tooBusy = () => new OutboundFailure('busy', 'too many requests to this host are under way');
+
+const answerFrom = ({ statusCode, body, failure }: Received, startedAt: number): Answer => ({
+  statusCode,
+  body,
+  error: failure?.message ?? null,
+  errorKind: failure?.kind ?? null,
+  durationMs: Math.round(performance.now() - startedAt),
+});
+
+const refused = (error: string): Answer => ({
+  statusCode: null,
+  body: '',
+  error,
+  errorKind: 'forbidden',
+  durationMs: 0,
+});

@@ -1,0 +1,45 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { OutboundFailure } from './failures.ts';
+
+/** The addresses of a name. It fails when there are none. */
+export type Resolve = (name: string) => Promise<string[]>;
+
+const queryTimeoutMs = 1_500;
+const resolveTimeoutMs = 4_000;
+const systemLookupsAtOnce = 2;
+
+/**
+ * Asks the name servers directly: a system lookup occupies one of the process's few threads for as
+ * long as a hostile name server likes. Names that only the machine's own files know are looked up
+ * the system's way, a few at a time, and only where private targets are allowed at all.
+ */
+export function createResolve({ systemNames }: { systemNames: boolean }) {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: 2, maxTimeout: queryTimeoutMs });
+  let systemLookups = 0;
+
+  async function systemAddresses(name: string): Promise<string[]> {
+    if (!systemNames || systemLookups >= systemLookupsAtOnce) return [];
+    systemLookups += 1;
+    const found = await lookup(name, { all: true }).catch(() => []);
+    systemLookups -= 1;
+    return found.map(({ address }) => address);
+  }
+
+  async function ask(name: string): Promise<string[]> {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    return addresses.length > 0 ? addresses : systemAddresses(name);
+  }
+
+  const resolve: Resolve = async (name) => {
+    const silence = new AbortController();
+    const limit = wait(resolveTimeoutMs, [], { signal: silence.signal, ref: false });
+    const addresses = await Promise.race([ask(name), limit.catch(() => [])]);
+    silence.abort();
+    if (addresses.length > 0) return addresses;
+    throw new OutboundFailure('dns', 'the host name does not resolve');
+  };
+
+  return { resolve, close: () => resolver.cancel() };
+}
