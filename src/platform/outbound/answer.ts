@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { failureOf, OutboundFailure } from './failures.ts';
+import { tooMuch } from './meter.ts';
 
 /** What came back, whole or not. A status may be known although the answer failed. */
 export type Received = { statusCode: number | null; body: string; failure: OutboundFailure | null };
@@ -55,7 +56,7 @@ export function receiver(settle: (received: Received) => void, fault: (error: Er
     onResponseError(_controller, error) {
       if (settled) return;
       const failure = failureOf(error);
-      if (failure) return end(failure);
+      if (failure) return end(failure === tooMuch && statusCode !== null ? null : failure);
       settled = true;
       fault(error);
     },

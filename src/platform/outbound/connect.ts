@@ -3,6 +3,7 @@ import { connect as openTls, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { type AllowList, isForbidden } from './addresses.ts';
 import { connectFailure, OutboundFailure, tlsFailure } from './failures.ts';
+import { metered } from './meter.ts';
 import type { Resolve } from './resolve.ts';
 import { forbiddenTarget, meansThisMachine } from './targets.ts';
 
@@ -42,7 +43,7 @@ async function dial(guard: Guard, target: buildConnector.Options): Promise<Socke
     const addresses = await Promise.race([judgedAddresses(guard, host), late.promise]);
     const socket = open(target, host, addresses);
     await connected(socket, target.protocol, late.promise);
-    return checkPeer(socket, guard.allow);
+    return metered(checkPeer(socket, guard.allow));
   } finally {
     late.forget();
   }

@@ -28,7 +28,7 @@ export function failureOf(error: Error & { code?: string }): OutboundFailure | u
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new OutboundFailure('protocol', 'the headers of the answer are too large', error);
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || isBad(error)) {
+  if (notHttp(error)) {
     return new OutboundFailure('protocol', 'the answer is not valid HTTP', error);
   }
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
@@ -56,5 +56,7 @@ export function tlsFailure(error: Error & { code?: string }): OutboundFailure {
   return new OutboundFailure('tls', sentence, error);
 }
 
-const isBad = (error: Error & { code?: string }) =>
-  error.code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)/.test(error.message);
+const notHttp = (error: Error & { code?: string }) =>
+  error.name === 'HTTPParserError' ||
+  error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
+  (error.code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)/.test(error.message));

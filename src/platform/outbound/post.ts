@@ -46,7 +46,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   const rules = { allow: parseAllowList(allow), http };
   const names = createResolve({ systemNames: allow.length > 0 });
   const guard = { allow: rules.allow, resolve: resolve ?? names.resolve };
-  const agent = guardedAgent(guardedConnector(guard));
+  const agent = guardedAgent(guardedConnector(guard), perHostConnections);
   const slots = createSlots(perHostConnections);
 
   function post(url: string, request: Post): Promise<Answer> {
@@ -77,9 +77,11 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   return { post, judge, close };
 }
 
-const guardedAgent = (connect: ReturnType<typeof guardedConnector>) =>
+const guardedAgent = (connect: ReturnType<typeof guardedConnector>, connections: number) =>
   new Agent({
     connect,
+    // A slot is free a moment before its connection is: without this a new one would be made.
+    connections,
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: maxHeaderBytes,
