@@ -1,0 +1,83 @@
+import type { Child } from 'hono/jsx';
+import { type SurveyType, scaleOf } from '../scores.ts';
+import type { Texts } from '../web/language.ts';
+import { Face, Star, Thumb } from './icons.tsx';
+
+type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null };
+
+/** The scores of a survey's type to choose from: radio buttons, drawn as its type asks for. */
+export function ScoreControl({ type, texts, chosen }: ControlProps) {
+  return (
+    <>
+      <div class={`choices ${type}`}>
+        {scoresOf(type).map((score) => (
+          <label class="choice">
+            <input
+              type="radio"
+              name="score"
+              id={`score-${score}`}
+              value={score}
+              checked={score === chosen}
+              required
+            />
+            <span>{drawScore(type, score, texts)}</span>
+          </label>
+        ))}
+      </div>
+      <Ends type={type} texts={texts} />
+    </>
+  );
+}
+
+/** A score in words, as the page calls it. */
+export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
+  if (type === 'csat') return texts.csat[score - 1] ?? String(score);
+  if (type === 'star5') return texts.stars(score);
+  if (type === 'thumbs') return score === 1 ? texts.thumbs.up : texts.thumbs.down;
+  return texts.scoreOf(score, scaleOf(type).highest);
+}
+
+/** Upwards, apart from thumbs: up comes first everywhere people know them from. */
+function scoresOf(type: SurveyType): number[] {
+  const { lowest, highest } = scaleOf(type);
+  const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
+  return type === 'thumbs' ? scores.reverse() : scores;
+}
+
+function drawScore(type: SurveyType, score: number, texts: Texts): Child {
+  const words = scoreInWords(type, score, texts);
+  if (type === 'csat') return [<Face mood={score - 1} />, <small>{words}</small>];
+  if (type === 'star5') return [<Star />, <span class="hidden">{words}</span>];
+  if (type === 'thumbs') return [<Thumb down={score === 0} />, <small>{words}</small>];
+
+  const { lowest, highest } = scaleOf(type);
+  const end =
+    score === lowest ? texts[type].lowest : score === highest ? texts[type].highest : null;
+  return [score, end && <span class="hidden"> {end}</span>];
+}
+
+/** What the first and the last score mean. Screen readers hear it with those two scores. */
+function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
+  const ends = endsOf(type, texts);
+  if (!ends) return null;
+  const { lowest, highest } = scaleOf(type);
+  const numbered = type !== 'csat';
+  return (
+    <p class={`ends ${type}`} aria-hidden="true">
+      <span>
+        {numbered && <b>{lowest}</b>}
+        {ends.lowest}
+      </span>
+      <span>
+        {numbered && <b>{highest}</b>}
+        {ends.highest}
+      </span>
+    </p>
+  );
+}
+
+function endsOf(type: SurveyType, texts: Texts): Texts['nps'] | null {
+  if (type === 'csat') return { lowest: texts.csat[0], highest: texts.csat[4] };
+  if (type === 'nps' || type === 'ces') return texts[type];
+  return null;
+}

@@ -1,0 +1,114 @@
+import type { SurveyType } from '../scores.ts';
+import { isolate, type Language, type Texts } from '../web/language.ts';
+import { type Page, renderPage, type Sender } from '../web/layout.tsx';
+import { ScoreControl } from './controls.tsx';
+import { formStyle } from './style.ts';
+
+export const longestComment = 5000;
+
+/** The field that no person sees: whoever fills it in is a machine. */
+export const trapField = 'topic';
+
+export type Survey = { type: SurveyType; question: string; language: string; sender: Sender };
+
+/** Why the form is shown again. */
+export type Complaint = 'scoreMissing' | 'commentTooLong' | 'tooManyAnswers' | 'notSaved';
+
+export type FormProps = {
+  survey: Survey;
+  language: Language;
+  /** The page's own address, which the form is posted to. */
+  action: string;
+  /** Chosen by a button in the mail, or before a complaint. */
+  score?: number | null;
+  comment?: string;
+  complaint?: Complaint | null;
+  /** Fields the page carries through the form. */
+  carried?: Record<string, string>;
+  /** Where the link leads that no person sees. */
+  trapUrl: string;
+  unsubscribeUrl?: string | null;
+};
+
+/** The survey itself: one question, a score, a comment. */
+export function formPage(props: FormProps): Page {
+  const { survey, language } = props;
+  const { texts } = language;
+  return renderPage({
+    language,
+    title: survey.question,
+    sender: survey.sender,
+    style: formStyle,
+    body: <SurveyForm {...props} />,
+    footer: props.unsubscribeUrl && <a href={props.unsubscribeUrl}>{texts.unsubscribeLink}</a>,
+  });
+}
+
+function SurveyForm({ survey, language, action, ...props }: FormProps) {
+  const { texts } = language;
+  const { score = null, comment = '', complaint = null, carried = {}, trapUrl } = props;
+  return (
+    <form method="post" action={action}>
+      <Complaining complaint={complaint} texts={texts} />
+      <fieldset aria-describedby={complaint === 'scoreMissing' ? 'complaint' : undefined}>
+        <legend>
+          <h1 lang={survey.language} dir="auto">
+            {survey.question}
+          </h1>
+        </legend>
+        <ScoreControl type={survey.type} texts={texts} chosen={score} />
+      </fieldset>
+      <label class="comment" for="comment">
+        {texts.comment} <small>({texts.optional})</small>
+      </label>
+      <textarea
+        id="comment"
+        name="comment"
+        rows={4}
+        maxlength={longestComment}
+        dir="auto"
+        aria-describedby={complaint === 'commentTooLong' ? 'complaint' : undefined}
+      >
+        {protectFirstBreak(comment)}
+      </textarea>
+      {Object.entries(carried).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <Trap texts={texts} url={trapUrl} />
+      <div class="send">
+        <button type="submit">{texts.send}</button>
+        {score !== null && !complaint && <p>{texts.chosen}</p>}
+      </div>
+    </form>
+  );
+}
+
+function Complaining({ complaint, texts }: { complaint: Complaint | null; texts: Texts }) {
+  if (!complaint) return null;
+  const sentence =
+    complaint === 'commentTooLong' ? texts.commentTooLong(longestComment) : texts[complaint];
+  return (
+    <p class="complaint" id="complaint" role="alert">
+      {sentence}
+    </p>
+  );
+}
+
+/** Nobody sees it, tabs to it or hears it: off the page, inert, hidden from assistive technology. */
+const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
+  <div class="away" aria-hidden="true" inert>
+    <label>
+      {texts.leaveEmpty}
+      <input type="text" name={trapField} tabindex={-1} autocomplete="off" value="" />
+    </label>
+    <a href={url} tabindex={-1} rel="nofollow">
+      {texts.doNotFollow}
+    </a>
+  </div>
+);
+
+/** HTML drops a line break right after the tag; one more keeps the one that was written. */
+const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
+
+/** How a sender is named inside a sentence. */
+export const named = (sender: Sender) => isolate(sender.name);

@@ -1,0 +1,83 @@
+import type { Child } from 'hono/jsx';
+import type { SurveyType } from '../scores.ts';
+import type { Language, Texts } from '../web/language.ts';
+import { type Page, renderPage, type Sender } from '../web/layout.tsx';
+import { scoreInWords } from './controls.tsx';
+import { named, type Survey } from './form.tsx';
+import { Check } from './icons.tsx';
+import { messageStyle } from './style.ts';
+
+export type Answered = { score: number; comment: string | null; at: Date };
+
+type OfSurvey = { survey: Survey; language: Language };
+
+/** After an answer. One that is held gets the same: whoever gave it learns nothing from it. */
+export function thanksPage({ survey, language, answer }: OfSurvey & { answer: Answered }): Page {
+  const { title, text } = language.texts.thanks;
+  return messagePage({ language, sender: survey.sender, title }, [
+    <Sign />,
+    <Words title={title} text={text(named(survey.sender))} />,
+    <Recap type={survey.type} answer={answer} texts={language.texts} />,
+  ]);
+}
+
+/** A later visit shows what was answered. */
+export function answeredPage({ survey, language, answer }: OfSurvey & { answer: Answered }): Page {
+  const { title, text } = language.texts.answered;
+  const when = new Intl.DateTimeFormat(language.tag, { dateStyle: 'long' }).format(answer.at);
+  return messagePage({ language, sender: survey.sender, title }, [
+    <Sign />,
+    <Words title={title} text={text(named(survey.sender), when)} />,
+    <Recap type={survey.type} answer={answer} texts={language.texts} />,
+  ]);
+}
+
+/** A survey that takes no answers: closed by hand, or not open yet. */
+export function notTakingAnswersPage(
+  why: 'closed' | 'draft',
+  { survey, language }: OfSurvey,
+): Page {
+  const { title, text } = language.texts[why];
+  return messagePage({ language, sender: survey.sender, title }, [
+    <Words title={title} text={text(named(survey.sender))} />,
+  ]);
+}
+
+/** A page of nobody: a link that leads nowhere, or too many requests to find out whose it is. */
+export function nobodysPage(why: 'notFound' | 'tooManyRequests', language: Language): Page {
+  const { title, text } = language.texts[why];
+  return messagePage({ language, title }, [<Words title={title} text={text()} />]);
+}
+
+type Frame = { language: Language; title: string; sender?: Sender };
+
+const messagePage = (frame: Frame, body: Child): Page =>
+  renderPage({ ...frame, style: messageStyle, body });
+
+const Sign = () => (
+  <div class="sign">
+    <Check />
+  </div>
+);
+
+const Words = ({ title, text }: { title: string; text: string }) => (
+  <>
+    <h1>{title}</h1>
+    <p>{text}</p>
+  </>
+);
+
+type RecapProps = { type: SurveyType; answer: Answered; texts: Texts };
+
+const Recap = ({ type, answer: { score, comment }, texts }: RecapProps) => (
+  <dl>
+    <dt>{texts.yourScore}</dt>
+    <dd>{scoreInWords(type, score, texts)}</dd>
+    {comment && (
+      <>
+        <dt>{texts.yourComment}</dt>
+        <dd dir="auto">{comment}</dd>
+      </>
+    )}
+  </dl>
+);

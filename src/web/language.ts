@@ -1,0 +1,64 @@
+import { ar } from './languages/ar.ts';
+import { de } from './languages/de.ts';
+import { en } from './languages/en.ts';
+
+/** Everything a page says, in one language. A language that lacks a text does not compile. */
+export type Texts = {
+  direction: 'ltr' | 'rtl';
+
+  /** What the scores of a type are called, from the lowest up. */
+  nps: Ends;
+  ces: Ends;
+  csat: readonly [string, string, string, string, string];
+  stars: (count: number) => string;
+  thumbs: { up: string; down: string };
+  scoreOf: (score: number, highest: number) => string;
+
+  comment: string;
+  optional: string;
+  send: string;
+  /** Shown when a click in the mail has already chosen a score. */
+  chosen: string;
+  scoreMissing: string;
+  commentTooLong: (most: number) => string;
+  tooManyAnswers: string;
+  notSaved: string;
+  /** Beside the field and the link that only machines find. */
+  leaveEmpty: string;
+  doNotFollow: string;
+
+  thanks: Message<[organization: string]>;
+  answered: Message<[organization: string, when: string]>;
+  yourScore: string;
+  yourComment: string;
+  closed: Message<[organization: string]>;
+  draft: Message<[organization: string]>;
+  notFound: Message<[]>;
+  tooManyRequests: Message<[]>;
+
+  unsubscribe: Message<[email: string, organization: string]> & { action: string };
+  unsubscribed: Message<[email: string, organization: string]> & { undo: string };
+  resubscribed: Message<[email: string, organization: string]>;
+  unsubscribeLink: string;
+};
+
+type Ends = { lowest: string; highest: string };
+type Message<Values extends string[]> = { title: string; text: (...values: Values) => string };
+
+export type Language = { tag: string; texts: Texts };
+
+const languages: ReadonlyMap<string, Texts> = new Map([
+  ['en', en],
+  ['de', de],
+  ['ar', ar],
+]);
+
+/** The language a tag such as `de-AT` asks for; English where we do not speak it. */
+export function languageOf(tag: string): Language {
+  const [primary = ''] = tag.toLowerCase().split(/[-_]/);
+  const texts = languages.get(primary);
+  return texts ? { tag: primary, texts } : { tag: 'en', texts: en };
+}
+
+/** Keeps a name from turning the direction of the sentence around it. */
+export const isolate = (name: string) => `\u2068${name}\u2069`;

@@ -1,0 +1,66 @@
+import type { Texts } from '../language.ts';
+
+export const ar: Texts = {
+  direction: 'rtl',
+
+  nps: { lowest: 'غير محتمل إطلاقًا', highest: 'محتمل جدًا' },
+  ces: { lowest: 'صعب جدًا', highest: 'سهل جدًا' },
+  csat: ['غير راضٍ إطلاقًا', 'غير راضٍ', 'محايد', 'راضٍ', 'راضٍ جدًا'],
+  stars: (count) => ['', 'نجمة واحدة', 'نجمتان'][count] || `${count} نجوم`,
+  thumbs: { up: 'أعجبني', down: 'لم يعجبني' },
+  scoreOf: (score, highest) => `${score} من ${highest}`,
+
+  comment: 'ما السبب الرئيسي لتقييمك؟',
+  optional: 'اختياري',
+  send: 'إرسال الإجابة',
+  chosen: 'تم اختيار تقييمك. أرسله الآن.',
+  scoreMissing: 'يُرجى اختيار تقييم أولًا.',
+  commentTooLong: (most) => `يُرجى اختصار تعليقك إلى ${most} حرف.`,
+  tooManyAnswers: 'تصل إجابات كثيرة من شبكتك الآن. يُرجى الانتظار دقيقة ثم إعادة الإرسال.',
+  notSaved: 'تعذّر حفظ إجابتك الآن. يُرجى إرسالها مرة أخرى.',
+  leaveEmpty: 'يُرجى ترك هذا الحقل فارغًا',
+  doNotFollow: 'يُرجى عدم فتح هذا الرابط',
+
+  thanks: {
+    title: 'شكرًا لك!',
+    text: (organization) => `وصلت إجابتك إلى ${organization}.`,
+  },
+  answered: {
+    title: 'لقد أجبت من قبل',
+    text: (organization, when) => `هذا ما قلته لـ ${organization} في ${when}.`,
+  },
+  yourScore: 'تقييمك',
+  yourComment: 'تعليقك',
+  closed: {
+    title: 'انتهى هذا الاستبيان',
+    text: (organization) => `لم تعد ${organization} تجمع الإجابات هنا. شكرًا لرغبتك في المشاركة.`,
+  },
+  draft: {
+    title: 'لم يُفتح هذا الاستبيان بعد',
+    text: (organization) => `ما زالت ${organization} تُعدّه. يُرجى العودة لاحقًا.`,
+  },
+  notFound: {
+    title: 'لا يوجد استبيان هنا',
+    text: () => 'قد يكون الرابط غير مكتمل. يُرجى فتحه مرة أخرى من بريدك الإلكتروني.',
+  },
+  tooManyRequests: {
+    title: 'لحظة من فضلك',
+    text: () => 'تصل طلبات كثيرة من شبكتك الآن. يُرجى المحاولة بعد دقيقة.',
+  },
+
+  unsubscribe: {
+    title: 'إلغاء الاشتراك؟',
+    text: (email, organization) => `لن يتلقى ${email} استبيانات أخرى من ${organization}.`,
+    action: 'إلغاء الاشتراك',
+  },
+  unsubscribed: {
+    title: 'تم إلغاء اشتراكك',
+    text: (email, organization) => `لن يتلقى ${email} استبيانات أخرى من ${organization}.`,
+    undo: 'تراجع',
+  },
+  resubscribed: {
+    title: 'عاد اشتراكك',
+    text: (email, organization) => `قد يتلقى ${email} استبيانات من ${organization} من جديد.`,
+  },
+  unsubscribeLink: 'إلغاء الاشتراك',
+};

@@ -1,0 +1,72 @@
+import type { Texts } from '../language.ts';
+
+export const de: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Sehr unwahrscheinlich', highest: 'Sehr wahrscheinlich' },
+  ces: { lowest: 'Sehr schwierig', highest: 'Sehr einfach' },
+  csat: ['Sehr unzufrieden', 'Unzufrieden', 'Neutral', 'Zufrieden', 'Sehr zufrieden'],
+  stars: (count) => (count === 1 ? '1 Stern' : `${count} Sterne`),
+  thumbs: { up: 'Daumen hoch', down: 'Daumen runter' },
+  scoreOf: (score, highest) => `${score} von ${highest}`,
+
+  comment: 'Was ist der wichtigste Grund für Ihre Bewertung?',
+  optional: 'freiwillig',
+  send: 'Antwort senden',
+  chosen: 'Ihre Bewertung ist ausgewählt. Jetzt noch absenden.',
+  scoreMissing: 'Bitte wählen Sie zuerst eine Bewertung.',
+  commentTooLong: (most) => `Bitte kürzen Sie Ihren Kommentar auf ${most} Zeichen.`,
+  tooManyAnswers:
+    'Gerade kommen viele Antworten aus Ihrem Netz. Bitte warten Sie eine Minute und senden Sie Ihre noch einmal.',
+  notSaved:
+    'Ihre Antwort konnte gerade nicht gespeichert werden. Bitte senden Sie sie noch einmal.',
+  leaveEmpty: 'Bitte lassen Sie dieses Feld leer',
+  doNotFollow: 'Bitte folgen Sie diesem Link nicht',
+
+  thanks: {
+    title: 'Vielen Dank!',
+    text: (organization) => `Ihre Antwort ist bei ${organization} angekommen.`,
+  },
+  answered: {
+    title: 'Sie haben schon geantwortet',
+    text: (organization, when) => `Das haben Sie ${organization} am ${when} mitgeteilt.`,
+  },
+  yourScore: 'Ihre Bewertung',
+  yourComment: 'Ihr Kommentar',
+  closed: {
+    title: 'Diese Umfrage ist beendet',
+    text: (organization) =>
+      `${organization} sammelt hier keine Antworten mehr. Danke, dass Sie Ihre geben wollten.`,
+  },
+  draft: {
+    title: 'Diese Umfrage ist noch nicht offen',
+    text: (organization) =>
+      `${organization} bereitet sie noch vor. Bitte kommen Sie etwas später wieder.`,
+  },
+  notFound: {
+    title: 'Hier ist keine Umfrage',
+    text: () =>
+      'Vielleicht ist der Link unvollständig. Bitte öffnen Sie ihn noch einmal aus Ihrer E-Mail.',
+  },
+  tooManyRequests: {
+    title: 'Einen Moment, bitte',
+    text: () =>
+      'Gerade kommen viele Anfragen aus Ihrem Netz. Bitte versuchen Sie es in einer Minute noch einmal.',
+  },
+
+  unsubscribe: {
+    title: 'Abmelden?',
+    text: (email, organization) => `${email} bekommt dann keine Umfragen mehr von ${organization}.`,
+    action: 'Abmelden',
+  },
+  unsubscribed: {
+    title: 'Sie sind abgemeldet',
+    text: (email, organization) => `${email} bekommt keine Umfragen mehr von ${organization}.`,
+    undo: 'Rückgängig machen',
+  },
+  resubscribed: {
+    title: 'Sie sind wieder angemeldet',
+    text: (email, organization) => `${email} kann wieder Umfragen von ${organization} bekommen.`,
+  },
+  unsubscribeLink: 'Abmelden',
+};

@@ -1,0 +1,70 @@
+import type { Texts } from '../language.ts';
+
+export const en: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Not at all likely', highest: 'Extremely likely' },
+  ces: { lowest: 'Very difficult', highest: 'Very easy' },
+  csat: ['Very unhappy', 'Unhappy', 'Neutral', 'Happy', 'Very happy'],
+  stars: (count) => (count === 1 ? '1 star' : `${count} stars`),
+  thumbs: { up: 'Thumbs up', down: 'Thumbs down' },
+  scoreOf: (score, highest) => `${score} out of ${highest}`,
+
+  comment: 'What is the main reason for your score?',
+  optional: 'optional',
+  send: 'Send answer',
+  chosen: 'Your score is chosen. Now send it.',
+  scoreMissing: 'Please choose a score first.',
+  commentTooLong: (most) => `Please shorten your comment to ${most} characters.`,
+  tooManyAnswers:
+    'Many answers are coming from your network right now. Please wait a minute and send yours again.',
+  notSaved: 'Your answer could not be saved just now. Please send it again.',
+  leaveEmpty: 'Please leave this field empty',
+  doNotFollow: 'Please do not follow this link',
+
+  thanks: {
+    title: 'Thank you!',
+    text: (organization) => `Your answer has reached ${organization}.`,
+  },
+  answered: {
+    title: 'You have already answered',
+    text: (organization, when) => `This is what you told ${organization} on ${when}.`,
+  },
+  yourScore: 'Your score',
+  yourComment: 'Your comment',
+  closed: {
+    title: 'This survey is closed',
+    text: (organization) =>
+      `${organization} is no longer collecting answers here. Thank you for wanting to give yours.`,
+  },
+  draft: {
+    title: 'This survey is not open yet',
+    text: (organization) =>
+      `${organization} is still preparing it. Please come back a little later.`,
+  },
+  notFound: {
+    title: 'There is no survey here',
+    text: () => 'The link may be incomplete. Please open it again from your email.',
+  },
+  tooManyRequests: {
+    title: 'One moment, please',
+    text: () =>
+      'Many requests are coming from your network right now. Please try again in a minute.',
+  },
+
+  unsubscribe: {
+    title: 'Unsubscribe?',
+    text: (email, organization) => `${email} will get no more surveys from ${organization}.`,
+    action: 'Unsubscribe',
+  },
+  unsubscribed: {
+    title: 'You are unsubscribed',
+    text: (email, organization) => `${email} gets no more surveys from ${organization}.`,
+    undo: 'Undo',
+  },
+  resubscribed: {
+    title: 'You are subscribed again',
+    text: (email, organization) => `${email} may get surveys from ${organization} again.`,
+  },
+  unsubscribeLink: 'Unsubscribe',
+};

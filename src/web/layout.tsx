@@ -1,0 +1,78 @@
+import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import { type Theme, themeOf } from './color.ts';
+import { pageHeaders } from './headers.ts';
+import type { Language } from './language.ts';
+import { pageStyle, themeStyle } from './style.ts';
+
+/** Who asks: its name and colour are on every page it owns. */
+export type Sender = { name: string; color: string };
+
+export type Page = { html: string; headers: Record<string, string> };
+
+export type PageContent = {
+  language: Language;
+  title: string;
+  /** Without one the page speaks for nobody, in a neutral colour. */
+  sender?: Sender | undefined;
+  /** Rules that only this kind of page needs. */
+  style?: string;
+  body: Child;
+  footer?: Child;
+};
+
+const neutralColor = '#4a5568';
+
+/** A whole page as text, and the headers it must be sent with: they vouch for its style by hash. */
+export function renderPage(content: PageContent): Page {
+  const theme = themeOf(content.sender?.color ?? neutralColor);
+  const style = themeStyle(theme) + pageStyle + (content.style ?? '');
+  const document = <Document {...content} theme={theme} style={style} />;
+  return { html: `<!doctype html>${document}`, headers: pageHeaders(style) };
+}
+
+type DocumentProps = PageContent & { theme: Theme; style: string };
+
+function Document({ language, title, sender, theme, style, body, footer }: DocumentProps) {
+  const { tag, texts } = language;
+  return (
+    <html lang={tag} dir={texts.direction}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content={theme.brand} />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="format-detection" content="telephone=no" />
+        <title>{sender ? `${title} · ${sender.name}` : title}</title>
+        <link rel="icon" href={icon(theme)} />
+        <style>{raw(style)}</style>
+      </head>
+      <body>
+        <main>
+          {sender && (
+            <header>
+              <span class="monogram" aria-hidden="true">
+                {monogram(sender.name)}
+              </span>
+              <bdi>{sender.name}</bdi>
+            </header>
+          )}
+          {body}
+        </main>
+        {footer && <footer>{footer}</footer>}
+      </body>
+    </html>
+  );
+}
+
+/** The first letter or digit of a name, whatever the script; a dot for a name that has none. */
+export function monogram(name: string): string {
+  return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '·';
+}
+
+function icon({ brand }: Theme): string {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="${brand}"/></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}

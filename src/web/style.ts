@@ -1,0 +1,60 @@
+import type { Palette, Theme } from './color.ts';
+
+/** An organization's colours as custom properties, for both colour schemes. */
+export function themeStyle({ brand, onBrand, light, dark }: Theme): string {
+  const fixed = `--brand:${brand};--on-brand:${onBrand};`;
+  return `:root{${fixed}${properties(light)}}@media(prefers-color-scheme:dark){:root{${properties(dark)}}}`;
+}
+
+const properties = (palette: Palette) =>
+  Object.entries(palette)
+    .map(([name, color]) => `--${name.replace('onAccent', 'on-accent')}:${color};`)
+    .join('');
+
+/**
+ * What all pages look like: phones first. Sizes follow the reader's font size; what can be pressed is
+ * at least 44 pixels; sides are logical, so that right-to-left needs no rules of its own.
+ */
+export const pageStyle = oneLine(`
+*, ::before, ::after { box-sizing: border-box }
+html { color-scheme: light dark; -webkit-text-size-adjust: 100%; background: var(--card) }
+body { margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; background: var(--card); color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans Arabic", sans-serif }
+main { width: 100%; padding: 1.5rem 1rem 2rem; box-shadow: inset 0 5px var(--brand) }
+header { display: flex; align-items: center; gap: .75rem; margin-bottom: 1.75rem; font-weight: 600; overflow-wrap: anywhere }
+.monogram { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: .75rem; background: var(--brand); color: var(--on-brand); font-size: 1.125rem; font-weight: 700 }
+h1 { margin: 0; font-size: 1.5rem; line-height: 1.3; font-weight: 700; letter-spacing: -.011em; text-wrap: balance; overflow-wrap: anywhere }
+:lang(ar) h1, h1:lang(ar) { letter-spacing: 0 }
+p { margin: 0 }
+footer { margin-top: auto; padding: 1.25rem 1rem; text-align: center; font-size: .875rem }
+footer a { display: inline-block; padding: .75rem; color: var(--muted) }
+button { appearance: none; width: 100%; min-height: 3.25rem; padding: .75rem 1.75rem; border: 2px solid var(--accent); border-radius: .875rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 650; cursor: pointer }
+button.quiet { background: transparent; color: var(--accent) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+.hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.away { position: absolute; left: -200vw; top: 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+[dir=rtl] .away { left: auto; right: -200vw }
+@media (min-width: 40rem) {
+  html, body { background: var(--page) }
+  body { padding: 4rem 1.5rem 0 }
+  main { position: relative; max-width: 42rem; margin: 0 auto; padding: 2.75rem 3rem 3rem; border-radius: 1.5rem; background: var(--card); box-shadow: inset 0 5px var(--brand), 0 1px 2px #0000000f, 0 20px 50px -20px #00000033 }
+  header { margin-bottom: 2.25rem }
+  h1 { font-size: 1.875rem; line-height: 1.25 }
+  button { width: auto; min-width: 12rem }
+}
+@media (prefers-reduced-motion: no-preference) {
+  button, .choice span { transition: background-color .12s, border-color .12s, color .12s, transform .12s }
+  button:active, .choice input:active + span { transform: scale(.96) }
+}
+@media (hover: hover) { button:hover { filter: brightness(1.08) } button.quiet:hover { background: var(--soft) } }
+@media (forced-colors: active) { button { border-color: ButtonText } .monogram { border: 1px solid } }
+`);
+
+/** Rules are laid out to be read; the page carries them without the layout. */
+export function oneLine(css: string): string {
+  return css
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replace(/: /g, ':')
+    .trim();
+}

@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs';
+import { after } from 'node:test';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** One browser for a test file, closed when the file ends. */
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath, args: quiet });
+  after(() => browser.close());
+  return browser;
+}
+
+export const phone: BrowserContextOptions = {
+  viewport: { width: 360, height: 740 },
+  hasTouch: true,
+  isMobile: true,
+};
+export const desktop: BrowserContextOptions = { viewport: { width: 1024, height: 768 } };
+
+/** What axe finds wrong with the page as it is shown right now, each as a line to read. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { violations, incomplete } = await (globalThis as unknown as AxeWindow).axe.run();
+    return { violations, incomplete };
+  });
+  const unsure = found.incomplete.filter(({ id }) => id === 'color-contrast');
+  return [...found.violations, ...unsure].flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+type AxeWindow = { axe: { run: () => Promise<axe.AxeResults> } };
+
+const screenshots = '.cache/screenshots';
+
+/** Keeps a picture of the whole page to be looked at. */
+export async function keepScreenshot(page: Page, name: string) {
+  mkdirSync(screenshots, { recursive: true });
+  await page.screenshot({ path: `${screenshots}/${name}.png`, fullPage: true });
+}

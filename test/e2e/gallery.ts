@@ -1,0 +1,84 @@
+import { type FormProps, formPage, type Survey } from '../../src/responses/form.tsx';
+import {
+  answeredPage,
+  nobodysPage,
+  notTakingAnswersPage,
+  thanksPage,
+} from '../../src/responses/messages.tsx';
+import { surveyTypes } from '../../src/scores.ts';
+import { type UnsubscribeProps, unsubscribePage } from '../../src/sends/unsubscribe-page.tsx';
+import { languageOf } from '../../src/web/language.ts';
+import type { Page } from '../../src/web/layout.tsx';
+
+const sender = { name: 'Harbour & Pine', color: '#0f766e' };
+const questions = {
+  nps: 'How likely are you to recommend Harbour & Pine to a friend or colleague?',
+  csat: 'How satisfied are you with your delivery?',
+  ces: 'How easy was it to get your question answered?',
+  star5: 'How was your stay with us?',
+  thumbs: 'Was this article helpful?',
+};
+const arabic: Survey = {
+  type: 'nps',
+  question: 'ما مدى احتمال أن توصي بنا صديقًا أو زميلًا؟',
+  language: 'ar',
+  sender: { name: 'مقهى الياسمين', color: '#b45309' },
+};
+const comment = 'Everything arrived on time, and the packaging was lovely.\n\nThank you, Maya!';
+const answer = { score: 9, comment, at: new Date('2026-03-14T10:00:00Z') };
+
+/** Every page somebody may meet, by the name of its picture. */
+export const gallery: Record<string, Page> = {
+  ...Object.fromEntries(
+    surveyTypes.flatMap((type) => [
+      [`form-${type}`, form({ type })],
+      [`form-${type}-chosen`, form({ type }, { score: type === 'thumbs' ? 1 : 4 })],
+    ]),
+  ),
+  'form-score-missing': form({}, { complaint: 'scoreMissing', comment }),
+  'form-too-long': form(
+    {},
+    { score: 3, complaint: 'commentTooLong', comment: 'word '.repeat(1100) },
+  ),
+  'form-too-many': form({}, { score: 3, complaint: 'tooManyAnswers', comment }),
+  'form-black': form({ sender: { name: 'Noir', color: '#000000' } }, { score: 7 }),
+  'form-white': form({ sender: { name: 'Blanc', color: '#ffffff' } }, { score: 7 }),
+  'form-yellow': form({ type: 'ces', sender: { name: 'Sunny', color: '#ffe600' } }, { score: 6 }),
+  'form-long-names': form({
+    question: `${'Would you say that everything went well? '.repeat(6)}${'Unbreakable'.repeat(12)}`,
+    sender: { name: 'Donaudampfschifffahrtsgesellschaft'.repeat(5), color: '#7c3aed' },
+  }),
+  'form-german': form({ type: 'csat', question: 'Wie zufrieden sind Sie?', language: 'de' }),
+  'form-arabic': form(arabic, { score: 9 }),
+  'form-arabic-stars': form({ ...arabic, type: 'star5' }, { score: 3 }),
+  'form-arabic-faces': form({ ...arabic, type: 'csat' }, { score: 3 }),
+  thanks: thanksPage({ ...of({}), answer }),
+  'thanks-arabic': thanksPage({ ...of(arabic), answer: { ...answer, comment: null } }),
+  answered: answeredPage({ ...of({}), answer }),
+  'answered-stars': answeredPage({ ...of({ type: 'star5' }), answer: { ...answer, score: 4 } }),
+  'answered-arabic': answeredPage({ ...of(arabic), answer }),
+  closed: notTakingAnswersPage('closed', of({})),
+  draft: notTakingAnswersPage('draft', of({})),
+  'not-found': nobodysPage('notFound', languageOf('en')),
+  'too-many-requests': nobodysPage('tooManyRequests', languageOf('de')),
+  unsubscribe: unsubscribe({ state: 'ask' }),
+  unsubscribed: unsubscribe({ state: 'unsubscribed' }),
+  resubscribed: unsubscribe({ state: 'resubscribed' }),
+};
+
+function of(over: Partial<Survey>) {
+  const type = over.type ?? 'nps';
+  const survey: Survey = { type, question: questions[type], language: 'en', sender, ...over };
+  return { survey, language: languageOf(survey.language) };
+}
+
+function form(survey: Partial<Survey>, over: Partial<FormProps> = {}): Page {
+  const address = { action: '', trapUrl: '/trap', unsubscribeUrl: '/unsubscribe' };
+  return formPage({ ...of(survey), ...address, ...over });
+}
+
+function unsubscribe(over: Partial<UnsubscribeProps>): Page {
+  const language = languageOf('en');
+  const email = 'maya@people.test';
+  return unsubscribePage({ state: 'ask', language, sender, email, action: '', ...over });
+}
