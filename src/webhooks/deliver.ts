@@ -1,5 +1,6 @@
 import type { Db } from '../platform/db.ts';
 import { enqueue } from '../platform/outbox.ts';
+import type { Secrets } from '../platform/secrets.ts';
 import {
   type AttemptRow,
   type ClaimedDelivery,
@@ -24,12 +25,6 @@ export type Answer = {
   body: string;
   error: string | null;
   durationMs: number;
-};
-
-/** Opens what was sealed for one webhook of one organization. */
-export type Secrets = {
-  seal(context: { orgId: string; id: string }, secret: string): Buffer;
-  open(context: { orgId: string; id: string }, sealed: Uint8Array): string;
 };
 
 export type DeliverTools = {

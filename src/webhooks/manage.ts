@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db, Sql } from '../platform/db.ts';
-import type { Secrets } from './deliver.ts';
+import type { Secrets } from '../platform/secrets.ts';
 import type { EventType } from './events.ts';
 import {
   findWebhook,
@@ -19,7 +19,7 @@ export type ManageTools = {
   db: Db;
   secrets: Secrets;
   /** Why a URL may not be a webhook's, in a sentence, or null. */
-  judgeTarget: (url: string) => string | null;
+  judgeTarget: (url: string) => Promise<string | null>;
 };
 
 type Wish = {
@@ -34,7 +34,7 @@ export async function createWebhook(tools: ManageTools, key: WriteKey, wish: Wis
   if (wish.org_id !== undefined && wish.org_id !== key.org_id) {
     throw new Refusal('forbidden', 'org_id is not the organization of this API key');
   }
-  refuseTarget(tools, wish.url);
+  await refuseTarget(tools, wish.url);
   const id = randomUUID();
   const secret = spellSecret(randomBytes(32));
   const webhook = {
@@ -62,7 +62,7 @@ type Change = {
 };
 
 export async function changeWebhook(tools: ManageTools, key: WriteKey, id: string, change: Change) {
-  if (change.url !== undefined) refuseTarget(tools, change.url);
+  if (change.url !== undefined) await refuseTarget(tools, change.url);
   const webhook = await updateWebhook(tools.db, key.org_id, id, {
     url: change.url ?? null,
     events: change.events ?? null,
@@ -88,7 +88,7 @@ export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string)
   return webhook;
 }
 
-function refuseTarget({ judgeTarget }: ManageTools, url: string) {
-  const complaint = judgeTarget(url);
-  if (complaint) throw new Refusal('invalid', `url: ${complaint}`, { code: 'forbidden_url' });
+async function refuseTarget({ judgeTarget }: ManageTools, url: string) {
+  const complaint = await judgeTarget(url);
+  if (complaint) throw new Refusal('invalid', complaint, { code: 'forbidden_url' });
 }

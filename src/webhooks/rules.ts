@@ -3,7 +3,7 @@ const attemptsAllowed = 2;
 const retryDelaySeconds = 5;
 const failuresAllowed = 3;
 
-/** What came of one attempt: the status of the answer, or why there was none. */
+/** What came of one attempt: the status of the answer, and what was wrong with it or why there was none. */
 export type Attempt = { number: number; statusCode: number | null; error: string | null };
 
 /** What an attempt means for its delivery. */
@@ -16,8 +16,8 @@ export type Verdict = {
 export type Standing = { failures: number; deactivatedReason: string | null };
 
 /** One retry after five seconds; a delivery that fails again has failed. */
-export function judge({ number, statusCode }: Attempt): Verdict {
-  if (statusCode !== null && statusCode >= 200 && statusCode < 300) {
+export function judge({ number, statusCode, error }: Attempt): Verdict {
+  if (error === null && statusCode !== null && statusCode >= 200 && statusCode < 300) {
     return { status: 'delivered', retryInSeconds: null };
   }
   if (number < attemptsAllowed) return { status: 'pending', retryInSeconds: retryDelaySeconds };

@@ -1,4 +1,5 @@
-import type { Answer, Outbound, Secrets } from '../../src/webhooks/deliver.ts';
+import type { Secrets } from '../../src/platform/secrets.ts';
+import type { Answer, Outbound } from '../../src/webhooks/deliver.ts';
 import { spellSecret } from '../../src/webhooks/signatures.ts';
 
 export const testSecret = spellSecret(new Uint8Array(32).fill(5));
