@@ -77,6 +77,7 @@ create table day_tallies (
   constraint day_tallies_pkey PRIMARY KEY (survey_id, day, slot)
 );
 CREATE INDEX day_tallies_by_organization ON public.day_tallies USING btree (org_id, day);
+CREATE INDEX day_tallies_to_fold ON public.day_tallies USING btree (survey_id, day) WHERE (slot <> 0);
 
 create table deliveries (
   id uuid not null default gen_random_uuid(),
@@ -155,6 +156,19 @@ create table openings (
 CREATE INDEX openings_by_age ON public.openings USING btree (opened_at);
 CREATE INDEX openings_by_contact ON public.openings USING btree (contact_id, opened_at DESC);
 
+create table organization_day_tallies (
+  org_id uuid not null,
+  day date not null,
+  slot smallint not null,
+  promoters integer not null default 0,
+  passives integer not null default 0,
+  detractors integer not null default 0,
+  contacts integer not null default 0,
+  constraint organization_day_tallies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint organization_day_tallies_pkey PRIMARY KEY (org_id, day, slot)
+);
+CREATE INDEX organization_day_tallies_to_fold ON public.organization_day_tallies USING btree (org_id, day) WHERE (slot <> 0);
+
 create table organizations (
   id uuid not null default gen_random_uuid(),
   name text not null,
@@ -210,8 +224,10 @@ create table responses (
   constraint responses_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
   constraint responses_pkey PRIMARY KEY (org_id, id)
 );
+CREATE INDEX responses_by_category ON public.responses USING btree (org_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_by_contact ON public.responses USING btree (contact_id);
 CREATE INDEX responses_by_survey ON public.responses USING btree (survey_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
+CREATE INDEX responses_by_survey_and_category ON public.responses USING btree (survey_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_held ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NOT NULL);
 CREATE INDEX responses_newest_first ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_search ON public.responses USING gin (org_id, comment gin_trgm_ops) WHERE (comment IS NOT NULL);
@@ -316,6 +332,7 @@ create table survey_tallies (
   constraint survey_tallies_pkey PRIMARY KEY (survey_id, slot)
 );
 CREATE INDEX survey_tallies_by_organization ON public.survey_tallies USING btree (org_id);
+CREATE INDEX survey_tallies_to_fold ON public.survey_tallies USING btree (survey_id) WHERE (slot <> 0);
 
 create table surveys (
   id uuid not null default gen_random_uuid(),
@@ -359,7 +376,6 @@ create table tags (
   constraint tags_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint tags_pkey PRIMARY KEY (id)
 );
-CREATE INDEX tags_by_name ON public.tags USING btree (org_id, lower(name), name);
 CREATE UNIQUE INDEX tags_one_per_name ON public.tags USING btree (org_id, name);
 
 create table themes (
@@ -420,6 +436,111 @@ create table worker_pools (
   constraint worker_pools_lock_key_key UNIQUE (lock_key)
 );
 
+CREATE OR REPLACE PROCEDURE public.fold_tallies()
+ LANGUAGE plpgsql
+AS $procedure$
+declare
+  today constant date := (now() at time zone 'UTC')::date;
+  owner uuid;
+begin
+  for owner in
+    select survey_id from survey_tallies where slot <> 0
+    union
+    select survey_id from day_tallies where slot <> 0 and day < today
+  loop
+    with held as (
+      select survey_id, slot from survey_tallies
+      where survey_id = owner and slot <> 0
+      for update skip locked
+    ), gone as (
+      delete from survey_tallies t using held h
+      where t.survey_id = h.survey_id and t.slot = h.slot
+      returning t.*
+    )
+    insert into survey_tallies as t
+      (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
+    select org_id, survey_id, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+           sum(contacts), sum(sent), sum(responded)
+    from gone
+    group by org_id, survey_id
+    on conflict (survey_id, slot) do update
+      set promoters = t.promoters + excluded.promoters,
+          passives = t.passives + excluded.passives,
+          detractors = t.detractors + excluded.detractors,
+          score_sum = t.score_sum + excluded.score_sum,
+          contacts = t.contacts + excluded.contacts,
+          sent = t.sent + excluded.sent,
+          responded = t.responded + excluded.responded;
+    commit;
+
+    with held as (
+      select survey_id, day, slot from day_tallies
+      where survey_id = owner and slot <> 0 and day < today
+      for update skip locked
+    ), gone as (
+      delete from day_tallies t using held h
+      where t.survey_id = h.survey_id and t.day = h.day and t.slot = h.slot
+      returning t.*
+    )
+    insert into day_tallies as t
+      (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
+    select org_id, survey_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+           sum(contacts)
+    from gone
+    group by org_id, survey_id, day
+    order by day
+    on conflict (survey_id, day, slot) do update
+      set promoters = t.promoters + excluded.promoters,
+          passives = t.passives + excluded.passives,
+          detractors = t.detractors + excluded.detractors,
+          score_sum = t.score_sum + excluded.score_sum,
+          contacts = t.contacts + excluded.contacts;
+    commit;
+  end loop;
+
+  for owner in
+    select distinct org_id from organization_day_tallies where slot <> 0 and day < today
+  loop
+    with held as (
+      select org_id, day, slot from organization_day_tallies
+      where org_id = owner and slot <> 0 and day < today
+      for update skip locked
+    ), gone as (
+      delete from organization_day_tallies t using held h
+      where t.org_id = h.org_id and t.day = h.day and t.slot = h.slot
+      returning t.*
+    )
+    insert into organization_day_tallies as t
+      (org_id, day, slot, promoters, passives, detractors, contacts)
+    select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
+    from gone
+    group by org_id, day
+    order by day
+    on conflict (org_id, day, slot) do update
+      set promoters = t.promoters + excluded.promoters,
+          passives = t.passives + excluded.passives,
+          detractors = t.detractors + excluded.detractors,
+          contacts = t.contacts + excluded.contacts;
+    commit;
+  end loop;
+end
+$procedure$
+;
+
+CREATE OR REPLACE FUNCTION public.iso(moment timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN to_char((moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text)
+;
+
+CREATE OR REPLACE FUNCTION public.iso_exact(moment timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN to_char((moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text)
+;
+
 CREATE OR REPLACE FUNCTION public.tally_answers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -460,6 +581,21 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum;
+
+  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
+  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
+         sign * count(*) filter (where c.category = 'promoter'),
+         sign * count(*) filter (where c.category = 'passive'),
+         sign * count(*) filter (where c.category = 'detractor')
+  from changed c
+  join organizations o on o.id = c.org_id
+  where c.held_reason is null
+  group by 1, 2
+  order by 1, 2
+  on conflict (org_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors;
   return null;
 end
 $function$
@@ -491,6 +627,15 @@ begin
   group by 1, 2, 3
   order by 2, 3
   on conflict (survey_id, day, slot) do update
+    set contacts = t.contacts + excluded.contacts;
+
+  insert into organization_day_tallies as t (org_id, day, slot, contacts)
+  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(), sign * count(*)
+  from changed c
+  join organizations o on o.id = c.org_id
+  group by 1, 2
+  order by 1, 2
+  on conflict (org_id, day, slot) do update
     set contacts = t.contacts + excluded.contacts;
   return null;
 end

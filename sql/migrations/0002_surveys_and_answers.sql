@@ -79,6 +79,8 @@ create unique index responses_one_per_contact on responses (contact_id) where so
 create index responses_by_contact on responses (contact_id);
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey on responses (survey_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey_and_category on responses (survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 
@@ -108,4 +110,13 @@ create table tags (
 );
 
 create unique index tags_one_per_name on tags (org_id, name);
-create index tags_by_name on tags (org_id, lower(name), name);
+
+-- As an answer shows a time: UTC, to the millisecond.
+create function iso(moment timestamptz) returns text
+language sql stable
+return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- The same to the microsecond: a list must go on exactly where it stopped.
+create function iso_exact(moment timestamptz) returns text
+language sql stable
+return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');

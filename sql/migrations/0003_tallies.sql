@@ -37,13 +37,28 @@ create table day_tallies (
 
 create index day_tallies_by_organization on day_tallies (org_id, day);
 
+-- The same over all surveys of an organization: where a page of its list begins, and its totals over
+-- a range of days, without a row for each of its surveys.
+create table organization_day_tallies (
+  org_id     uuid not null references organizations (id) on delete cascade,
+  day        date not null,
+  slot       smallint not null,
+  promoters  integer not null default 0,
+  passives   integer not null default 0,
+  detractors integer not null default 0,
+  contacts   integer not null default 0,
+
+  primary key (org_id, day, slot)
+) with (fillfactor = 50);
+
 create function tally_slot() returns smallint
 language sql stable
 as $$ select (pg_backend_pid() % 16)::smallint $$;
 
 -- The triggers below join with surveys, because a survey that is being deleted takes its tallies with
--- it: what its rows would subtract goes nowhere. They touch rows in key order, so that two writers
--- never wait for each other in a circle.
+-- it: what its rows would subtract goes nowhere. The organization's days lose it all the same, unless
+-- the organization itself is being deleted. They touch rows in key order, so that two writers never
+-- wait for each other in a circle.
 
 -- Adds the rows of the transition table `changed`, times the trigger's argument: 1 or -1.
 create function tally_answers() returns trigger
@@ -85,6 +100,21 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum;
+
+  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
+  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
+         sign * count(*) filter (where c.category = 'promoter'),
+         sign * count(*) filter (where c.category = 'passive'),
+         sign * count(*) filter (where c.category = 'detractor')
+  from changed c
+  join organizations o on o.id = c.org_id
+  where c.held_reason is null
+  group by 1, 2
+  order by 1, 2
+  on conflict (org_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors;
   return null;
 end
 $$;
@@ -124,6 +154,15 @@ begin
   order by 2, 3
   on conflict (survey_id, day, slot) do update
     set contacts = t.contacts + excluded.contacts;
+
+  insert into organization_day_tallies as t (org_id, day, slot, contacts)
+  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(), sign * count(*)
+  from changed c
+  join organizations o on o.id = c.org_id
+  group by 1, 2
+  order by 1, 2
+  on conflict (org_id, day, slot) do update
+    set contacts = t.contacts + excluded.contacts;
   return null;
 end
 $$;
@@ -158,3 +197,99 @@ $$;
 create trigger contacts_changed after update on contacts
   referencing old table as old_rows new table as new_rows
   for each statement execute function tally_contacts_progress();
+
+-- Folding: a survey that rests, and a day that is over, need one slot. Nothing is waited for while
+-- rows are held: a slot that a writer holds stays for the next time. One transaction a survey.
+create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 0;
+create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
+create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
+
+create procedure fold_tallies()
+language plpgsql
+as $$
+declare
+  today constant date := (now() at time zone 'UTC')::date;
+  owner uuid;
+begin
+  for owner in
+    select survey_id from survey_tallies where slot <> 0
+    union
+    select survey_id from day_tallies where slot <> 0 and day < today
+  loop
+    with held as (
+      select survey_id, slot from survey_tallies
+      where survey_id = owner and slot <> 0
+      for update skip locked
+    ), gone as (
+      delete from survey_tallies t using held h
+      where t.survey_id = h.survey_id and t.slot = h.slot
+      returning t.*
+    )
+    insert into survey_tallies as t
+      (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
+    select org_id, survey_id, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+           sum(contacts), sum(sent), sum(responded)
+    from gone
+    group by org_id, survey_id
+    on conflict (survey_id, slot) do update
+      set promoters = t.promoters + excluded.promoters,
+          passives = t.passives + excluded.passives,
+          detractors = t.detractors + excluded.detractors,
+          score_sum = t.score_sum + excluded.score_sum,
+          contacts = t.contacts + excluded.contacts,
+          sent = t.sent + excluded.sent,
+          responded = t.responded + excluded.responded;
+    commit;
+
+    with held as (
+      select survey_id, day, slot from day_tallies
+      where survey_id = owner and slot <> 0 and day < today
+      for update skip locked
+    ), gone as (
+      delete from day_tallies t using held h
+      where t.survey_id = h.survey_id and t.day = h.day and t.slot = h.slot
+      returning t.*
+    )
+    insert into day_tallies as t
+      (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
+    select org_id, survey_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+           sum(contacts)
+    from gone
+    group by org_id, survey_id, day
+    order by day
+    on conflict (survey_id, day, slot) do update
+      set promoters = t.promoters + excluded.promoters,
+          passives = t.passives + excluded.passives,
+          detractors = t.detractors + excluded.detractors,
+          score_sum = t.score_sum + excluded.score_sum,
+          contacts = t.contacts + excluded.contacts;
+    commit;
+  end loop;
+
+  for owner in
+    select distinct org_id from organization_day_tallies where slot <> 0 and day < today
+  loop
+    with held as (
+      select org_id, day, slot from organization_day_tallies
+      where org_id = owner and slot <> 0 and day < today
+      for update skip locked
+    ), gone as (
+      delete from organization_day_tallies t using held h
+      where t.org_id = h.org_id and t.day = h.day and t.slot = h.slot
+      returning t.*
+    )
+    insert into organization_day_tallies as t
+      (org_id, day, slot, promoters, passives, detractors, contacts)
+    select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
+    from gone
+    group by org_id, day
+    order by day
+    on conflict (org_id, day, slot) do update
+      set promoters = t.promoters + excluded.promoters,
+          passives = t.passives + excluded.passives,
+          detractors = t.detractors + excluded.detractors,
+          contacts = t.contacts + excluded.contacts;
+    commit;
+  end loop;
+end
+$$;

@@ -44,7 +44,15 @@ export const encodeCursor = ({ at, id }: Position) =>
 
 function decodeCursor(cursor: string): Position | undefined {
   const [, at, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  return at && id && !Number.isNaN(Date.parse(at)) ? { at, id } : undefined;
+  return at && id && isReal(at) ? { at, id } : undefined;
+}
+
+/** The 30th of February has the form of a time too. */
+function isReal(at: string): boolean {
+  const time = new Date(at);
+  return (
+    at > '0001' && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(at.slice(0, 23))
+  );
 }
 
 const cursorForm =

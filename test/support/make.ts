@@ -63,3 +63,10 @@ export async function makeWebhook(sql: Sql, org_id: string, over: Record<string,
   };
   return one(await sql<Id[]>`insert into webhooks ${sql(webhook)} returning id`).id;
 }
+
+type ResponseOf = { org_id: string; survey_id: string };
+
+export async function makeResponse(sql: Sql, of: ResponseOf, over: Record<string, unknown> = {}) {
+  const response = { ...of, score: 10, category: 'promoter', ...over };
+  return one(await sql<Id[]>`insert into responses ${sql(response)} returning id`).id;
+}

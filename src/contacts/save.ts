@@ -1,0 +1,25 @@
+import { Refusal } from '../errors.ts';
+import type { WriteKey } from '../keys/authenticate.ts';
+import type { Db } from '../platform/db.ts';
+import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
+import { newToken } from './many.ts';
+import { type ContactRow, type NewContact, saveContact } from './queries.ts';
+import { complainOfProperties } from './rules.ts';
+
+/** Adds one contact to a survey, or updates it. A survey that completed by itself is active again. */
+export async function addContact(
+  { db }: { db: Db },
+  key: WriteKey,
+  input: Omit<NewContact, 'token'>,
+): Promise<ContactRow> {
+  return await db.begin(async (tx) => {
+    await holdForContacts(tx, key.org_id, input.survey_id);
+    const saved = await saveContact(tx, key.org_id, { ...input, token: newToken() });
+    const { properties, added, ...contact } = saved;
+
+    const complaint = complainOfProperties(properties);
+    if (complaint) throw new Refusal('invalid', `properties: with those it has, ${complaint}`);
+    if (added) await reopenForContact(tx, key.org_id, input.survey_id);
+    return contact;
+  });
+}

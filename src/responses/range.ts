@@ -1,0 +1,67 @@
+/** A stretch of time: from its first instant on, up to but without its last. Null has no end. */
+export type Range = { from: Date | null; to: Date | null };
+
+const dayMs = 24 * 60 * 60 * 1000;
+const date = String.raw`(?<date>\d{4}-\d{2}-\d{2})`;
+const clock = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,](?<fraction>\d{1,9}))?)?`;
+// A plus sign that was not escaped in a query arrives as a space.
+const offset = String.raw`(?<zone>[Zz]|(?<sign>[+ -])(?<hours>[01]\d|2[0-3])(?::?(?<minutes>[0-5]\d))?)?`;
+const form = new RegExp(`^${date}(?:[Tt ]${clock}${offset})?$`);
+
+/** Where Postgres and every client can still follow; beyond it nothing was ever answered. */
+const earliest = Date.UTC(1000, 0, 1);
+const latest = Date.UTC(9999, 0, 1);
+
+/** The instants an ISO 8601 text covers: a whole UTC day, or one millisecond, as times are shown. */
+export function readInstants(text: string): { first: Date; end: Date } | undefined {
+  const groups = form.exec(text)?.groups;
+  if (!groups?.['date']) return undefined;
+  const midnight = new Date(`${groups['date']}T00:00:00.000Z`);
+  // The 30th of February would silently become a day in March.
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(groups['date'])) {
+    return undefined;
+  }
+  if (groups['hour'] === undefined) return span(midnight.getTime(), dayMs);
+  return span(midnight.getTime() + clockMs(groups) - offsetMs(groups), 1);
+}
+
+function span(start: number, length: number) {
+  const within = (ms: number) => new Date(Math.min(Math.max(ms, earliest), latest));
+  return { first: within(start), end: within(start + length) };
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+const number = (text: string | undefined) => Number(text ?? 0);
+
+function clockMs({ hour, minute, second, fraction = '' }: Groups): number {
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  return ((number(hour) * 60 + number(minute)) * 60 + number(second)) * 1000 + ms;
+}
+
+/** Without an offset a time is UTC. */
+function offsetMs({ sign, hours, minutes }: Groups): number {
+  const ms = (number(hours) * 60 + number(minutes)) * 60_000;
+  return sign === '-' ? -ms : ms;
+}
+
+export type Split = {
+  /** Whole UTC days, `first` up to but without `end`; null is without an end on that side. */
+  days: { first: string | null; end: string | null } | null;
+  /** What is left of the range before and after them. */
+  edges: Range[];
+};
+
+/** A range as the whole days in it, whose totals are kept, and the rest, whose rows must be counted. */
+export function splitRange({ from, to }: Range): Split {
+  const first = from && new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
+  const end = to && startOfDay(to);
+  if (first && end && first >= end) return { days: null, edges: [{ from, to }] };
+
+  const edges: Range[] = [];
+  if (from && first && from < first) edges.push({ from, to: first });
+  if (to && end && end < to) edges.push({ from: end, to });
+  return { days: { first: first && dayOf(first), end: end && dayOf(end) }, edges };
+}
+
+export const startOfDay = (time: Date) => new Date(Math.floor(time.getTime() / dayMs) * dayMs);
+export const dayOf = (time: Date) => time.toISOString().slice(0, 10);

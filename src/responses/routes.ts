@@ -1,0 +1,58 @@
+import { Hono } from 'hono';
+import { notFound } from '../errors.ts';
+import type { ApiEnv } from '../keys/authenticate.ts';
+import { answerList } from '../platform/answer.ts';
+import type { Db } from '../platform/db.ts';
+import { isUuid, parse } from '../platform/parse.ts';
+import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
+import { likePattern, rollUp } from './rules.ts';
+import { NpsQuery, ResponseQuery } from './schemas.ts';
+import { countCategories } from './totals.queries.ts';
+
+export const responseRoutes = ({ db }: { db: Db }) =>
+  new Hono<ApiEnv>()
+    .get('/', async (c) => {
+      const page = parse(ResponseQuery, c.req.query());
+      const filter = filterOf(page);
+      return answerList(c, page, await listResponses(db, c.var.key.org_id, { filter, page }));
+    })
+
+    .get('/:id', async (c) => {
+      const id = c.req.param('id');
+      const response = isUuid(id) && (await findResponse(db, c.var.key.org_id, id));
+      if (!response) throw notFound('response');
+      return c.json({ data: response });
+    });
+
+export const npsRoutes = ({ db }: { db: Db }) =>
+  new Hono<ApiEnv>().get('/', async (c) => {
+    const { survey_id, type, audience, ...dates } = parse(NpsQuery, c.req.query());
+    const tally = await countCategories(db, c.var.key.org_id, {
+      survey_id: survey_id ?? null,
+      type: type ?? null,
+      audience: audience ?? null,
+      range: rangeOf(dates),
+    });
+    return c.json({ data: rollUp(tally) });
+  });
+
+/** An empty search is no search: every answer has that part. */
+const filterOf = ({
+  survey_id,
+  category,
+  search,
+  held,
+  ...dates
+}: ResponseQuery): ResponseFilter => ({
+  survey_id: survey_id ?? null,
+  category: category ?? null,
+  pattern: search ? likePattern(search) : null,
+  range: rangeOf(dates),
+  held,
+});
+
+type Dates = { date_from?: Date | undefined; date_to?: Date | undefined };
+const rangeOf = ({ date_from, date_to }: Dates) => ({
+  from: date_from ?? null,
+  to: date_to ?? null,
+});

@@ -1,0 +1,94 @@
+import { one, type Sql } from '../platform/db.ts';
+import type { Category, SurveyType, Tally } from '../scores.ts';
+import { type Range, splitRange } from './range.ts';
+
+/** Which answers are counted: those of an organization, less what a filter leaves out. */
+export type Scope = {
+  survey_id: string | null;
+  type: SurveyType | null;
+  audience: 'employee' | 'customer' | null;
+  range: Range;
+};
+
+export const everything: Scope = {
+  survey_id: null,
+  type: null,
+  audience: null,
+  range: { from: null, to: null },
+};
+
+/** How many answers in scope fell into each category. */
+export async function countCategories(sql: Sql, orgId: string, scope: Scope): Promise<Tally> {
+  return one(
+    await sql<Tally[]>`
+      select coalesce(sum(promoters), 0)::int  as promoters,
+             coalesce(sum(passives), 0)::int   as passives,
+             coalesce(sum(detractors), 0)::int as detractors
+      from (${tallies(sql, orgId, scope)}) t`,
+  );
+}
+
+/** The rows whose sums are the totals in scope: kept tallies of whole days, counted rows of the rest. */
+export function tallies(sql: Sql, orgId: string, scope: Scope) {
+  const { days, edges } = splitRange(scope.range);
+  const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
+  if (days) parts.push(keptTallies(sql, orgId, scope, days));
+  return parts.reduce((before, part) => sql`${before} union all ${part}`);
+}
+
+type Days = { first: string | null; end: string | null };
+
+function keptTallies(sql: Sql, orgId: string, scope: Scope, { first, end }: Days) {
+  const ofDays = sql`
+    ${first ? sql`and day >= ${first}::date` : sql``}
+    ${end ? sql`and day < ${end}::date` : sql``}`;
+  const ofSurveys = chosenSurveys(sql, orgId, scope);
+  if (!first && !end) {
+    return sql`
+      select promoters, passives, detractors
+      from survey_tallies
+      where org_id = ${orgId} ${ofSurveys}`;
+  }
+  if (scope.survey_id || scope.type || scope.audience) {
+    return sql`
+      select promoters, passives, detractors
+      from day_tallies
+      where org_id = ${orgId} ${ofSurveys} ${ofDays}`;
+  }
+  return sql`
+    select promoters, passives, detractors
+    from organization_day_tallies
+    where org_id = ${orgId} ${ofDays}`;
+}
+
+/** At most one day's rows: a range's edge. */
+function countRows(sql: Sql, orgId: string, scope: Scope) {
+  return sql`
+    select count(*) filter (where category = 'promoter')  as promoters,
+           count(*) filter (where category = 'passive')   as passives,
+           count(*) filter (where category = 'detractor') as detractors
+    from responses
+    where org_id = ${orgId} and held_reason is null
+      and created_at >= ${scope.range.from} and created_at < ${scope.range.to}
+      ${chosenSurveys(sql, orgId, scope)}`;
+}
+
+function chosenSurveys(sql: Sql, orgId: string, { survey_id, type, audience }: Scope) {
+  const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
+  if (!type && !audience) return one;
+  return sql`${one} and survey_id in (
+    select id
+    from surveys
+    where org_id = ${orgId}
+      ${type ? sql`and type = ${type}` : sql``}
+      ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}
+  )`;
+}
+
+/** The column of a tally that counts a category; without one, all of them. */
+export function countedColumn(sql: Sql, category: Category | null) {
+  if (category === 'promoter') return sql`promoters`;
+  if (category === 'passive') return sql`passives`;
+  if (category === 'detractor') return sql`detractors`;
+  return sql`promoters + passives + detractors`;
+}

@@ -1,0 +1,34 @@
+import { Hono } from 'hono';
+import { notFound } from '../errors.ts';
+import type { ApiEnv } from '../keys/authenticate.ts';
+import { answerList } from '../platform/answer.ts';
+import type { Db } from '../platform/db.ts';
+import { parsePage } from '../platform/page.ts';
+import { isUuid } from '../platform/parse.ts';
+import { averageScore, netPromoterScore } from '../scores.ts';
+import { findSurvey, listSurveys, type SurveyRow } from './queries.ts';
+
+export const surveyRoutes = ({ db }: { db: Db }) =>
+  new Hono<ApiEnv>()
+    .get('/', async (c) => {
+      const page = parsePage(c.req.query());
+      return answerList(c, page, await listSurveys(db, c.var.key.org_id, page));
+    })
+
+    .get('/:id', async (c) => {
+      const id = c.req.param('id');
+      const survey = isUuid(id) && (await findSurvey(db, c.var.key.org_id, id));
+      if (!survey) throw notFound('survey');
+      return c.json({ data: withStats(survey) });
+    });
+
+function withStats({ promoters, passives, detractors, score_sum, ...survey }: SurveyRow) {
+  const tally = { promoters, passives, detractors };
+  const stats = {
+    total_responses: survey.response_count,
+    avg_score: averageScore(score_sum, survey.response_count),
+    ...tally,
+    nps: netPromoterScore(tally),
+  };
+  return { ...survey, stats };
+}

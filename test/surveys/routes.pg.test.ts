@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testApp } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make.ts';
+import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+async function client() {
+  const { id, read } = await makeClient(db);
+  return { id, ...reader(app, read) };
+}
+
+test('a survey in the list has its public fields and its counts', async () => {
+  const org = await client();
+  const created_at = new Date('2024-03-01T10:00:00.123Z');
+  const over = { type: 'csat', audience: 'employee', created_at, updated_at: created_at };
+  const id = await makeSurvey(db, org.id, over);
+  const of = { org_id: org.id, survey_id: id };
+  await makeContact(db, of, { sent_at: new Date(), status: 'sent' });
+  await makeContact(db, of);
+  await makeResponse(db, of, { score: 5 });
+
+  const { data, meta } = await org.list('/api/v1/surveys');
+
+  assert.deepEqual(data, [
+    {
+      id,
+      name: 'Onboarding',
+      question_text: 'How likely are you to recommend us?',
+      from_name: 'Ann',
+      from_email: 'ann@acme.test',
+      status: 'active',
+      type: 'csat',
+      audience: 'employee',
+      sent_count: 1,
+      response_count: 1,
+      created_at: '2024-03-01T10:00:00.123Z',
+      updated_at: '2024-03-01T10:00:00.123Z',
+    },
+  ]);
+  assert.deepEqual(meta, { page: 1, limit: 50, total: 1, next_cursor: null });
+});
+
+test('a survey carries its statistics', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  const of = { org_id: org.id, survey_id: id };
+  for (const score of [10, 10]) await makeResponse(db, of, { score });
+  await makeResponse(db, of, { score: 2, category: 'detractor' });
+  await makeResponse(db, of, { score: 0, category: 'detractor', held_reason: 'two scores opened' });
+
+  const { data } = await org.json<{ data: Record<string, unknown> }>(`/api/v1/surveys/${id}`);
+
+  assert.equal(data['reply_to'], 'ann@acme.test');
+  assert.equal(data['response_count'], 3);
+  assert.deepEqual(data['stats'], {
+    total_responses: 3,
+    avg_score: 7.33,
+    promoters: 2,
+    passives: 0,
+    detractors: 1,
+    nps: 33,
+  });
+});
+
+test('a survey nobody answered has no average and no score', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  const { data } = await org.json<{ data: { stats: object } }>(`/api/v1/surveys/${id}`);
+  assert.deepEqual(data.stats, {
+    total_responses: 0,
+    avg_score: null,
+    promoters: 0,
+    passives: 0,
+    detractors: 0,
+    nps: null,
+  });
+});
+
+test("another organization's survey is not found, listed or counted", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  const id = await makeSurvey(db, theirs.id);
+
+  assert.equal(await mine.status(`/api/v1/surveys/${id}`), 404);
+  const { data, meta } = await mine.list('/api/v1/surveys');
+  assert.deepEqual([data, meta.total], [[], 0]);
+});
+
+for (const id of ['1', 'not-a-uuid', '%00', '00000000-0000-0000-0000-00000000000g']) {
+  test(`the id ${id} is a 404 like a stranger's`, async () => {
+    const org = await client();
+    assert.equal(await org.status(`/api/v1/surveys/${id}`), 404);
+  });
+}
+
+test('surveys of one instant keep one order over pages and cursors', async () => {
+  const org = await client();
+  const made: string[] = [];
+  for (const minute of [1, 2, 2, 2, 2, 3, 4]) {
+    const created_at = new Date(Date.UTC(2024, 0, 1, 0, minute));
+    made.push(await makeSurvey(db, org.id, { created_at }));
+  }
+  const [first, ...rest] = made;
+  const expected = [...rest.slice(-2).reverse(), ...rest.slice(0, -2).sort().reverse(), first];
+
+  assert.deepEqual(await idsByPage(org.list, '/api/v1/surveys?limit=2'), expected);
+  assert.deepEqual(await idsByCursor(org.list, '/api/v1/surveys?limit=2'), expected);
+});
+
+test('a page past the end is empty and has the true total', async () => {
+  const org = await client();
+  await makeSurvey(db, org.id);
+  const { data, meta } = await org.list('/api/v1/surveys?page=999999999&limit=200');
+  assert.deepEqual(
+    [data, meta],
+    [[], { page: 999999999, limit: 200, total: 1, next_cursor: null }],
+  );
+});
+
+test('a limit above 200 counts as 200, and the answer says so', async () => {
+  const org = await client();
+  const { meta } = await org.list('/api/v1/surveys?limit=201');
+  assert.equal(meta.limit, 200);
+});
+
+const notPages = ['page=0', 'page=x', 'page=', 'limit=0', 'limit=-1', 'limit=1.5', 'page=1e3'];
+const at = (time: string) => Buffer.from(`${time} ${crypto.randomUUID()}`).toString('base64url');
+const notCursors = ['x', at('2024-02-30T00:00:00.000000Z'), at('0000-01-01T00:00:00.000000Z')];
+for (const query of [...notPages, ...notCursors.map((cursor) => `cursor=${cursor}`)]) {
+  test(`?${query} is refused`, async () => {
+    const org = await client();
+    for (const list of ['surveys', 'responses', 'contacts']) {
+      assert.equal(await org.status(`/api/v1/${list}?${query}`), 400, list);
+    }
+  });
+}
+
+test('without a key nothing is told', async () => {
+  const anybody = reader(app, {});
+  for (const path of [
+    'surveys',
+    'surveys/1',
+    'responses',
+    'responses/1',
+    'nps',
+    'contacts',
+    'tags',
+  ]) {
+    assert.equal(await anybody.status(`/api/v1/${path}`), 401, path);
+  }
+});
