@@ -17,3 +17,36 @@ export function rollUp({ promoters, passives, detractors }: Tally) {
     detractor_pct: percentage(detractors, total),
   };
 }
+/** How long before an answer a machine's traces count: what opened the links earlier was not its giver. */
+const tracesMs = 10_000;
+
+/** What a token's links saw: a page shown, the hidden link followed, or a form posted. */
+export type Signal = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
+
+export type Given = {
+  score: number;
+  /** Something stood in the field that no person sees, or the form was that of the hidden link. */
+  trapped: boolean;
+  signals: readonly Signal[];
+};
+
+export type HeldReason = 'hidden_field' | 'hidden_link' | 'scores_opened' | 'scores_posted';
+
+/**
+ * Whether an answer is held instead of counted: mail scanners open every link, some follow what nobody
+ * sees, a few press buttons. That it came quickly means nothing.
+ */
+export function judgeAnswer({ score, trapped, signals }: Given): HeldReason | null {
+  if (trapped) return 'hidden_field';
+  const recent = signals.filter(({ agoMs }) => agoMs <= tracesMs);
+  if (recent.some(({ kind }) => kind === 'trap')) return 'hidden_link';
+
+  const scoresOf = (kind: Signal['kind']) =>
+    new Set(
+      recent.filter((each) => each.kind === kind && each.score !== null).map((each) => each.score),
+    );
+  if (scoresOf('view').size > 1) return 'scores_opened';
+  const posted = scoresOf('post');
+  posted.delete(score);
+  return posted.size > 0 ? 'scores_posted' : null;
+}
