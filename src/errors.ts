@@ -8,17 +8,25 @@ export class Refusal extends Error {
   readonly code: string;
   /** Extra fields of the error body, next to `error` and `code`. */
   readonly details: Readonly<Record<string, string | number>>;
+  /** When it is worth trying again, if that is known. */
+  readonly retryInSeconds: number | undefined;
 
-  constructor(kind: RefusalKind, message: string, { code = kind, details = {} }: Extras = {}) {
+  constructor(kind: RefusalKind, message: string, extras: Extras = {}) {
+    const { code = kind, details = {}, retryInSeconds } = extras;
     super(message);
     this.name = 'Refusal';
     this.kind = kind;
     this.code = code;
     this.details = details;
+    this.retryInSeconds = retryInSeconds;
   }
 }
 
-type Extras = { code?: string; details?: Readonly<Record<string, string | number>> };
+type Extras = {
+  code?: string;
+  details?: Readonly<Record<string, string | number>>;
+  retryInSeconds?: number;
+};
 
 export type RefusalKind =
   | 'invalid'

@@ -1,9 +1,11 @@
 import { createMiddleware } from 'hono/factory';
 import { Refusal } from '../errors.ts';
+import { clientAddress } from '../platform/address.ts';
 import type { Db } from '../platform/db.ts';
 import type { RequestEnv } from '../platform/http.ts';
+import { overLimit } from './limit.ts';
 import { countRequest, type Permission } from './queries.ts';
-import { readKey } from './rules.ts';
+import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
 
 /** What a request carries once its key has been accepted. */
 export type ApiEnv = RequestEnv & { Variables: { key: Key } };
@@ -12,14 +14,29 @@ export type Key = { id: string; org_id: string; permission: Permission };
 /** Proof that the key behind a request may write. Only requireWrite() makes one. */
 export type WriteKey = Key & { permission: 'write' };
 
-export const authenticate = ({ db }: { db: Db }) =>
+type Tools = { db: Db; settings: { rateLimit: number } };
+
+/**
+ * Accepts a request with a live key and counts it; counts any other against the address it came from.
+ * Every answer behind this door says how much is left of the minute.
+ */
+export const authenticate = ({ db, settings: { rateLimit } }: Tools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
-    const parts = readKey(c.req.header('X-API-Key') ?? '');
-    const key = parts && (await countRequest(db, parts));
-    if (!key) {
+    const key = readKey(c.req.header('X-API-Key') ?? '');
+    const { used, resets_in_seconds, ...found } = await countRequest(db, {
+      key,
+      address: clientAddress(c),
+    });
+    const known = found.id !== null;
+    const headers = rateHeaders(known, { rateLimit, used, resets_in_seconds });
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+
+    const quota = known ? rateLimit : unknownKeyLimit;
+    if (used > quota) throw overLimit(quota, { used, resets_in_seconds });
+    if (!known) {
       throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
     }
-    c.set('key', key);
+    c.set('key', found);
     await next();
   });
 

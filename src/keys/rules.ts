@@ -33,3 +33,37 @@ function checksum(text: string): string {
   }
   return spelled;
 }
+
+/** Requests without a working key, a minute and address. */
+export const unknownKeyLimit = 60;
+
+type Counted = { rateLimit: number; used: number; resets_in_seconds: number };
+
+/** What is left of the minute: of the key's own, or of the address's for all that carry no working key. */
+export function rateHeaders(known: boolean, { rateLimit, used, resets_in_seconds }: Counted) {
+  const ofKey = `"default";q=${rateLimit};w=60`;
+  const left = (quota: number) => `r=${Math.max(0, quota - used)};t=${resets_in_seconds}`;
+  if (known) return { 'RateLimit-Policy': ofKey, RateLimit: `"default";${left(rateLimit)}` };
+  return {
+    'RateLimit-Policy': `${ofKey}, "address";q=${unknownKeyLimit};w=60`,
+    RateLimit: `"address";${left(unknownKeyLimit)}`,
+  };
+}
+
+const nameForm = /^[\x21-\x7E]{1,255}$/;
+
+/** Whether an Idempotency-Key is one: something short, printable and without spaces. */
+export const isIdempotencyName = (name: string) => nameForm.test(name);
+
+export type AskedBefore = {
+  claimed_at: string | null;
+  same_request: boolean | null;
+  status: number | null;
+};
+
+/** What a POST with an Idempotency-Key comes to: it runs, or it gets what the first one got. */
+export function judgeRepeat({ claimed_at, same_request, status }: AskedBefore) {
+  if (claimed_at !== null) return 'run';
+  if (same_request === false) return 'differs';
+  return status === null ? 'running' : 'replay';
+}

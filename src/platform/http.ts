@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { GenericSchema } from 'valibot';
-import { Refusal, type RefusalKind } from '../errors.ts';
+import { notFound, Refusal, type RefusalKind } from '../errors.ts';
 import { isDatabaseAway } from './db.ts';
+import { parseJson } from './json.ts';
 import type { Log } from './log.ts';
 import { parse } from './parse.ts';
 
-/** What every request carries. */
-export type RequestEnv = { Variables: { requestId: string } };
+/** What every request carries, and its body once it was read. */
+export type RequestEnv = { Variables: { requestId: string; body?: string } };
 
 const statusOf = {
   invalid: 400,
@@ -35,17 +37,32 @@ export const nameRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
   await next();
 };
 
+/**
+ * Refuses an address with the character NUL in it, which Postgres cannot store and nobody means. Everything
+ * else that is odd in an address is an id or a word that is not found.
+ */
+export const refuseNul: MiddlewareHandler = async (c, next) => {
+  const { pathname, search } = new URL(c.req.url);
+  if (pathname.includes('%00')) throw notFound('path');
+  if (search.includes('%00')) throw unstorable();
+  await next();
+};
+
 /** The one place where an error becomes an answer. */
 export const answerError =
   (log: Log): ErrorHandler<RequestEnv> =>
   (error, c) => {
     const refusal = asRefusal(error);
     if (!refusal) {
-      log.error({ err: error, request_id: c.var.requestId, path: c.req.routePath }, 'fault');
+      log.error({ err: fault(error), request_id: c.var.requestId, path: routePath(c) }, 'fault');
       return c.json(errorBody(c, 'internal error', 'internal'), 500);
     }
+    const { kind, retryInSeconds } = refusal;
+    if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
+    // What is left of a body that is too large is not read: the connection cannot be used again.
+    if (kind === 'too_large') c.header('Connection', 'close');
     const body = errorBody(c, refusal.message, refusal.code, refusal.details);
-    return c.json(body, statusOf[refusal.kind]);
+    return c.json(body, statusOf[kind]);
   };
 
 const errorBody = (c: Context<RequestEnv>, error: string, code: string, details = {}) => ({
@@ -55,11 +72,21 @@ const errorBody = (c: Context<RequestEnv>, error: string, code: string, details 
   request_id: c.var.requestId,
 });
 
+/** An error without the values that Postgres puts beside its message: those are somebody's. */
+const fault = ({ name, message, stack, ...rest }: Error & { code?: unknown }) => ({
+  type: name,
+  message,
+  stack,
+  code: rest.code,
+});
+
 function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
+  if ((error as { code?: unknown }).code === '22021') return unstorable();
   if (!isDatabaseAway(error)) return undefined;
   return new Refusal('unavailable', 'the database cannot be reached right now, try again shortly', {
     code: 'database_unavailable',
+    retryInSeconds: 1,
   });
 }
 
@@ -71,27 +98,59 @@ export async function parseBody<const S extends GenericSchema>(
 ) {
   const text = await readBody(c);
   if (optional && text === '') return parse(schema, {});
-  return parse(schema, parseJson(text));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal('invalid', 'the body is not JSON', { code: 'invalid_json' });
-  }
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  return parse(schema, value);
 }
 
 /** The body as text, read no further than its limit. Reading it twice is free. */
 export async function readBody(c: Context): Promise<string> {
-  const declared = Number(c.req.header('Content-Length') ?? 0);
-  if (declared > largestBody) throw tooLarge();
-  const text = await c.req.text();
-  if (Buffer.byteLength(text) > largestBody) throw tooLarge();
+  const before: unknown = c.get('body');
+  if (typeof before === 'string') return before;
+  const text = decode(await readBytes(c.req.raw));
+  c.set('body', text);
   return text;
 }
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const declared = request.headers.get('Content-Length');
+  if (Number(declared ?? 0) > largestBody) throw tooLarge();
+  const chunked = request.headers.has('Transfer-Encoding');
+  if (declared === null || chunked) return await readChunks(request.body);
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length > largestBody) throw tooLarge();
+  return bytes;
+}
+
+/** A body that does not say how long it is: what has arrived so far is all that is kept in memory. */
+async function readChunks(body: Request['body']): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > largestBody) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid', 'the body is not UTF-8', { code: 'invalid_utf8' });
+  }
+}
+
+const notAnObject = () =>
+  new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 
 const tooLarge = () =>
   new Refusal('too_large', `the body is larger than ${largestBody} bytes`, {
     code: 'body_too_large',
+  });
+
+const unstorable = () =>
+  new Refusal('invalid', 'the request contains the character NUL, which cannot be stored', {
+    code: 'invalid_text',
   });

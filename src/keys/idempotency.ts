@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { Refusal } from '../errors.ts';
+import type { Db } from '../platform/db.ts';
+import { readBody } from '../platform/http.ts';
+import type { Log } from '../platform/log.ts';
+import type { ApiEnv } from './authenticate.ts';
+import { type Asked, claimName, releaseName, saveAnswer } from './queries.ts';
+import { isIdempotencyName, judgeRepeat } from './rules.ts';
+
+/** A request that takes longer than the longest one may, by this much, has died without an answer. */
+const marginSeconds = 30;
+
+type Tools = { db: Db; log: Log; settings: { sendDeadlineSeconds: number } };
+
+/**
+ * A POST with an Idempotency-Key runs once in 24 hours: a repeat gets the stored answer. A fault (5xx) is
+ * not stored, so that a repeat can do better.
+ */
+export const answerOnce = ({ db, log, settings }: Tools) =>
+  createMiddleware<ApiEnv>(async (c, next) => {
+    const name = c.req.header('Idempotency-Key');
+    if (name === undefined || c.req.method !== 'POST') return await next();
+    if (!isIdempotencyName(name)) throw malformed();
+
+    const request = { keyId: c.var.key.id, name, requestHash: await hashRequest(c) };
+    const asked = await claimName(db, request, settings.sendDeadlineSeconds + marginSeconds);
+    const verdict = judgeRepeat(asked);
+    if (verdict === 'differs') throw differs();
+    if (verdict === 'running') throw running();
+    if (verdict === 'replay') return replay(c, asked);
+
+    await next();
+    const claim = { ...request, claimedAt: asked.claimed_at ?? '' };
+    // The work is done: its answer goes out even when it cannot be kept.
+    await keep(db, claim, c.res).catch((error: unknown) =>
+      log.error({ err: error, request_id: c.var.requestId }, 'an answer could not be kept'),
+    );
+  });
+
+async function keep(db: Db, claim: Parameters<typeof releaseName>[1], answer: Response) {
+  if (answer.status >= 500) return await releaseName(db, claim);
+  await saveAnswer(db, claim, { status: answer.status, body: await answer.clone().text() });
+}
+
+function replay(c: Context<ApiEnv>, { status, response_body }: Asked) {
+  c.header('Idempotent-Replayed', 'true');
+  c.header('Content-Type', 'application/json');
+  return c.body(response_body ?? '', status as ContentfulStatusCode);
+}
+
+/** What the name stands for: the same name on another path, or with another body, is a mistake. */
+async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
+  const { pathname, search } = new URL(c.req.url);
+  const body = await readBody(c);
+  return createHash('sha256').update(`${pathname}${search}\n`).update(body).digest();
+}
+
+const malformed = () =>
+  new Refusal('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters', {
+    code: 'invalid_idempotency_key',
+  });
+
+const differs = () =>
+  new Refusal('unprocessable', 'this Idempotency-Key was used for another request', {
+    code: 'idempotency_key_reused',
+  });
+
+const running = () =>
+  new Refusal('conflict', 'a request with this Idempotency-Key is still running, try again', {
+    code: 'idempotency_key_running',
+    retryInSeconds: 1,
+  });

@@ -1,0 +1,19 @@
+import { Refusal } from '../errors.ts';
+import type { Sql } from '../platform/db.ts';
+import { type Count, countSubject } from './queries.ts';
+
+type Limit = { what: string; address: string; quota: number };
+
+/**
+ * Counts one request of an address for `what` (a word such as `share`) against its clock minute, exactly
+ * across processes, and refuses it when that is one too many.
+ */
+export async function limitAddress(sql: Sql, { what, address, quota }: Limit) {
+  const count = await countSubject(sql, `${what}:${address}`);
+  if (count.used > quota) throw overLimit(quota, count);
+}
+
+export function overLimit(quota: number, { resets_in_seconds }: Count): Refusal {
+  const message = `rate limit exceeded: max ${quota} requests per minute`;
+  return new Refusal('rate_limited', message, { retryInSeconds: resets_in_seconds });
+}
