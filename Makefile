@@ -4,7 +4,7 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: test check types lint format schema
+.PHONY: test check types lint format schema openapi
 
 ## test: the whole suite, on a Postgres of its own (or TEST_DATABASE_URL); only=NAME picks files
 test: $(installed)
@@ -25,6 +25,10 @@ format: $(installed)
 ## schema: draws sql/schema.sql from the migrations; how=--check only compares
 schema: $(installed)
 	@$(tsx) ops/build/schema.ts $(how)
+
+## openapi: accepts what the API has gained into ops/openapi.json; refuses what would break a client
+openapi: $(installed)
+	@$(tsx) ops/build/openapi.ts
 
 $(installed): package.json package-lock.json
 	@echo "installing what the lock file names (a minute the first time)..."

@@ -1,39 +1,69 @@
 import { Hono } from 'hono';
+import { apiDocument } from './api.ts';
 import { contactRoutes } from './contacts/routes.ts';
-import { notFound } from './errors.ts';
 import { authenticate } from './keys/authenticate.ts';
+import { answerOnce } from './keys/idempotency.ts';
 import type { Db } from './platform/db.ts';
+import { docsRoutes } from './platform/docs/page.tsx';
 import { type Checks, healthRoutes } from './platform/health.ts';
-import { answerError, nameRequests, type RequestEnv } from './platform/http.ts';
+import { answerError, nameRequests, type RequestEnv, refuseNul } from './platform/http.ts';
 import type { Log } from './platform/log.ts';
+import { answerNoRoute } from './platform/methods.ts';
+import type { Secrets } from './platform/secrets.ts';
+import type { Excerpt } from './responses/answer.ts';
+import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
+import { sendRoutes } from './sends/routes.ts';
+import type { Waiting } from './sends/waiting.ts';
+import { summaryRoutes } from './summaries/routes.ts';
 import { surveyRoutes } from './surveys/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
+import type { Outbound } from './webhooks/deliver.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Everything a request may need. A door takes only the part of it that it uses. */
 export type AppTools = {
   db: Db;
   log: Log;
-  settings: { rateLimit: number };
+  settings: {
+    rateLimit: number;
+    maxContacts: number;
+    sendDeadlineSeconds: number;
+    serviceName: string;
+  };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
   /** What must be in order for this process to serve. */
   checks: Checks;
+  /** What links in mails and on pages begin with. */
+  publicUrl: () => string;
+  outbound: Outbound;
+  judgeTarget: (url: string) => Promise<string | null>;
+  secrets: Secrets;
+  waiting: Waiting;
+  isAddress: (text: string) => boolean;
+  excerpt: Excerpt;
 };
 
 /** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
 export function createApp(tools: AppTools) {
-  return new Hono<RequestEnv>()
+  const app = new Hono<RequestEnv>();
+  return app
     .use(nameRequests)
     .onError(answerError(tools.log))
-    .notFound(() => {
-      throw notFound('path');
-    })
+    .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks))
     .use('/api/*', authenticate(tools))
+    .use(refuseNul)
+    .use('/api/*', answerOnce(tools))
     .route('/api/v1/surveys', surveyRoutes(tools))
+    .route('/api/v1/surveys', sendRoutes(tools))
     .route('/api/v1/responses', responseRoutes(tools))
     .route('/api/v1/nps', npsRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
-    .route('/api/v1/tags', tagRoutes(tools));
+    .route('/api/v1/tags', tagRoutes(tools))
+    .route('/api/v1/summaries', summaryRoutes(tools))
+    .route('/api/webhooks', webhookRoutes(tools))
+    .route('/', answerPages(tools))
+    .route('/', docsRoutes(apiDocument(tools.settings)));
 }

@@ -49,8 +49,7 @@ async function start({ config, log, parts, say }: Start): Promise<string> {
     ...databaseChecks(db),
     draining: () => (state.draining ? 'is stopping' : undefined),
   };
-  const settings = { rateLimit: config.rateLimit };
-  const app = createApp({ db, log, settings, checks, pump: () => {} });
+  const app = createApp({ db, log, settings: config, checks, pump: () => {} });
   await parts.start(
     'requests',
     () => door.open(app.fetch),

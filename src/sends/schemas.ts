@@ -1,11 +1,25 @@
 import * as v from 'valibot';
 import { Uuid } from '../platform/parse.ts';
 
+/** What a contact should be, for the document. */
+const Submitted = v.pipe(
+  v.unknown(),
+  v.metadata({
+    type: 'object',
+    properties: {
+      email: { type: 'string' },
+      name: { type: 'string' },
+      properties: { type: 'object', description: 'custom fields' },
+    },
+    required: ['email'],
+  }),
+);
+
 /** Each contact is judged by itself later: one that is no object is one invalid result, not a 400. */
 export const SendBody = (maxContacts: number) =>
   v.object({
     contacts: v.pipe(
-      v.array(v.unknown(), 'must be a list of contacts'),
+      v.array(Submitted, 'must be a list of contacts'),
       v.minLength(1, 'must name at least one contact'),
       v.maxLength(maxContacts, `must name at most ${maxContacts} contacts`),
     ),

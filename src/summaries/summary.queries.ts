@@ -1,4 +1,6 @@
+import type { Listed } from '../platform/answer.ts';
 import { one, type Sql } from '../platform/db.ts';
+import type { Page } from '../platform/page.ts';
 import type { Category, Tally } from '../scores.ts';
 
 export type Period = { start: Date; end: Date };
@@ -97,18 +99,38 @@ export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary
   return row;
 }
 
-export async function listSummaries(sql: Sql, orgId: string, limit: number, offset: number) {
-  const summaries = await sql<SummaryRow[]>`
-    select ${columns(sql)}
-    from summaries
-    where org_id = ${orgId}
-    order by created_at desc, id desc
-    limit ${limit} offset ${offset}`;
-  const { total } = one(
-    await sql<{ total: number }[]>`
-      select count(*)::int as total from summaries where org_id = ${orgId}`,
+/** A page of the organization's summaries, newest first. */
+export async function listSummaries(sql: Sql, orgId: string, page: Page): Promise<Listed> {
+  const { limit, cursor } = page;
+  const position = cursor
+    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
+    : sql``;
+  return one(
+    await sql<Listed[]>`
+      with picked as (
+        select *
+        from summaries
+        where org_id = ${orgId} ${position}
+        order by created_at desc, id desc
+        limit ${limit + 1}::int offset ${cursor ? 0 : (page.page - 1) * limit}::bigint
+      ), shown as (
+        select row_number() over (order by p.created_at desc, p.id desc) as place,
+               p.id, p.created_at, row_to_json(item) as item
+        from picked p
+        cross join lateral (
+          select p.id, p.report_type, iso(p.period_start) as period_start,
+                 iso(p.period_end) as period_end, p.nps, p.previous_nps, p.responses, p.top_themes,
+                 p.text, iso(p.created_at) as created_at
+        ) item
+      )
+      select '[' || coalesce(
+               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
+             ) || ']' as data,
+             (select count(*)::int from summaries where org_id = ${orgId}) as total,
+             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
+             count(*) > ${limit}::int as more
+      from shown`,
   );
-  return { summaries, total };
 }
 
 export async function findSummary(sql: Sql, orgId: string, id: string) {

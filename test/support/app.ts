@@ -1,13 +1,30 @@
 import { type AppTools, createApp } from '../../src/app.ts';
 import type { Db } from '../../src/platform/db.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { conforms } from './conform.ts';
+import { testSettings } from './settings.ts';
 
-/** The whole web application on a test's database, called without a port. */
+/**
+ * The whole web application on a test's database, called without a port. Every answer of its API is
+ * compared with the document: one that is not described there fails the test that asked for it.
+ */
 export function testApp(db: Db, over: Partial<AppTools> = {}) {
+  const app = bareApp(db, over);
+  const { fetch } = app;
+  app.fetch = async (request, ...rest) => {
+    const answer = await fetch(request, ...rest);
+    await conforms(request, answer);
+    return answer;
+  };
+  return app;
+}
+
+/** The same without that, for tests that add places of their own to it. */
+export function bareApp(db: Db, over: Partial<AppTools> = {}) {
   return createApp({
     db,
     log: createLog({ level: 'silent' }),
-    settings: { rateLimit: 1_000_000 },
+    settings: testSettings,
     pump: () => {},
     checks: {},
     ...over,

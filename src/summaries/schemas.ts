@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+import { Count, Id, Moment } from '../platform/answer.ts';
+
+const Nps = v.nullable(v.pipe(v.number(), v.integer()));
+
+export const Summary = v.object({
+  id: Id,
+  report_type: v.string(),
+  period_start: Moment,
+  period_end: v.pipe(Moment, v.description('The first moment after the period.')),
+  nps: Nps,
+  previous_nps: v.pipe(Nps, v.description('Of the period before, as long as this one.')),
+  responses: Count,
+  top_themes: v.array(v.string()),
+  text: v.string(),
+  created_at: Moment,
+});

@@ -1,0 +1,143 @@
+import * as v from 'valibot';
+import type { Operation, Room } from '../platform/openapi.ts';
+import { eventTypes } from './events.ts';
+import {
+  Delivery,
+  NewWebhook,
+  Replay,
+  Tried,
+  Webhook,
+  WebhookChange,
+  WebhookWithSecret,
+} from './schemas.ts';
+
+const path = '/api/webhooks';
+const Events = v.object({
+  events: v.array(
+    v.object({ type: v.picklist(eventTypes.map(({ type }) => type)), description: v.string() }),
+  ),
+});
+const inactive = { 400: { about: 'the webhook is switched off' } };
+
+const managing: Operation[] = [
+  {
+    id: 'listWebhooks',
+    method: 'get',
+    path,
+    summary: 'List webhooks',
+    permission: 'read',
+    answer: { status: 200, about: 'all of them', schema: v.object({ webhooks: v.array(Webhook) }) },
+  },
+  {
+    id: 'createWebhook',
+    method: 'post',
+    path,
+    summary: 'Create a webhook',
+    permission: 'write',
+    body: NewWebhook,
+    answer: {
+      status: 201,
+      about: 'the webhook, with the secret that its deliveries are signed with',
+      schema: WebhookWithSecret,
+    },
+    refusals: { 403: { about: 'org_id is not the organization of the key' } },
+  },
+  {
+    id: 'listWebhookEvents',
+    method: 'get',
+    path: `${path}/events`,
+    summary: 'List the events to subscribe to',
+    permission: 'read',
+    answer: { status: 200, about: 'the four events', schema: Events },
+  },
+  {
+    id: 'getWebhook',
+    method: 'get',
+    path: `${path}/{id}`,
+    summary: 'Get a webhook',
+    permission: 'read',
+    answer: { status: 200, about: 'the webhook', schema: Webhook },
+  },
+  {
+    id: 'changeWebhook',
+    method: 'put',
+    path: `${path}/{id}`,
+    summary: 'Change a webhook, or switch it on again',
+    about: '`{"active": true}` switches a deactivated webhook on and sets its failure_count to 0.',
+    permission: 'write',
+    body: WebhookChange,
+    bodyOptional: true,
+    answer: { status: 200, about: 'the webhook as it is now', schema: Webhook },
+  },
+  {
+    id: 'deleteWebhook',
+    method: 'delete',
+    path: `${path}/{id}`,
+    summary: 'Delete a webhook',
+    permission: 'write',
+    answer: { status: 204, about: 'it is gone' },
+  },
+  {
+    id: 'rotateWebhookSecret',
+    method: 'post',
+    path: `${path}/{id}/rotate-secret`,
+    summary: 'Give a webhook a new secret',
+    about: 'The old one signs too for 24 hours, in `webhook-signature`.',
+    permission: 'write',
+    answer: { status: 200, about: 'the webhook, with its new secret', schema: WebhookWithSecret },
+  },
+];
+
+const delivering: Operation[] = [
+  {
+    id: 'testWebhook',
+    method: 'post',
+    path: `${path}/{id}/test`,
+    summary: 'Send a test event and see what comes of it',
+    about: 'Works on an inactive webhook, is not retried, and never counts as a failure.',
+    permission: 'write',
+    answer: { status: 200, about: 'what the subscriber answered', schema: Tried },
+  },
+  {
+    id: 'listDeliveries',
+    method: 'get',
+    path: `${path}/{id}/deliveries`,
+    summary: 'List the last 50 deliveries, newest first',
+    permission: 'read',
+    answer: {
+      status: 200,
+      about: 'each with its attempts',
+      schema: v.object({ deliveries: v.array(Delivery) }),
+    },
+  },
+  {
+    id: 'redeliver',
+    method: 'post',
+    path: `${path}/{id}/deliveries/{delivery_id}/redeliver`,
+    summary: 'Deliver one event again',
+    permission: 'write',
+    answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
+    refusals: inactive,
+  },
+  {
+    id: 'replayWebhook',
+    method: 'post',
+    path: `${path}/{id}/replay`,
+    summary: 'Deliver again what was skipped or failed since a time',
+    permission: 'write',
+    body: Replay,
+    answer: {
+      status: 202,
+      about: 'how many are on their way',
+      schema: v.object({ replayed: v.number() }),
+    },
+    refusals: inactive,
+  },
+];
+
+export const webhookRoom: Room = {
+  name: 'Webhooks',
+  about: 'Subscriptions to events, and what became of their deliveries.',
+  schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: Tried },
+  operations: [...managing, ...delivering],
+};

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { apiDocument } from '../src/api.ts';
+import { breakingChanges } from '../src/platform/additive.ts';
+import { connect } from '../src/platform/db.ts';
+import { describeApi } from '../src/platform/openapi.ts';
+import { sendRoom } from '../src/sends/operations.ts';
+import {
+  detractorDetected,
+  responseReceived,
+  summaryGenerated,
+  surveyCompleted,
+} from '../src/webhooks/events.ts';
+import { webhookRoom } from '../src/webhooks/operations.ts';
+import { payloads } from '../src/webhooks/payloads.ts';
+import { bareApp } from './support/app.ts';
+import { testSettings } from './support/settings.ts';
+
+const document = apiDocument(testSettings);
+const routes = bareApp(connect('postgres://nobody@127.0.0.1:1/none', { connections: 1 })).routes;
+const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+);
+
+test('the released document is kept: this one only adds to it', () => {
+  const released = JSON.parse(readFileSync('ops/openapi.json', 'utf8'));
+  assert.deepEqual(breakingChanges(released, document), []);
+});
+
+test('every route of the API is described, and what is described has a route', () => {
+  const places = routes
+    .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/api/'))
+    .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+  assert.deepEqual([...new Set(places)].sort(), described.sort());
+});
+
+test('every operation has an id of its own', () => {
+  const ids = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('every reference in the document leads somewhere', () => {
+  const all = describeApi({
+    info: document.info,
+    rooms: [sendRoom(testSettings), webhookRoom],
+    messages: [],
+    messageHeaders: {},
+  });
+  for (const each of [document, all]) {
+    for (const [, path] of JSON.stringify(each).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = path!.split('/').reduce<unknown>((at, name) => {
+        return (at as Record<string, unknown> | undefined)?.[name];
+      }, each);
+      assert.ok(found, String(path));
+    }
+  }
+});
+
+test('the document describes the four events and the test', () => {
+  assert.deepEqual(Object.keys(document.webhooks), [
+    'response.received',
+    'detractor.detected',
+    'survey.completed',
+    'summary.generated',
+    'webhook.test',
+  ]);
+});
+
+test("the headers of a delivery carry the operator's name for the service", () => {
+  const { webhooks } = apiDocument({ ...testSettings, serviceName: 'Acme' });
+  const names = webhooks['survey.completed']?.post.parameters.map(({ name }) => name);
+  assert.deepEqual(names?.slice(0, 3), ['X-Acme-Signature', 'X-Acme-Event', 'X-Acme-Delivery-Id']);
+});
+
+const id = '3f2b8c1e-5d47-4a90-9b1c-7e6f0d2a4c58';
+const answer = {
+  surveyId: id,
+  responseId: id,
+  surveyType: 'csat',
+  score: 1,
+  at: new Date(0),
+} as const;
+const tally = { promoters: 0, passives: 0, detractors: 0 };
+const events = [
+  responseReceived({ ...answer, comment: null }),
+  detractorDetected({ ...answer, excerpt: 'bad' }),
+  detractorDetected({ ...answer, excerpt: null }),
+  surveyCompleted({
+    ...tally,
+    surveyId: id,
+    name: 'S',
+    contacts: 3,
+    responded: 1,
+    at: new Date(0),
+  }),
+  summaryGenerated({
+    reportType: 'executive-summary',
+    nps: null,
+    themes: ['price'],
+    at: new Date(0),
+  }),
+];
+for (const { type, body } of events) {
+  test(`${type} is sent with exactly the fields that are described: ${body.length} bytes`, () => {
+    const schema = v.strictObject(payloads[type].entries as v.ObjectEntries);
+    assert.ok(v.is(schema, JSON.parse(body)), body);
+  });
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { serve } from '@hono/node-server';
+import { issueKey } from '../../src/keys/issue.ts';
+import { connect, one, type Sql } from '../../src/platform/db.ts';
+import { testApp } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { someoneWaits } from '../support/locks.ts';
+import { makeClient, makeOrganization } from '../support/make.ts';
+import { testSettings } from '../support/settings.ts';
+
+const { db, url } = await testDatabase();
+const settings = { ...testSettings, rateLimit: 100 };
+const app = testApp(db, { settings });
+const anywhere = '/api/v1/no-such-path';
+
+test('a request without a key is 401 wherever it goes under /api', async () => {
+  for (const path of ['/api', '/api/v1', anywhere, '/api/v1/surveys', '/api/webhooks']) {
+    const answer = await app.request(path);
+    assert.equal(answer.status, 401, path);
+    const { error, code } = (await answer.json()) as Record<string, unknown>;
+    assert.equal(error, 'the API key is missing, unknown, revoked or expired');
+    assert.equal(code, 'unauthorized');
+  }
+});
+
+test('a key that was never issued is 401, well formed or not', async () => {
+  const { read } = await makeClient(db);
+  const other = await issueKey(db, await makeOrganization(db), { name: 'gone' });
+  await db`delete from api_keys where id = ${other.id}`;
+  for (const key of ['x', other.key, `${read['X-API-Key']} `.replace('ask', 'ASK')]) {
+    assert.equal((await call({ 'X-API-Key': key })).status, 401);
+  }
+});
+
+test('the right id with another secret is 401', async () => {
+  const org = await makeOrganization(db);
+  const [mine, other] = [
+    await issueKey(db, org, { name: 'a' }),
+    await issueKey(db, org, { name: 'b' }),
+  ];
+  await db`update api_keys set secret_hash = sha256('another') where id = ${mine.id}`;
+  assert.equal((await call({ 'X-API-Key': mine.key })).status, 401);
+  assert.equal((await call({ 'X-API-Key': other.key })).status, 404);
+});
+
+test('a revocation holds for the very next request', async () => {
+  const { id, read } = await makeClient(db);
+  assert.equal((await call(read)).status, 404);
+  await db`update api_keys set revoked_at = now() where org_id = ${id}`;
+  assert.equal((await call(read)).status, 401);
+});
+
+test('an expiry holds for the very next request', async () => {
+  const { id, read } = await makeClient(db);
+  await db`update api_keys set expires_at = now() + interval '1 hour' where org_id = ${id}`;
+  assert.equal((await call(read)).status, 404);
+  await db`update api_keys set expires_at = now() where org_id = ${id}`;
+  assert.equal((await call(read)).status, 401);
+});
+
+test('every answer says how much is left of the minute', async () => {
+  const { id, read } = await makeClient(db);
+  await holdWindows(db, id, 56);
+
+  const first = await call(read);
+  const second = await call(read);
+
+  assert.equal(first.headers.get('RateLimit-Policy'), '"default";q=100;w=60');
+  assert.match(first.headers.get('RateLimit') ?? '', /^"default";r=43;t=\d+$/);
+  assert.match(second.headers.get('RateLimit') ?? '', /^"default";r=42;t=\d+$/);
+});
+
+test('the seconds to the next window are those to the next clock minute', async () => {
+  const { read } = await makeClient(db);
+  const answer = await call(read);
+  const left = Number(/t=(\d+)$/.exec(answer.headers.get('RateLimit') ?? '')?.[1]);
+  const { second } = one(
+    await db<{ second: number }[]>`select extract(second from clock_timestamp())::float8 as second`,
+  );
+  // The request was moments before: the two clocks agree to a few seconds, round the minute.
+  assert.ok((left + second) % 60 < 5 || (left + second) % 60 > 59, `${left} + ${second}`);
+});
+
+test('the request over the limit is 429, says so and says when to come back', async () => {
+  const { id, read } = await makeClient(db);
+  await holdWindows(db, id, 99);
+
+  assert.equal((await call(read)).status, 404);
+  const refused = await call(read);
+
+  assert.equal(refused.status, 429);
+  const { error, code } = (await refused.json()) as Record<string, unknown>;
+  assert.equal(error, 'rate limit exceeded: max 100 requests per minute');
+  assert.equal(code, 'rate_limited');
+  assert.match(refused.headers.get('RateLimit') ?? '', /^"default";r=0;t=/);
+  assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/);
+});
+
+test('a new minute starts from nothing', async () => {
+  const { id, read } = await makeClient(db);
+  await holdWindows(db, id, 100);
+  assert.equal((await call(read)).status, 429);
+  await db`update rate_windows set minute = date_trunc('minute', now()) - interval '1 minute'
+           where subject in (select 'key:' || id from api_keys where org_id = ${id})`;
+  const answer = await call(read);
+  assert.equal(answer.status, 404);
+  assert.match(answer.headers.get('RateLimit') ?? '', /r=99/);
+});
+
+test('two processes together let exactly 100 of 130 requests at once through', async () => {
+  const { id, read } = await makeClient(db);
+  await holdWindows(db, id, 0);
+  const [other, watcher] = [connect(url, { connections: 8 }), connect(url, { connections: 1 })];
+  const apps = [app, testApp(other, { settings })];
+
+  let answers: Promise<Response>[] = [];
+  await db.begin(async (tx) => {
+    await tx`select from rate_windows where subject like 'key:%' for update`;
+    answers = Array.from({ length: 130 }, async (_, at) =>
+      apps[at % 2]!.request(anywhere, { headers: read }),
+    );
+    await someoneWaits(watcher);
+  });
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  await Promise.all([other.end(), watcher.end()]);
+
+  assert.equal(statuses.filter((status) => status === 404).length, 100);
+  assert.equal(statuses.filter((status) => status === 429).length, 30);
+});
+
+test('an address without a working key may ask 60 times a minute', async () => {
+  const from = '203.0.113.9';
+  await holdWindow(db, `unknown:${from}`, 58);
+
+  const allowed = await callFrom(from, {});
+  assert.equal(allowed.status, 401);
+  assert.equal(
+    allowed.headers.get('RateLimit-Policy'),
+    '"default";q=100;w=60, "address";q=60;w=60',
+  );
+  assert.match(allowed.headers.get('RateLimit') ?? '', /^"address";r=1;t=/);
+  assert.equal((await callFrom(from, { 'X-API-Key': 'x' })).status, 401);
+
+  const refused = await callFrom(from, { 'X-API-Key': 'x' });
+  assert.equal(refused.status, 429);
+  assert.match(((await refused.json()) as { error: string }).error, /max 60 requests per minute/);
+});
+
+test('the address is the one at the other end of the connection', async () => {
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.2' });
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await holdWindow(db, 'unknown:127.0.0.1', 60);
+
+  // Both ends of a connection to 127.0.0.2 from this machine are named by the one that dials: 127.0.0.1.
+  const answer = await fetch(`http://127.0.0.2:${port}${anywhere}`);
+  server.close();
+  assert.equal(answer.status, 429);
+});
+
+test('an address that guessed too often still gets in with a working key', async () => {
+  const { read } = await makeClient(db);
+  await holdWindow(db, 'unknown:203.0.113.10', 1000);
+  assert.equal((await callFrom('203.0.113.10', read)).status, 404);
+});
+
+test('the limit holds for loopback too, however it is written', async () => {
+  await holdWindow(db, 'unknown:127.0.0.1', 60);
+  assert.equal((await callFrom('127.0.0.1', {})).status, 429);
+  assert.equal((await callFrom('::ffff:127.0.0.1', {})).status, 429);
+});
+
+test('the addresses of one IPv6 network count as one', async () => {
+  await holdWindow(db, 'unknown:2001:db8:1:2::/64', 60);
+  assert.equal((await callFrom('2001:db8:1:2:3:4:5:6', {})).status, 429);
+  assert.equal((await callFrom('2001:db8:1:3::1', {})).status, 401);
+});
+
+test('a header cannot claim another address', async () => {
+  await holdWindow(db, 'unknown:203.0.113.11', 60);
+  const claim = { 'X-Forwarded-For': '198.51.100.1', Forwarded: 'for=198.51.100.1' };
+  assert.equal((await callFrom('203.0.113.11', claim)).status, 429);
+});
+
+const call = async (headers: Record<string, string>) => app.request(anywhere, { headers });
+
+const callFrom = async (remoteAddress: string, headers: Record<string, string>) =>
+  app.request(anywhere, { headers }, { incoming: { socket: { remoteAddress } } });
+
+/** Puts a count into a window that outlasts the test: no minute turns over in the middle of it. */
+async function holdWindow(sql: Sql, subject: string, count: number) {
+  await sql`
+    insert into rate_windows values (${subject}, now() + interval '1 hour', ${count})
+    on conflict (subject) do update set minute = excluded.minute, count = excluded.count`;
+}
+
+async function holdWindows(sql: Sql, org: string, count: number) {
+  const keys = await sql<{ id: string }[]>`select id from api_keys where org_id = ${org}`;
+  for (const { id } of keys) await holdWindow(sql, `key:${id}`, count);
+}

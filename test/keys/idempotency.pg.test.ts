@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { notFound } from '../../src/errors.ts';
+import { readBody } from '../../src/platform/http.ts';
+import { bareApp } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeClient } from '../support/make.ts';
+
+const { db } = await testDatabase();
+const path = '/api/v1/orders';
+
+test('a repeat gets the stored answer and runs nothing', async () => {
+  const { ran, post, mine } = await shop();
+
+  const [first, second] = [await post(mine), await post(mine)];
+
+  assert.equal(ran.times, 1);
+  assert.equal(first.headers.get('Idempotent-Replayed'), null);
+  assert.equal(second.headers.get('Idempotent-Replayed'), 'true');
+  assert.equal(second.status, 201);
+  assert.match(second.headers.get('Content-Type') ?? '', /^application\/json/);
+  assert.match(second.headers.get('RateLimit') ?? '', /^"default";r=\d+;t=\d+$/);
+  assert.equal(await second.text(), await first.text());
+});
+
+test('without the header every request runs', async () => {
+  const { ran, post, write } = await shop();
+  await post(write);
+  await post(write);
+  assert.equal(ran.times, 2);
+});
+
+test('the same name with another body is 422', async () => {
+  const { ran, post, mine } = await shop();
+  await post(mine, '{"a":1}');
+  const answer = await post(mine, '{"a":2}');
+  assert.equal(answer.status, 422);
+  assert.equal(await codeOf(answer), 'idempotency_key_reused');
+  assert.equal(ran.times, 1);
+});
+
+test('the same name on another path, or with another query, is 422', async () => {
+  const { post, mine } = await shop();
+  await post(mine);
+  assert.equal((await post(mine, '{"a":1}', `${path}?dry_run=true`)).status, 422);
+  assert.equal((await post(mine, '{"a":1}', '/api/v1/other')).status, 422);
+});
+
+test('a repeat while the first is still running is 409, and afterwards its answer', async () => {
+  const { ran, post, mine, hold } = await shop();
+  const release = hold();
+  const first = post(mine);
+  await ran.started;
+
+  const early = await post(mine);
+  assert.equal(early.status, 409);
+  assert.equal(await codeOf(early), 'idempotency_key_running');
+  assert.equal(early.headers.get('Retry-After'), '1');
+
+  release();
+  assert.equal((await first).status, 201);
+  assert.equal((await post(mine)).headers.get('Idempotent-Replayed'), 'true');
+  assert.equal(ran.times, 1);
+});
+
+test('of many at once exactly one runs', async () => {
+  const { ran, post, mine } = await shop();
+  const statuses = await Promise.all(
+    Array.from({ length: 20 }, async () => (await post(mine)).status),
+  );
+  assert.equal(ran.times, 1);
+  assert.ok(statuses.includes(201));
+  assert.ok(statuses.every((status) => status === 201 || status === 409));
+});
+
+test('two keys may use the same name', async () => {
+  const { ran, post, mine } = await shop();
+  const { write } = await makeClient(db);
+  await post(mine);
+  const answer = await post({ ...mine, ...write });
+  assert.equal(answer.status, 201);
+  assert.equal(answer.headers.get('Idempotent-Replayed'), null);
+  assert.equal(ran.times, 2);
+});
+
+test('a refusal is an answer and is replayed', async () => {
+  const { ran, post, mine, refuse } = await shop();
+  refuse(notFound('survey'));
+  await post(mine);
+  refuse(undefined);
+  const answer = await post(mine);
+  assert.equal(answer.status, 404);
+  assert.equal(answer.headers.get('Idempotent-Replayed'), 'true');
+  assert.equal(ran.times, 1);
+});
+
+test('a fault is not stored: the repeat runs again', async () => {
+  const { ran, post, mine, refuse } = await shop();
+  refuse(new Error('oh'));
+  assert.equal((await post(mine)).status, 500);
+  refuse(undefined);
+  assert.equal((await post(mine)).status, 201);
+  assert.equal(ran.times, 2);
+});
+
+test('an answer is forgotten after 24 hours', async () => {
+  const { ran, post, mine, age } = await shop();
+  await post(mine);
+  await age('23 hours 59 minutes');
+  assert.equal((await post(mine)).headers.get('Idempotent-Replayed'), 'true');
+  await age('2 minutes');
+  assert.equal((await post(mine, '{"another":"body"}')).status, 201);
+  assert.equal(ran.times, 2);
+});
+
+test('a request that died is taken over once it cannot be running any more', async () => {
+  const { ran, post, mine, hold, age } = await shop();
+  const release = hold();
+  const dead = post(mine);
+  await ran.started;
+
+  await age('89 seconds');
+  assert.equal((await post(mine)).status, 409);
+  await age('2 seconds');
+  hold()();
+  assert.equal((await post(mine)).status, 201);
+  assert.equal(ran.times, 2);
+
+  // Should the first come back after all, it does not overwrite the answer that was given since.
+  release();
+  await dead;
+  const { data } = (await (await post(mine)).json()) as { data: { order: number } };
+  assert.equal(data.order, 2);
+});
+
+for (const name of ['', 'two words', 'é'.normalize(), 'x'.repeat(256)]) {
+  test(`${JSON.stringify(name.slice(0, 12))} of ${name.length} characters is no Idempotency-Key`, async () => {
+    const { post, write } = await shop();
+    const answer = await post({ ...write, 'Idempotency-Key': name });
+    assert.equal(answer.status, 400);
+    assert.equal(await codeOf(answer), 'invalid_idempotency_key');
+  });
+}
+
+test('255 visible characters are one', async () => {
+  const { post, write } = await shop();
+  assert.equal((await post({ ...write, 'Idempotency-Key': '~'.repeat(255) })).status, 201);
+});
+
+/** An application with one place that counts how often it really ran and answers as it is told to. */
+async function shop() {
+  const { id, write } = await makeClient(db);
+  const started = Promise.withResolvers<void>();
+  const ran = { times: 0, started: started.promise };
+  const told = { wait: Promise.resolve(), refusal: undefined as Error | undefined };
+  const app = bareApp(db);
+  app.post(path, async (c) => {
+    const order = ++ran.times;
+    started.resolve();
+    await told.wait;
+    if (told.refusal) throw told.refusal;
+    return c.json({ data: { order, body: await readBody(c) } }, 201);
+  });
+
+  return {
+    ran,
+    write,
+    mine: { ...write, 'Idempotency-Key': 'order-1' },
+    post: async (headers: Record<string, string>, body = '{"a":1}', to = path) =>
+      app.request(to, { method: 'POST', headers, body }),
+    hold: () => {
+      const gate = Promise.withResolvers<void>();
+      told.wait = gate.promise;
+      return gate.resolve;
+    },
+    refuse: (error: Error | undefined) => {
+      told.refusal = error;
+    },
+    age: (interval: string) => db`
+      update idempotency_keys
+      set created_at = created_at - ${interval}::interval
+      where key_id in (select id from api_keys where org_id = ${id})`,
+  };
+}
+
+const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;

@@ -1,0 +1,7 @@
+/** The defaults of the service, but for the rate limit: tests ask more often than callers may. */
+export const testSettings = {
+  rateLimit: 1_000_000,
+  sendDeadlineSeconds: 60,
+  serviceName: 'Service',
+  maxContacts: 1000,
+};
