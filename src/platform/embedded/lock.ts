@@ -27,6 +27,7 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   if (account.give) fchownSync(made, account.uid, account.gid);
   closeSync(made);
   const db = new DatabaseSync(file, { timeout: 0 });
+  db.exec('pragma journal_mode = off'); // nothing is ever written: only the lock is of use
   let held = false;
   const release = () => {
     if (held) db.exec('rollback');

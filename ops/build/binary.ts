@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { archiveAsset, archiveRecordAsset } from '../../src/platform/embedded/distribution.ts';
+import { bundle } from './bundle.ts';
+import { packPostgres } from './postgres.ts';
+
+const largestBytes = 150_000_000;
+const work = 'dist/parts';
+const output = 'dist/askback';
+
+/** What the program reads by `readAsset`, under the names it has in the checkout. */
+const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*'];
+
+/**
+ * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only
+ * at run time, and files and children can be allowed only by name or all; so all, until serving begins:
+ * then platform/permission.ts takes every scope away but the network. Never allowed: workers, native
+ * addons, WASI, FFI and the inspector.
+ */
+const execArgv = [
+  '--permission',
+  '--allow-net',
+  '--allow-fs-read=*',
+  '--allow-fs-write=*',
+  '--allow-child-process',
+  // the cautions about these very flags, printed at every start
+  '--disable-warning=PERM0002',
+  '--disable-warning=ExperimentalWarning',
+];
+
+mkdirSync(work, { recursive: true });
+const postgres = packPostgres();
+console.log('bundling askback...');
+await bundle(process.argv[2] ?? 'src/main.ts', `${work}/askback.mjs`);
+writeFileSync(`${work}/sea.json`, JSON.stringify(configuration(strippedNode())));
+console.log('putting it into one executable...');
+rmSync(output, { force: true });
+execFileSync(process.execPath, ['--build-sea', `${work}/sea.json`], { stdio: 'inherit' });
+refuseLarge();
+
+function configuration(executable: string) {
+  const files = assetFolders.flatMap((pattern) => globSync(pattern)).map((file) => [file, file]);
+  return {
+    main: `${work}/askback.mjs`,
+    mainFormat: 'module',
+    executable,
+    output,
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+    execArgv,
+    execArgvExtension: 'none', // NODE_OPTIONS must not switch off what execArgv switches on
+    assets: {
+      ...Object.fromEntries(files),
+      [archiveAsset]: postgres.archive,
+      [archiveRecordAsset]: postgres.record,
+    },
+  };
+}
+
+/** Stripped before it becomes the executable: what is put into it does not survive a strip. */
+function strippedNode(): string {
+  const node = `${work}/node`;
+  copyFileSync(process.execPath, node);
+  const options = process.platform === 'darwin' ? ['-x'] : [];
+  try {
+    execFileSync('strip', [...options, node]);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOENT') throw error;
+    throw new Error('building the binary needs `strip`: install the package binutils');
+  }
+  return node;
+}
+
+function refuseLarge() {
+  const { size } = statSync(output);
+  console.log(`${output}: ${Math.round(size / 1_000_000)} MB`);
+  if (size > largestBytes) throw new Error(`${output} is larger than ${largestBytes} bytes`);
+}
