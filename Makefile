@@ -4,11 +4,29 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: test check types lint format schema openapi
+.PHONY: run test binary test-binary check types lint format schema openapi
+
+## run: serves from this checkout; the first time with a demo organization
+run: $(installed)
+	@node --version >/dev/null 2>&1 || { \
+	  echo "Node 26 does not start here; on Debian and Ubuntu it needs: apt-get install libatomic1"; exit 1; }
+	@test -e "$${ASKBACK_DATA_DIR:-askback-data}" -o -n "$$DATABASE_URL" || { \
+	  echo "first run: making a database and filling a demo organization..."; $(tsx) src/main.ts demo; }
+	@exec $(tsx) src/main.ts serve
 
 ## test: the whole suite, on a Postgres of its own (or TEST_DATABASE_URL); only=NAME picks files
 test: $(installed)
 	@$(tsx) test/run.ts $(only)
+
+## binary: dist/askback, one executable with Node, the program and Postgres inside
+binary: dist/askback
+
+dist/askback: $(installed) $(shell find src sql ops/build -type f)
+	@$(tsx) ops/build/binary.ts
+
+## test-binary: starts dist/askback where there is nothing else
+test-binary: dist/askback
+	@$(tsx) --test test/binary.test.ts
 
 ## check: types and style
 check: types lint

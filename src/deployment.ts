@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './platform/await-database.ts';
 import { connect, type Db } from './platform/db.ts';
+import { attachEmbedded, type Embedded, startEmbedded } from './platform/embedded/embedded.ts';
 import { migrate, refuseOldPostgres, schemaState } from './platform/migrate.ts';
 import { readServiceRecord } from './platform/service-record.ts';
 
@@ -19,7 +20,15 @@ export type Tools = {
   stopSignal: () => Promise<string>;
 };
 
-export type Database = { db: Db; url: string; close: () => Promise<void> };
+export type Database = {
+  db: Db;
+  url: string;
+  /** Where the data directory really is: a relative path means nothing to who became another account. */
+  dataDir: string;
+  close: () => Promise<void>;
+  /** Rejects, with the sentence to end with, when the embedded Postgres ends by itself. */
+  lost: Promise<never>;
+};
 
 const commandConnections = 2;
 /** Nobody uses the pool any more when it is closed; but one that was cut off waits for its lost query. */
@@ -28,18 +37,41 @@ const closeTimeoutSeconds = 1;
 /** Connects to the deployment's Postgres and waits until it answers. */
 export async function openDatabase(
   config: Config,
-  { say, connections }: Pick<Tools, 'say'> & { connections: number },
+  { say, connections, serving = false }: Opening,
 ): Promise<Database> {
-  const url = config.databaseUrl ?? '';
+  const embedded = config.databaseUrl ? undefined : await openEmbedded(config, { say, serving });
+  const url = config.databaseUrl ?? embedded!.url;
   const db = connect(url, { connections });
-  const close = () => db.end({ timeout: closeTimeoutSeconds });
+  const close = async () => {
+    await db.end({ timeout: closeTimeoutSeconds });
+    await embedded?.stop();
+  };
   try {
     await awaitDatabase(db, { seconds: config.databaseWaitSeconds, say });
-    return { db, url, close };
+    return { db, url, dataDir: embedded?.dataDir ?? config.dataDir, close, lost: lossOf(embedded) };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+type Opening = Pick<Tools, 'say'> & { connections: number; serving?: boolean };
+
+/** Root's service becomes another account for good; root's command reads and writes root's files. */
+function openEmbedded(
+  { dataDir }: Config,
+  { say, serving }: Pick<Tools, 'say'> & { serving: boolean },
+) {
+  return serving
+    ? startEmbedded({ dataDir, say })
+    : attachEmbedded({ dataDir, say, keepRoot: true });
+}
+
+function lossOf(embedded: Embedded | undefined): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {}); // a command that is done by then does not ask
+  embedded?.onExit((sentence) => reject(new Refusal('unavailable', sentence)));
+  return promise;
 }
 
 /** Runs a command's work on the deployment's database, whether or not the service is running. */

@@ -6,6 +6,7 @@ import { listen } from './platform/listen.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { migrate } from './platform/migrate.ts';
 import { createParts, type Parts } from './platform/parts.ts';
+import { keepOnlyNetwork } from './platform/permission.ts';
 import { writeServiceRecord } from './platform/service-record.ts';
 
 const connections = 20;
@@ -18,8 +19,12 @@ export async function serve(tools: Tools, ready: (url: string) => void): Promise
   const parts = createParts(log);
   const asked = tools.stopSignal();
   try {
-    const started = start({ config, log, parts, say: tools.say }).then(ready);
-    const signal = await Promise.race([asked, started.then(() => asked)]);
+    const started = start({ config, log, parts, say: tools.say });
+    const running = started.then(({ address, lost }) => {
+      ready(address);
+      return Promise.race([asked, lost]);
+    });
+    const signal = await Promise.race([asked, running]);
     tools.say(`stopping on ${signal}: requests and jobs in hand are finished first`);
   } finally {
     await inTime(parts.stop(), log);
@@ -29,15 +34,15 @@ export async function serve(tools: Tools, ready: (url: string) => void): Promise
 type Start = { config: Config; log: Log; parts: Parts; say: Tools['say'] };
 
 /** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */
-async function start({ config, log, parts, say }: Start): Promise<string> {
+async function start({ config, log, parts, say }: Start) {
   const door = await parts.start(
     'port',
     () => listen(config),
     (it) => it.close(),
   );
-  const { db } = await parts.start(
+  const { db, lost } = await parts.start(
     'database',
-    () => openDatabase(config, { say, connections }),
+    () => openDatabase(config, { say, connections, serving: true }),
     (it) => it.close(),
   );
   await parts.start('schema', () => migrate(db));
@@ -62,7 +67,8 @@ async function start({ config, log, parts, say }: Start): Promise<string> {
       state.draining = true;
     },
   );
-  return address;
+  keepOnlyNetwork();
+  return { address, lost };
 }
 
 /** A supervisor would kill us without a word; better to end by ourselves and say so. */

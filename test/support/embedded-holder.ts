@@ -1,11 +1,10 @@
 import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
-import { createLog } from '../../src/platform/log.ts';
 
 /** A process that serves from a data folder: prints the address, or the sentence that refuses it. */
 try {
   const embedded = await startEmbedded({
     dataDir: process.argv[2]!,
-    log: createLog({ level: 'silent' }),
+    say: () => {},
     durable: false,
     keepRoot: process.argv[3] !== 'become',
   });

@@ -11,7 +11,6 @@ import { clusterOf } from '../../src/platform/embedded/cluster.ts';
 import { type EmbeddedOptions, startEmbedded } from '../../src/platform/embedded/embedded.ts';
 import { findServer } from '../../src/platform/embedded/process.ts';
 import { stopServer } from '../../src/platform/embedded/server.ts';
-import { createLog } from '../../src/platform/log.ts';
 
 /** A data folder of a test's own, still to be made; whatever runs in it when the test ends is ended. */
 export function dataFolder(t: TestContext, name = 'data') {
@@ -38,7 +37,7 @@ export async function serveFrom(dataDir: string, options: Partial<EmbeddedOption
 
 export const optionsFor = (dataDir: string): EmbeddedOptions => ({
   dataDir,
-  log: createLog({ level: 'silent' }),
+  say: () => {},
   durable: false,
   keepRoot: true,
 });

@@ -1,4 +1,4 @@
-import { chownSync, readFileSync, statSync } from 'node:fs';
+import { lchownSync, readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { Refusal } from '../../errors.ts';
@@ -37,9 +37,9 @@ export function become(account: Account): Account {
   return { ...account, give: false };
 }
 
-/** Hands a file or folder that root just made to the account. */
+/** Hands a file or folder of root's to the account; a link is never followed. (Descriptors cannot be: fchown is off under the permission model.) */
 export function give(path: string, account: Account) {
-  if (account.give) chownSync(path, account.uid, account.gid);
+  if (account.give) lchownSync(path, account.uid, account.gid);
 }
 
 /** How a child is started as the account: by root as another, by the account itself as it is. */

@@ -1,7 +1,7 @@
+import { existsSync } from 'node:fs';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../errors.ts';
-import type { Log } from '../log.ts';
 import { barrier, become } from './account.ts';
 import { clusterOf, ensureCluster } from './cluster.ts';
 import { ownDistribution } from './distribution.ts';
@@ -17,7 +17,8 @@ const turnSeconds = 90;
 
 export type EmbeddedOptions = {
   dataDir: string;
-  log: Log;
+  /** Tells a person what takes long, and what is not as it should be. */
+  say: (sentence: string) => void;
   /** Off for tests: quicker, and a crash of the machine may lose everything. */
   durable?: boolean;
   /** Only the server becomes an unprivileged account, this process stays what it is. */
@@ -54,16 +55,14 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 }
 
 /** The folder, and ourselves as the account that may use it. */
-function settle({ dataDir, log, keepRoot = false }: EmbeddedOptions): DataFolder {
+function settle({ dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
   const { path, account } = prepareFolder(dataDir);
   if (!account.give || keepRoot) return { path, account };
 
   const program = isSea() ? undefined : fileURLToPath(new URL('.', import.meta.url));
   const closed = program && barrier(program, account);
   if (closed) {
-    log.warn(
-      `only Postgres becomes ${account.name}: that account cannot read askback in ${closed}`,
-    );
+    say(`only Postgres becomes ${account.name}: that account cannot read askback in ${closed}`);
     return { path, account };
   }
   return { path, account: become(account) };
@@ -88,7 +87,7 @@ async function join(folder: DataFolder, options: EmbeddedOptions, locks: Lock[])
   }
 }
 
-async function bringUp(folder: DataFolder, { log, durable = true }: EmbeddedOptions, users: Lock) {
+async function bringUp(folder: DataFolder, { say, durable = true }: EmbeddedOptions, users: Lock) {
   const distribution = ownDistribution();
   const cluster = clusterOf(folder);
   const runtime = runtimeOf(folder, distribution.id);
@@ -97,7 +96,7 @@ async function bringUp(folder: DataFolder, { log, durable = true }: EmbeddedOpti
   const running = await adoptServer(cluster);
   if (running) return running;
 
-  log.info(`starting the embedded Postgres in ${folder.path}`);
+  if (!existsSync(cluster)) say(`making a Postgres in ${folder.path} (seconds, once)`);
   ensureRuntime(folder, distribution);
   removeOtherRuntimes(folder, runtime);
   const socketFolder = makeSocketFolder(folder);

@@ -10,7 +10,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../errors.ts';
 import { type Account, barrier, chooseAccount, give } from './account.ts';
 import { asSentence } from './failure.ts';
@@ -40,6 +40,7 @@ export function prepareFolder(asked: string): DataFolder {
     makeFolder(wanted, account);
     const path = realpathSync(wanted);
     refuseForeign(path, account);
+    claimFiles(path, account);
     chmodSync(path, 0o700);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return { path, account };
@@ -91,5 +92,18 @@ function refuseForeign(path: string, account: Account) {
       'unavailable',
       `${account.name}, whom askback runs as, cannot pass through ${closed} to the data folder: open it with chmod o+x or set ASKBACK_DATA_DIR to another folder`,
     );
+  }
+}
+
+/**
+ * What a command run by root wrote here (the secret, say) must be readable to whom the service runs as.
+ * Only plain files of root's with this one name: anything else may be a trap laid for root.
+ */
+function claimFiles(path: string, account: Account) {
+  if (!account.give) return;
+  for (const name of readdirSync(path)) {
+    const file = join(path, name);
+    const stat = lstatSync(file);
+    if (stat.isFile() && stat.uid === 0 && stat.nlink === 1) give(file, account);
   }
 }

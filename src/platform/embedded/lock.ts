@@ -1,7 +1,8 @@
-import { closeSync, constants, fchownSync, openSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
+import { give } from './account.ts';
 import type { DataFolder } from './folder.ts';
 
 const pollMs = 25;
@@ -23,11 +24,9 @@ export type Lock = {
 export function openLock({ path, account }: DataFolder, name: string): Lock {
   const file = `${path}/${name}.lock`;
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
-  const made = openSync(file, flags, 0o600);
-  if (account.give) fchownSync(made, account.uid, account.gid);
-  closeSync(made);
+  closeSync(openSync(file, flags, 0o600));
+  give(file, account);
   const db = new DatabaseSync(file, { timeout: 0 });
-  db.exec('pragma journal_mode = off'); // nothing is ever written: only the lock is of use
   let held = false;
   const release = () => {
     if (held) db.exec('rollback');
@@ -62,7 +61,7 @@ export async function waitFor(take: () => boolean, what: string, seconds: number
 
 function attempt(db: DatabaseSync, statements: string): boolean {
   try {
-    db.exec(statements);
+    db.exec(`pragma journal_mode = off; ${statements}`); // nothing is ever written, so nothing to undo
     return true;
   } catch (error) {
     if (db.isTransaction) db.exec('rollback');

@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog } from '../log.ts';
 import { startEmbedded } from './embedded.ts';
 
 /** A fresh Postgres for tests: nothing of it survives `stop`, nor is it meant to survive a crash. */
@@ -10,7 +9,7 @@ export async function startTemporary() {
   chmodSync(home, 0o755); // the account that the server runs as under root must get through
   const remove = () => rmSync(home, { recursive: true, force: true });
   try {
-    const options = { durable: false, keepRoot: true, log: createLog({ level: 'error' }) };
+    const options = { durable: false, keepRoot: true, say: () => {} };
     const { url, stop } = await startEmbedded({ dataDir: join(home, 'data'), ...options });
     return { url, stop: () => stop().finally(remove) };
   } catch (error) {

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { binary, buildBinary, command, emptyFolder, service } from './support/binary.ts';
+
+before(buildBinary);
+
+async function makeKey(cwd: string): Promise<string> {
+  const organization = await command(cwd, ['org', 'create', '--name', 'Acme', '--json']);
+  const { id } = JSON.parse(organization.stdout);
+  const made = await command(cwd, ['key', 'create', '--org', id, '--name', 'k', '--json']);
+  return JSON.parse(made.stdout).key;
+}
+
+/** Whether the service knows the key: a request without a good one is a 401, whatever it asks for. */
+async function knows(url: string, key: string): Promise<boolean> {
+  const { status, headers } = await fetch(`${url}/api/v1/surveys`, { headers: { 'X-API-Key': key } });
+  return status !== 401 && headers.has('RateLimit');
+}
+
+test('the binary is one file of at most 150 MB', () => {
+  assert.ok(statSync(binary).size <= 150_000_000);
+});
+
+test('it carries the migrations and the embedded Postgres', () => {
+  const content = readFileSync(binary);
+  for (const name of [...readdirSync('sql/migrations'), 'postgres.zst', 'postgres.json']) {
+    assert.ok(content.includes(name), name);
+  }
+});
+
+test('serves, makes a key, answers a request and stops, in an empty folder', async (t) => {
+  const cwd = emptyFolder(t);
+  const { child, url, ended, seconds } = await service(cwd);
+  t.diagnostic(`first start: ${seconds.toFixed(2)} s`);
+  const key = await makeKey(cwd);
+  assert.equal(await knows(url, key), true);
+  assert.equal(await knows(url, key.replace(/_.{8}_/, '_00000000_')), false);
+  child.kill('SIGTERM');
+  assert.equal(await ended, 0);
+  assert.deepEqual(readdirSync(cwd), ['askback-data']);
+});
+
+test('after a kill -9 the next start serves the same data', async (t) => {
+  const cwd = emptyFolder(t);
+  const first = await service(cwd);
+  const key = await makeKey(cwd);
+  first.child.kill('SIGKILL');
+  await first.ended;
+
+  const second = await service(cwd);
+  t.diagnostic(`start after a kill: ${second.seconds.toFixed(2)} s`);
+  assert.equal(await knows(second.url, key), true);
+});
+
+test('a later start unpacks nothing and keeps the data', async (t) => {
+  const cwd = emptyFolder(t);
+  const key = await makeKey(cwd);
+  const unpacked = readdirSync(join(cwd, 'askback-data')).find((name) => /^postgres-/.test(name));
+  const before = statSync(join(cwd, 'askback-data', unpacked!)).ino;
+
+  const { url, seconds } = await service(cwd);
+  t.diagnostic(`later start: ${seconds.toFixed(2)} s`);
+  assert.equal(await knows(url, key), true);
+  assert.equal(statSync(join(cwd, 'askback-data', unpacked!)).ino, before);
+});
+
+test('a hostile working directory changes nothing', async (t) => {
+  const cwd = emptyFolder(t);
+  const trace = "require('node:fs').writeFileSync('ran', '')";
+  for (const name of ['.graphile-workerrc.cjs', '.graphile-workerrc.js', 'graphile.config.js']) {
+    writeFileSync(join(cwd, name), trace);
+  }
+  mkdirSync(join(cwd, 'tasks'));
+  writeFileSync(join(cwd, 'tasks/expire.js'), trace);
+  writeFileSync(join(cwd, 'crontab'), 'not a crontab');
+  writeFileSync(join(cwd, '.env'), 'PORT=not-a-port');
+  const hostile = { NODE_OPTIONS: '--require ./tasks/expire.js' };
+  const { url, child, ended } = await service(cwd, hostile);
+  assert.equal(await knows(url, await makeKey(cwd)), true);
+  child.kill('SIGTERM');
+  assert.equal(await ended, 0);
+  assert.equal(readdirSync(cwd).includes('ran'), false);
+});
+
+test('a process that serves is not root and its server is not either', async (t) => {
+  const cwd = emptyFolder(t);
+  const { child } = await service(cwd);
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  assert.doesNotMatch(status, /^Uid:.*\b0\b/m);
+  assert.notEqual(statSync(join(cwd, 'askback-data/cluster/postmaster.pid')).uid, 0);
+});
+
+test('a second process on the same data says so', async (t) => {
+  const cwd = emptyFolder(t);
+  await service(cwd);
+  const second = await command(cwd, ['serve'], { PORT: '0' });
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /^askback: another askback serves from .* already/m);
+});
+
+test('ends at once, with a sentence, when its server dies', async (t) => {
+  const cwd = emptyFolder(t);
+  const { ended, errors } = await service(cwd);
+  const pid = readFileSync(join(cwd, 'askback-data/cluster/postmaster.pid'), 'utf8').split('\n')[0];
+  const begun = performance.now();
+  process.kill(Number(pid), 'SIGKILL');
+  assert.equal(await ended, 1);
+  assert.ok(performance.now() - begun < 5000);
+  assert.match(await errors, /askback: the embedded Postgres has ended/);
+});
