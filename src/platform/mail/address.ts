@@ -1,0 +1,54 @@
+import { domainToASCII } from 'node:url';
+
+const longestAddress = 254;
+const longestLocalPart = 64;
+const longestName = 200;
+
+/** A person or sender as mail shows them. Never joined into one string that somebody parses again. */
+export type Mailbox = { name: string | null; address: string };
+
+/**
+ * The form an address is mailed in, or undefined when there is none.
+ *
+ * Stricter than the standard where the standard allows what people never mean: no quoted local parts,
+ * no comments, no address literals, no domain without a dot. An international domain is mailed in its
+ * ASCII form, which every server takes. A local part beyond ASCII is refused: it needs SMTPUTF8 on
+ * every server on the way, and a mail that is lost half way helps nobody.
+ */
+export function mailableAddress(text: string): string | undefined {
+  const trimmed = text.trim();
+  const at = trimmed.lastIndexOf('@');
+  const local = trimmed.slice(0, Math.max(at, 0));
+  const domain = asciiDomain(trimmed.slice(at + 1));
+  if (!domain || local.length > longestLocalPart || !localForm.test(local)) return undefined;
+  const address = `${local}@${domain}`;
+  return address.length <= longestAddress ? address : undefined;
+}
+
+const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+
+/** Lower case; undefined for what is not a name in the public domain name system. */
+function asciiDomain(text: string): string | undefined {
+  if (!domainLetters.test(text)) return undefined;
+  const ascii = domainToASCII(text.normalize('NFC')).toLowerCase();
+  return ascii.length <= 253 && domainForm.test(ascii) ? ascii : undefined;
+}
+
+const domainLetters = /^[\p{L}\p{M}\p{N}.-]+$/u;
+// At least two labels, the last of which is not a number: 10.0.0.1 is no domain.
+const domainForm =
+  /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Whether a name may stand in a header and on a page: one line, nothing that hides or turns text. */
+export function isPlainName(text: string): boolean {
+  return text.length <= longestName && text.isWellFormed() && !unwanted.test(text);
+}
+
+// Controls, line separators, noncharacters, and the marks that override the direction of text around
+// them. Joiners stay: Persian and emoji need them.
+const unwanted = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/u;
+const everyUnwanted = new RegExp(unwanted.source, 'gu');
+
+/** Any text as one line fit for a header: what `isPlainName` refuses becomes a space. */
+export const oneLine = (text: string) =>
+  text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();

@@ -1,0 +1,63 @@
+import { encode, wrap } from 'nodemailer/lib/qp';
+
+/** Where a recipient's own words go. The marks are noncharacters, which no text may contain. */
+export const slot = (name: string) => `\ufdd0${name}\ufdd1`;
+
+const slotForm = /\ufdd0([a-z_]+)\ufdd1/;
+const everySlot = new RegExp(slotForm.source, 'g');
+
+/** The slots of a header value, each replaced by what stands for it in the composed message. */
+export const headerSlots = (value: string, marked: (name: string) => string) =>
+  value.replace(everySlot, (_, name: string) => marked(name));
+
+export type Body = { kind: 'text' | 'html'; pieces: Piece[] };
+/** Already encoded, or the name of a slot. */
+type Piece = { encoded: string } | { slot: string };
+
+/** A body in quoted-printable, cut at its slots. */
+export function cutAtSlots(body: string, kind: Body['kind']): Body {
+  // split() with one group alternates between text and the name of a slot.
+  const pieces = body
+    .split(slotForm)
+    .map((text, at) => (at % 2 === 0 ? { encoded: quotedPrintable(text) } : { slot: text }));
+  return { kind, pieces };
+}
+
+/**
+ * Joins the pieces by soft line breaks, which a reader takes out again: each piece stays encoded as it
+ * is, wherever it comes to stand in its line.
+ */
+export function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, string>>): string {
+  let filled = '';
+  for (const piece of pieces) {
+    const encoded = 'encoded' in piece ? piece.encoded : encodedSlot(kind, slots, piece.slot);
+    if (encoded === '') continue;
+    filled += filled === '' || filled.endsWith('\n') ? encoded : `=\r\n${encoded}`;
+  }
+  return filled;
+}
+
+function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>, name: string) {
+  const value = slots[name];
+  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  if (plainWord.test(value)) return value;
+  return quotedPrintable(kind === 'html' ? escapeHtml(value) : value);
+}
+
+const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
+
+// One less than allowed, because a soft line break may follow.
+const longestLine = 75;
+
+const quotedPrintable = (text: string) =>
+  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), longestLine);
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!);
