@@ -1,0 +1,145 @@
+import { type Connection, type Envelope, type OnStage, open, transmit } from './connection.ts';
+import { asksForLess, leavesConnectionUsable, type MailOutcome } from './outcome.ts';
+import type { SmtpSettings } from './settings.ts';
+import { createThrottle } from './throttle.ts';
+
+export type { Envelope } from './connection.ts';
+
+/** Sends complete messages to one server over a bounded number of connections. */
+export type SmtpPool = {
+  /**
+   * The fate of one message; never throws for what the server does. Aborting the signal answers at
+   * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
+   */
+  send(envelope: Envelope, message: Buffer, signal?: AbortSignal): Promise<MailOutcome>;
+  /** Waits for messages under way, then says goodbye. What is sent later is lost. */
+  close(): Promise<void>;
+  state(): { limit: number; underWay: number; waiting: number; idle: number };
+};
+
+type Options = { onStage?: OnStage; firstPauseMs?: number };
+
+// Servers close an idle session after some minutes; leaving first avoids meeting that half way.
+const idleMs = 15_000;
+
+export function createSmtpPool(settings: SmtpSettings, options: Options = {}): SmtpPool {
+  const { onStage, firstPauseMs } = options;
+  const throttle = createThrottle({ ...settings, ...(firstPauseMs ? { firstPauseMs } : {}) });
+  const idle = createIdle();
+  const underWay = new Set<Promise<MailOutcome>>();
+  const closing = new AbortController();
+
+  async function send(envelope: Envelope, bytes: Buffer, signal?: AbortSignal) {
+    if (closing.signal.aborted) return closed;
+    if (!(await throttle.enter(signal))) return outOfTime;
+    let outcome: MailOutcome | undefined;
+    try {
+      outcome = await deliver({ envelope, bytes, signal });
+      return outcome;
+    } finally {
+      throttle.leave(feeling(outcome));
+    }
+  }
+
+  /** A reused connection may have ended unseen: what is lost on it gets a new one, once. */
+  async function deliver(message: Message): Promise<MailOutcome> {
+    const reused = idle.take();
+    if (reused) {
+      const outcome = await deliverOver(reused, message);
+      if (outcome.kind !== 'lost' || message.signal?.aborted) return outcome;
+    }
+    const opened = await open(settings, message.signal);
+    if ('failure' in opened) return opened.failure;
+    idle.watch(opened.connection);
+    return deliverOver(opened.connection, message);
+  }
+
+  async function deliverOver(connection: Connection, message: Message): Promise<MailOutcome> {
+    try {
+      await onStage?.('before_data');
+      const outcome = await transmit(connection, message, settings);
+      connection.messages += 1;
+      if (outcome.kind === 'accepted') await onStage?.('after_accepted');
+      await putBack(connection, outcome);
+      return outcome;
+    } catch (error) {
+      connection.smtp.close();
+      throw error;
+    }
+  }
+
+  async function putBack(connection: Connection, outcome: MailOutcome) {
+    const { smtp } = connection;
+    if (smtp.destroyed) return;
+    const spent = connection.messages >= settings.messagesPerConnection || closing.signal.aborted;
+    if (spent && outcome.kind === 'accepted') return smtp.quit();
+    if (spent || !leavesConnectionUsable(outcome)) return smtp.close();
+    if (outcome.kind === 'accepted' || (await resets(connection))) idle.put(connection);
+  }
+
+  return {
+    send(envelope, bytes, signal) {
+      const sending = send(envelope, bytes, signal);
+      underWay.add(sending);
+      return sending.finally(() => underWay.delete(sending));
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(underWay);
+      idle.empty();
+    },
+    state: () => ({ ...throttle.state(), idle: idle.size() }),
+  };
+}
+
+type Message = { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined };
+
+const closed: MailOutcome = { kind: 'lost', reason: 'the mail service is stopping' };
+const outOfTime: MailOutcome = { kind: 'lost', reason: 'the time for sending was over' };
+
+function feeling(outcome: MailOutcome | undefined) {
+  if (!outcome || outcome.kind === 'lost' || outcome.kind === 'unknown') return 'failed';
+  return asksForLess(outcome) ? 'asked_for_less' : 'fine';
+}
+
+/** After a refusal the server may still be inside that message's transaction. */
+function resets({ smtp }: Connection): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const ended = () => resolve(false);
+  smtp.once('end', ended);
+  smtp.reset((error) => {
+    smtp.off('end', ended);
+    if (error) smtp.close();
+    resolve(!error);
+  });
+  return promise;
+}
+
+/** Connections that wait for their next message, the freshest first. */
+function createIdle() {
+  const timers = new Map<Connection, NodeJS.Timeout>();
+  const remove = (connection: Connection) => {
+    clearTimeout(timers.get(connection));
+    return timers.delete(connection);
+  };
+  const leave = (connection: Connection) => {
+    remove(connection);
+    connection.smtp.quit();
+  };
+  return {
+    size: () => timers.size,
+    /** Forgets a connection that ends, whoever ends it. */
+    watch: (connection: Connection) => connection.smtp.once('end', () => remove(connection)),
+    put(connection: Connection) {
+      timers.set(connection, setTimeout(leave, idleMs, connection).unref());
+    },
+    take(): Connection | undefined {
+      const freshest = [...timers.keys()].at(-1);
+      if (freshest) remove(freshest);
+      return freshest;
+    },
+    empty() {
+      for (const connection of timers.keys()) leave(connection);
+    },
+  };
+}
