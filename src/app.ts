@@ -36,7 +36,7 @@ export type AppTools = {
   /** What must be in order for this process to serve. */
   checks: Checks;
   /** What links in mails and on pages begin with. */
-  publicUrl: () => string;
+  publicUrl: string;
   outbound: Outbound;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;

@@ -2,12 +2,16 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { httpAddress, openDatabase, type Tools } from './deployment.ts';
 import { databaseChecks } from './platform/health.ts';
+import type { Jobs } from './platform/jobs/start.ts';
 import { listen } from './platform/listen.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { mailableAddress } from './platform/mail/address.ts';
 import { migrate } from './platform/migrate.ts';
 import { createParts, type Parts } from './platform/parts.ts';
 import { keepOnlyNetwork } from './platform/permission.ts';
 import { writeServiceRecord } from './platform/service-record.ts';
+import { redactedExcerpt } from './responses/redact.ts';
+import { startWork } from './work.ts';
 
 const connections = 20;
 const stopLimitMs = 29_000;
@@ -40,21 +44,29 @@ async function start({ config, log, parts, say }: Start) {
     () => listen(config),
     (it) => it.close(),
   );
-  const { db, lost } = await parts.start(
+  const database = await parts.start(
     'database',
     () => openDatabase(config, { say, connections, serving: true }),
     (it) => it.close(),
   );
+  const { db, lost } = database;
   await parts.start('schema', () => migrate(db));
   const address = httpAddress(config.host, door.port);
-  await writeServiceRecord(db, config.publicUrl ?? address);
+  const publicUrl = config.publicUrl ?? address;
+  await writeServiceRecord(db, publicUrl);
+  const work = await startWork({ config, log, parts, database, publicUrl });
 
   const state = { draining: false };
   const checks = {
     ...databaseChecks(db),
+    jobs: () => runnersDown(work.jobs.state()),
     draining: () => (state.draining ? 'is stopping' : undefined),
   };
-  const app = createApp({ db, log, settings: config, checks, pump: () => {} });
+  const app = createApp({
+    ...{ db, log, settings: config, checks, publicUrl, ...work },
+    isAddress: (text) => mailableAddress(text) !== undefined,
+    excerpt: redactedExcerpt,
+  });
   await parts.start(
     'requests',
     () => door.open(app.fetch),
@@ -69,6 +81,11 @@ async function start({ config, log, parts, say }: Start) {
   );
   keepOnlyNetwork();
   return { address, lost };
+}
+
+function runnersDown(state: ReturnType<Jobs['state']>): string | undefined {
+  const down = Object.entries(state).filter(([, runner]) => runner.state !== 'running');
+  return down.length > 0 ? `not running: ${down.map(([lane]) => lane).join(', ')}` : undefined;
 }
 
 /** A supervisor would kill us without a word; better to end by ourselves and say so. */

@@ -4,16 +4,44 @@ import { expire } from './keys/expire.ts';
 import type { Db } from './platform/db.ts';
 import { type Task, task } from './platform/jobs/task.ts';
 import type { Jobs } from './platform/outbox.ts';
+import { Uuid } from './platform/parse.ts';
+import type { Mailing } from './sends/mailing.ts';
+import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
+import { type SummaryTools, summarizeMonths } from './summaries/summarize.ts';
+import { foldTallies } from './surveys/queries.ts';
+import type { Lanes } from './webhooks/lanes.ts';
+import { forgetOldDeliveries } from './webhooks/retire.ts';
+import { type TellTools, tellDeactivation } from './webhooks/tell-deactivation.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
-export type TaskTools = { db: Db };
+export type TaskTools = { db: Db; lanes: Lanes; mailing: Mailing } & AnalyzeTools &
+  SummaryTools &
+  TellTools;
+
+const Nothing = v.object({});
+const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 
 /** The table of contents of the background work: a task checks its payload and calls its room. */
-export const tasks = (tools: TaskTools): Partial<Record<keyof Jobs, Task>> => ({
-  'keys.expire': task(v.object({}), () => expire(tools)),
+export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
+  'keys.expire': task(Nothing, () => expire(tools)),
+  'surveys.fold_tallies': task(Nothing, () => foldTallies(tools.db)),
+  'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job) =>
+    tools.mailing.mail(job.org_id, job.send_ids),
+  ),
+  'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
+  'webhooks.tell_deactivation': task(OneWebhook, (webhook) => tellDeactivation(tools, webhook)),
+  'webhooks.retire': task(Nothing, () => forgetOldDeliveries(tools)),
+  'summaries.analyze': task(
+    v.object({ org_id: Uuid, response_id: Uuid, tries: v.number() }),
+    (job) => analyze(tools, job),
+  ),
+  'summaries.monthly': task(Nothing, () => summarizeMonths(tools)),
 });
 
 /** What happens by the clock (UTC), once for all processes. */
 export const crontab: CronItem[] = [
   { task: 'keys.expire', match: '*/5 * * * *', options: { maxAttempts: 5 } },
+  { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
+  { task: 'webhooks.retire', match: '41 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },
 ];

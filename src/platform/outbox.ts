@@ -3,8 +3,10 @@ import { json, type Sql } from './db.ts';
 /** Every job of the service and what its payload must be. */
 export type Jobs = {
   'keys.expire': Record<string, never>;
+  'surveys.fold_tallies': Record<string, never>;
   'webhooks.deliver': { org_id: string; webhook_id: string };
   'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
+  'webhooks.retire': Record<string, never>;
   'summaries.analyze': { org_id: string; response_id: string; tries: number };
   'summaries.monthly': Record<string, never>;
   'sends.mail': { org_id: string; send_ids: string[] };

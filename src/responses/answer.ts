@@ -11,7 +11,7 @@ export const longestComment = 5000;
 /** The beginning of a comment with nobody recognizable in it. */
 export type Excerpt = (
   comment: string,
-  known: { names: readonly string[]; addresses: readonly string[] },
+  known: { names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
 export type AnswerTools = { db: Db; pump: () => void; excerpt: Excerpt };
@@ -70,7 +70,7 @@ async function excerptOf(
   { score, comment }: Checked,
 ) {
   if (comment === null || categoryOf(survey.type, score) !== 'detractor') return null;
-  return await excerpt(comment, { names: survey.known_names, addresses: survey.known_addresses });
+  return await excerpt(comment, { names: survey.known_names, emails: survey.known_addresses });
 }
 
 /** A survey that completed by itself still takes answers through its shareable link. */

@@ -21,9 +21,9 @@ import { answeredPage, nobodysPage, notTakingAnswersPage, thanksPage } from './m
 const sharedAnswersPerMinute = 300;
 const rememberedSeconds = 365 * 24 * 3600;
 /** Where the link leads that no person sees, below a personal link. */
-const trapPath = 'topics';
+const trapPath = 'x';
 
-type PageTools = AnswerTools & { publicUrl: () => string };
+type PageTools = AnswerTools & { publicUrl: string };
 
 /** The pages where answers are given. Opening one never counts: the answer is the POST. */
 export const answerPages = (tools: PageTools) =>
@@ -167,7 +167,7 @@ function rememberAnswer(c: Context, { publicUrl }: PageTools, { shareId, answerI
     maxAge: rememberedSeconds,
     httpOnly: true,
     sameSite: 'Lax',
-    secure: publicUrl().startsWith('https:'),
+    secure: publicUrl.startsWith('https:'),
   });
 }
 

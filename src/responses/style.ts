@@ -8,7 +8,7 @@ legend { padding: 0; margin-bottom: 1.5rem }
 .choices.nps { display: flex; flex-wrap: wrap }
 .nps .choice { flex: 1 0 14% }
 .nps .choice:nth-child(n + 7) { flex-basis: 18% }
-.choices.ces { grid-template-columns: repeat(7, 1fr) }
+.choices.ces { grid-template-columns: repeat(7, 1fr); gap: .1875rem }
 .choices.csat, .choices.star5 { grid-template-columns: repeat(5, 1fr) }
 .choices.thumbs { grid-template-columns: 1fr 1fr; gap: .75rem }
 .choice { position: relative; display: block; min-width: 0 }
@@ -69,7 +69,7 @@ export const messageStyle = oneLine(`
 h1 + p { margin-top: .75rem; font-size: 1.0625rem; color: var(--muted); overflow-wrap: anywhere }
 dl { margin: 2rem 0 0; padding: 1.25rem; border-radius: 1rem; background: var(--soft) }
 dt { font-size: .875rem; color: var(--muted) }
-dd { margin: .125rem 0 0; font-weight: 600; overflow-wrap: anywhere; white-space: pre-line }
+dd { margin: .125rem 0 0; font-weight: 500; overflow-wrap: anywhere; white-space: pre-line }
 dd + dt { margin-top: 1rem }
 form { margin-top: 2rem }
 @media (prefers-reduced-motion: no-preference) {

@@ -23,7 +23,7 @@ export async function analyze(tools: AnalyzeTools, job: AnalyzeJob) {
   const remark = await findUnanalyzed(db, orgId, responseId);
   if (!remark) return;
 
-  const known = { names: remark.known_names, addresses: remark.known_addresses };
+  const known = { names: remark.known_names, emails: remark.known_addresses };
   const answer = await analyst.analyze({
     comment: await tools.redact(remark.comment, known),
     score: remark.score,

@@ -23,7 +23,7 @@ const longestQuote = 200;
 /** Takes out of a text whoever is known, and whoever seems to be named. */
 export type Redact = (
   text: string,
-  known: { names: readonly string[]; addresses: readonly string[] },
+  known: { names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
 export type SummaryTools = {
@@ -87,7 +87,7 @@ async function gather(tools: SummaryTools, { id, name, time_zone }: Organization
     themes: await countThemes(db, id, period, before),
     quotes: await Promise.all(
       quotes.map(async ({ comment, category, known_names, known_addresses }) => {
-        const known = { names: known_names, addresses: known_addresses };
+        const known = { names: known_names, emails: known_addresses };
         const text = (await tools.redact(comment, known)).replace(/\s+/g, ' ');
         return { category, text: tidyText(text, longestQuote) };
       }),
@@ -113,14 +113,8 @@ const dayIn = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
 
 /** The scheduled task: a summary of the last month for each organization whose month is over. */
-export async function summarizeMonths(
-  tools: SummaryTools,
-  findOrganization: (id: string) => Promise<Organization | undefined>,
-) {
-  for (const { org_id, start, end } of await listMonthsDue(tools.db, reportType)) {
-    const organization = await findOrganization(org_id);
-    if (organization) {
-      await summarize(tools, { organization, period: { start, end }, scheduled: true });
-    }
+export async function summarizeMonths(tools: SummaryTools) {
+  for (const { start, end, ...organization } of await listMonthsDue(tools.db, reportType)) {
+    await summarize(tools, { organization, period: { start, end }, scheduled: true });
   }
 }

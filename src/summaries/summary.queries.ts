@@ -139,12 +139,12 @@ export async function findSummary(sql: Sql, orgId: string, id: string) {
   return row;
 }
 
-export type Month = { org_id: string; start: Date; end: Date };
+export type Month = { id: string; name: string; time_zone: string; start: Date; end: Date };
 
 /** Organizations whose last calendar month, by their own clocks, has no summary yet. */
 export async function listMonthsDue(sql: Sql, reportType: string) {
   return await sql<Month[]>`
-    select o.id as org_id, m.start, m.end
+    select o.id, o.name, o.time_zone, m.start, m.end
     from organizations o
     cross join lateral (
       select (date_trunc('month', now() at time zone o.time_zone) - interval '1 month')

@@ -51,6 +51,7 @@ function Document({ language, title, sender, theme, style, body, footer }: Docum
       </head>
       <body>
         <main>
+          <div class="band" />
           {sender && (
             <header>
               <span class="monogram" aria-hidden="true">

@@ -20,9 +20,10 @@ export const pageStyle = oneLine(`
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; background: var(--card) }
 body { margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; background: var(--card); color: var(--text);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans Arabic", sans-serif }
-main { width: 100%; padding: 1.5rem 1rem 2rem; box-shadow: inset 0 5px var(--brand) }
+main { width: 100%; padding: 1.5rem 1rem 2rem }
+.band { position: absolute; inset: 0 0 auto; height: 5px; background: var(--brand) }
 header { display: flex; align-items: center; gap: .75rem; margin-bottom: 1.75rem; font-weight: 600; overflow-wrap: anywhere }
-.monogram { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: .75rem; background: var(--brand); color: var(--on-brand); font-size: 1.125rem; font-weight: 700 }
+.monogram { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: .75rem; background: var(--brand); color: var(--on-brand); font-size: 1.125rem; font-weight: 700; box-shadow: inset 0 0 0 1px #88888840 }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.3; font-weight: 700; letter-spacing: -.011em; text-wrap: balance; overflow-wrap: anywhere }
 :lang(ar) h1, h1:lang(ar) { letter-spacing: 0 }
 p { margin: 0 }
@@ -37,7 +38,7 @@ button.quiet { background: transparent; color: var(--accent) }
 @media (min-width: 40rem) {
   html, body { background: var(--page) }
   body { padding: 4rem 1.5rem 0 }
-  main { position: relative; max-width: 42rem; margin: 0 auto; padding: 2.75rem 3rem 3rem; border-radius: 1.5rem; background: var(--card); box-shadow: inset 0 5px var(--brand), 0 1px 2px #0000000f, 0 20px 50px -20px #00000033 }
+  main { position: relative; max-width: 42rem; margin: 0 auto; padding: 2.75rem 3rem 3rem; border-radius: 1.5rem; background: var(--card); overflow: hidden; box-shadow: 0 1px 2px #0000000f, 0 20px 50px -20px #00000033 }
   header { margin-bottom: 2.25rem }
   h1 { font-size: 1.875rem; line-height: 1.25 }
   button { width: auto; min-width: 12rem }

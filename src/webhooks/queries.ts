@@ -195,3 +195,21 @@ export async function deleteOldDeliveries(
     where d.org_id = old.org_id and d.id = old.id`;
   return gone.count === atMost;
 }
+
+export type Deactivation = {
+  url: string;
+  deactivated_at: Date;
+  deactivated_reason: string;
+  organization: string;
+  contact_email: string | null;
+};
+
+/** A webhook that is switched off, and whom to tell. */
+export async function findDeactivation(sql: Sql, orgId: string, id: string) {
+  const [found] = await sql<Deactivation[]>`
+    select w.url, w.deactivated_at, w.deactivated_reason, o.name as organization, o.contact_email
+    from webhooks w
+    join organizations o on o.id = w.org_id
+    where w.org_id = ${orgId} and w.id = ${id} and not w.active and w.deactivated_at is not null`;
+  return found;
+}

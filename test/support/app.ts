@@ -1,8 +1,13 @@
 import { type AppTools, createApp } from '../../src/app.ts';
 import type { Db } from '../../src/platform/db.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { mailableAddress } from '../../src/platform/mail/address.ts';
+import { judgeTarget } from '../../src/platform/outbound/targets.ts';
+import { createSecrets } from '../../src/platform/secrets.ts';
+import { redactedExcerpt } from '../../src/responses/redact.ts';
 import { conforms } from './conform.ts';
 import { testSettings } from './settings.ts';
+import { subscriber } from './subscriber.ts';
 
 /**
  * The whole web application on a test's database, called without a port. Every answer of its API is
@@ -27,6 +32,13 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     settings: testSettings,
     pump: () => {},
     checks: {},
+    publicUrl: 'https://askback.test',
+    outbound: subscriber(200).outbound,
+    judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
+    secrets: createSecrets([Buffer.alloc(32, 1)]),
+    waiting: { nextNews: async () => {}, tell: async () => {}, stop: async () => {} },
+    isAddress: (text) => mailableAddress(text) !== undefined,
+    excerpt: redactedExcerpt,
     ...over,
   });
 }

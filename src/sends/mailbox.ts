@@ -1,0 +1,19 @@
+import type { Db } from '../platform/db.ts';
+import { insertMessage } from './mailbox.queries.ts';
+import type { Transport } from './mailer.ts';
+
+/** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
+export const createMailbox = (db: Db): Transport => ({
+  async send({ from, to }, raw) {
+    const id = await insertMessage(db, { from, to, subject: subjectOf(raw), raw });
+    return { kind: 'accepted', response: `250 kept in the mailbox as ${id}` };
+  },
+});
+
+/** As the message spells it, unfolded; the page that shows it decodes it. */
+function subjectOf(raw: Buffer): string {
+  const end = raw.indexOf('\r\n\r\n');
+  const head = raw.subarray(0, end < 0 ? undefined : end).toString('latin1');
+  const [, subject = ''] = /^subject:[ \t]*((?:.*)(?:\r\n[ \t].*)*)/im.exec(head) ?? [];
+  return subject.replace(/\r\n[ \t]/g, ' ');
+}

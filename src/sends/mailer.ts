@@ -1,0 +1,91 @@
+import { mailableAddress } from '../platform/mail/address.ts';
+import { compose } from '../platform/mail/compose.ts';
+import type { DkimSigner } from '../platform/mail/dkim.ts';
+import type { MailOutcome as Sent } from '../platform/mail/outcome.ts';
+import type { Envelope } from '../platform/mail/smtp.ts';
+import { type SurveyMail, surveyFilling, surveyMail } from './mail.ts';
+import type { ClaimedMail } from './mailing.queries.ts';
+import type { Mailer } from './mailing.ts';
+import type { MailOutcome } from './rules.ts';
+
+/** Where mails go: a pool of connections to a server, or the built-in mailbox. */
+export type Transport = {
+  send(envelope: Envelope, message: Buffer): Promise<Sent>;
+};
+
+type Tools = {
+  transport: Transport;
+  /** Mails worth having under way at once. */
+  concurrency: number;
+  publicUrl: string;
+  dkim: DkimSigner | null;
+  /** With one, bounces come back to an address that names the mail. */
+  bounceDomain: string | null;
+};
+
+const mostTemplates = 200;
+
+/** Writes mails and sends them. A survey's mail is composed once and filled for each contact. */
+export function createMailer({
+  transport,
+  concurrency,
+  publicUrl,
+  dkim,
+  bounceDomain,
+}: Tools): Mailer {
+  const templateFor = remembering(mostTemplates, (mail: SurveyMail) => compose(surveyMail(mail)));
+
+  async function send(claimed: ClaimedMail): Promise<MailOutcome> {
+    const to = mailableAddress(claimed.email);
+    const from = bounceDomain
+      ? returnPath(claimed.id, bounceDomain)
+      : mailableAddress(claimed.survey.from_email);
+    if (!to) return undeliverable('the address cannot be mailed to');
+    if (!from) return undeliverable('the sender address of the survey cannot be mailed from');
+    const mail = mailOf(claimed, publicUrl);
+    const recipient = { sendId: claimed.id, email: to, name: claimed.name, token: claimed.token };
+    const message = templateFor(mail)(surveyFilling(mail, recipient, new Date()));
+    return judged(await transport.send({ from, to }, dkim ? await dkim(message) : message));
+  }
+
+  return { concurrency, send };
+}
+
+/** Names the mail in the address that a bounce comes back to. */
+export const returnPath = (sendId: string, bounceDomain: string) =>
+  `bounce+${sendId}@${bounceDomain}`;
+
+const undeliverable = (response: string): MailOutcome => ({
+  kind: 'permanent',
+  response,
+  unknownMailbox: false,
+});
+
+const mailOf = ({ survey_id, org_id, survey, organization }: ClaimedMail, publicUrl: string) => ({
+  survey: { id: survey_id, ...survey },
+  organization: { id: org_id, ...organization },
+  publicUrl,
+});
+
+/** What the transport says, in the words by which a send is settled. */
+function judged(sent: Sent): MailOutcome {
+  if (sent.kind === 'accepted') return sent;
+  if (sent.kind === 'unknown') return { kind: 'unknown', response: sent.reason };
+  if (sent.kind === 'lost') return { kind: 'transient', response: sent.reason };
+  if (!sent.permanent) return { kind: 'transient', response: sent.response };
+  const { response, unknownMailbox } = sent;
+  return { kind: 'permanent', response, unknownMailbox };
+}
+
+/** The results for the latest distinct arguments. A changed survey is another argument. */
+function remembering<In extends object, Out>(most: number, make: (argument: In) => Out) {
+  const results = new Map<string, Out>();
+  return (argument: In): Out => {
+    const key = JSON.stringify(argument);
+    const result = results.get(key) ?? make(argument);
+    results.delete(key);
+    results.set(key, result);
+    if (results.size > most) results.delete(results.keys().next().value ?? key);
+    return result;
+  };
+}
