@@ -8,6 +8,7 @@ export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const Moment = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
+  v.metadata({ format: 'date-time' }),
   v.description('ISO 8601, UTC, to the millisecond'),
 );
 
