@@ -23,6 +23,7 @@ export const Properties = v.pipe(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     'must be an object',
   ),
+  v.metadata({ type: 'object' }),
   v.rawCheck(({ dataset, addIssue }) => {
     const message = dataset.typed && complainOfProperties(dataset.value);
     if (message) addIssue({ message });

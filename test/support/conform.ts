@@ -30,7 +30,11 @@ export async function conforms(request: Request, answer: Response) {
   const text = await answer.clone().text();
   const schema = expected.content?.['application/json'].schema;
   if (!schema) return assert.equal(text, '', `${place} has a body, and the document says none`);
-  assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/, place);
+  assert.match(
+    answer.headers.get('Content-Type') ?? '',
+    /^application\/json/,
+    `${place} is not JSON`,
+  );
   const validate = validatorOf(schema);
   const valid = validate(JSON.parse(text));
   assert.ok(valid, `${place} is not as described: ${ajv.errorsText(validate.errors)}\n${text}`);

@@ -1,0 +1,36 @@
+import { List, One } from '../platform/answer.ts';
+import type { Room } from '../platform/openapi.ts';
+import { Page } from '../platform/page.ts';
+import { Contact, ContactInput, ContactItem } from './schemas.ts';
+
+const path = '/api/v1/contacts';
+
+export const contactRoom: Room = {
+  name: 'Contacts',
+  about: 'The people a survey is for; one row for each address of a survey, whatever its case.',
+  schemas: { ContactItem, Contact },
+  operations: [
+    {
+      id: 'listContacts',
+      method: 'get',
+      path,
+      summary: 'List contacts, newest first',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of them', schema: List(ContactItem) },
+    },
+    {
+      id: 'saveContact',
+      method: 'post',
+      path,
+      summary: 'Add a contact to a survey, or update it',
+      about:
+        'The same email on the same survey is the same contact: a name that is given replaces the old one, ' +
+        'properties are merged.',
+      permission: 'write',
+      body: ContactInput,
+      answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
+      refusals: { 404: { about: 'the survey is not in the organization' } },
+    },
+  ],
+};

@@ -1,0 +1,31 @@
+import { List, One } from '../platform/answer.ts';
+import type { Room } from '../platform/openapi.ts';
+import { Page } from '../platform/page.ts';
+import { Survey, SurveyItem } from './schemas.ts';
+
+const path = '/api/v1/surveys';
+
+export const surveyRoom: Room = {
+  name: 'Surveys',
+  about: 'A question, asked of a list of people.',
+  schemas: { SurveyItem, Survey },
+  operations: [
+    {
+      id: 'listSurveys',
+      method: 'get',
+      path,
+      summary: 'List surveys, newest first',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of them', schema: List(SurveyItem) },
+    },
+    {
+      id: 'getSurvey',
+      method: 'get',
+      path: `${path}/{id}`,
+      summary: 'Get a survey and what its answers come to',
+      permission: 'read',
+      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+    },
+  ],
+};
