@@ -1,14 +1,25 @@
 import { contactRoom } from './contacts/operations.ts';
 import { describeApi, type Room } from './platform/openapi.ts';
 import { responseRoom } from './responses/operations.ts';
+import { sendRoom } from './sends/operations.ts';
+import { summaryRoom } from './summaries/operations.ts';
 import { surveyRoom } from './surveys/operations.ts';
 import { tagRoom } from './tags/operations.ts';
+import { webhookRoom } from './webhooks/operations.ts';
 import { messageHeaders, messages } from './webhooks/payloads.ts';
 
 type Settings = { serviceName: string; maxContacts: number };
 
 /** The table of contents of the API: the rooms that describe their doors, in the order they are shown. */
-const rooms = (_settings: Settings): Room[] => [surveyRoom, contactRoom, responseRoom, tagRoom];
+const rooms = ({ maxContacts }: Settings): Room[] => [
+  surveyRoom,
+  sendRoom({ maxContacts }),
+  contactRoom,
+  responseRoom,
+  tagRoom,
+  summaryRoom,
+  webhookRoom,
+];
 
 /** The whole API of a deployment, as `GET /openapi.json` and `GET /docs` show it. */
 export const apiDocument = (settings: Settings) =>

@@ -5,15 +5,12 @@ import * as v from 'valibot';
 import { apiDocument } from '../src/api.ts';
 import { breakingChanges } from '../src/platform/additive.ts';
 import { connect } from '../src/platform/db.ts';
-import { describeApi } from '../src/platform/openapi.ts';
-import { sendRoom } from '../src/sends/operations.ts';
 import {
   detractorDetected,
   responseReceived,
   summaryGenerated,
   surveyCompleted,
 } from '../src/webhooks/events.ts';
-import { webhookRoom } from '../src/webhooks/operations.ts';
 import { payloads } from '../src/webhooks/payloads.ts';
 import { bareApp } from './support/app.ts';
 import { testSettings } from './support/settings.ts';
@@ -44,19 +41,11 @@ test('every operation has an id of its own', () => {
 });
 
 test('every reference in the document leads somewhere', () => {
-  const all = describeApi({
-    info: document.info,
-    rooms: [sendRoom(testSettings), webhookRoom],
-    messages: [],
-    messageHeaders: {},
-  });
-  for (const each of [document, all]) {
-    for (const [, path] of JSON.stringify(each).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-      const found = path!.split('/').reduce<unknown>((at, name) => {
-        return (at as Record<string, unknown> | undefined)?.[name];
-      }, each);
-      assert.ok(found, String(path));
-    }
+  for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = path!.split('/').reduce<unknown>((at, name) => {
+      return (at as Record<string, unknown> | undefined)?.[name];
+    }, document);
+    assert.ok(found, String(path));
   }
 });
 

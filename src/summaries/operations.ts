@@ -1,0 +1,31 @@
+import { List, One } from '../platform/answer.ts';
+import type { Room } from '../platform/openapi.ts';
+import { Page } from '../platform/page.ts';
+import { Summary } from './schemas.ts';
+
+const path = '/api/v1/summaries';
+
+export const summaryRoom: Room = {
+  name: 'Summaries',
+  about: 'Executive summaries of what was answered in a period.',
+  schemas: { Summary },
+  operations: [
+    {
+      id: 'listSummaries',
+      method: 'get',
+      path,
+      summary: 'List summaries, newest first',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of them', schema: List(Summary) },
+    },
+    {
+      id: 'getSummary',
+      method: 'get',
+      path: `${path}/{id}`,
+      summary: 'Get a summary',
+      permission: 'read',
+      answer: { status: 200, about: 'the summary', schema: One(Summary) },
+    },
+  ],
+};
