@@ -5,12 +5,13 @@ import { enqueue } from '../src/platform/outbox.ts';
 import { crontab, tasks } from '../src/tasks.ts';
 import { testDatabase } from './support/database.ts';
 import { workOn } from './support/jobs.ts';
+import { taskTools } from './support/task-tools.ts';
 import { until } from './support/until.ts';
 
 const { db, url } = await testDatabase();
 
 test('whatever happens by the clock is a task that exists', () => {
-  const known = Object.keys(tasks({ db }));
+  const known = Object.keys(tasks(taskTools(db)));
   assert.deepEqual(
     crontab.filter(({ task }) => !known.includes(task)),
     [],
@@ -26,7 +27,7 @@ test('an expired rate window goes when keys.expire has run', async (t) => {
   await db`
     insert into rate_windows (subject, minute, count)
     values ('key:old', now() - interval '1 hour', 1)`;
-  const jobs = await workOn(t, { db, url, tasks: tasks({ db }), crontab });
+  const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)), crontab });
 
   await enqueue(db, [{ task: 'keys.expire', payload: {} }]);
   jobs.pump();

@@ -1,0 +1,32 @@
+import type { Db } from '../../src/platform/db.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { redact } from '../../src/responses/redact.ts';
+import { createMailbox } from '../../src/sends/mailbox.ts';
+import { createMailer } from '../../src/sends/mailer.ts';
+import { createMailing } from '../../src/sends/mailing.ts';
+import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import type { TaskTools } from '../../src/tasks.ts';
+import { createLanes } from '../../src/webhooks/lanes.ts';
+import { plainSecrets, subscriber } from './subscriber.ts';
+
+/** What jobs need, with mail into the mailbox and subscribers that accept everything. */
+export function taskTools(db: Db): TaskTools {
+  const log = createLog({ level: 'silent' });
+  const publicUrl = 'https://askback.test';
+  const pump = () => {};
+  const waiting = { nextNews: async () => {}, tell: async () => {}, stop: async () => {} };
+  const transport = createMailbox(db);
+  const mailer = createMailer({
+    ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
+  });
+  return {
+    ...{ db, log, pump, transport, publicUrl, redact },
+    analyst: createBuiltinAnalyst(),
+    mailing: createMailing({ db, log, mailer, waiting }),
+    lanes: createLanes({
+      ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
+      outbound: subscriber(200).outbound,
+      claimer: () => 'test',
+    }),
+  };
+}
