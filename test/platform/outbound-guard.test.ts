@@ -178,6 +178,38 @@ test('a name server that never answers costs no more than the deadline', async (
   assert.ok(answer.durationMs < 700);
 });
 
+test('what was given up before it could be sent is never sent', async (t) => {
+  const bodies: string[] = [];
+  const { port } = await listen(t, async (request, answer) => {
+    bodies.push(Buffer.concat(await request.toArray()).toString());
+    answer.end();
+  });
+  const found = Promise.withResolvers<string[]>();
+  const { post } = loopback({ resolve: () => found.promise, perHostConnections: 1 });
+  const url = `http://slow.example:${port}/`;
+
+  const first = await post(url, { body: 'first', deadlineMs: 100 });
+  const second = post(url, { body: 'second' });
+  found.resolve(['127.0.0.1']);
+
+  assert.deepEqual([first.errorKind, (await second).statusCode], ['timeout', 200]);
+  assert.deepEqual(bodies, ['second']);
+});
+
+test('a body over 64 KiB is cut and its status counts, one that fits must end', async (t) => {
+  const { port } = await listen(t, (request, answer) => {
+    const length = request.url === '/over' ? 65_537 : 65_536;
+    request.resume().on('end', () => answer.write('x'.repeat(length)));
+  });
+  const { post } = loopback();
+
+  const over = await post(`http://127.0.0.1:${port}/over`);
+  const fits = await post(`http://127.0.0.1:${port}/fits`, { deadlineMs: 300 });
+
+  assert.deepEqual([over.statusCode, over.errorKind], [200, null]);
+  assert.deepEqual([fits.statusCode, fits.errorKind], [200, 'timeout']);
+});
+
 test('nobody listening is an outcome', async (t) => {
   const { server, port } = await listen(t, ok);
   server.close();
@@ -265,6 +297,7 @@ const bodies: [what: string, sent: Buffer | string, kept: string][] = [
   ['a body of 4 KiB is kept whole', 'x'.repeat(4_096), 'x'.repeat(4_096)],
   ['a body over 4 KiB is cut', 'x'.repeat(4_097), 'x'.repeat(4_096)],
   ['a character across the cut is dropped', `${'x'.repeat(4_095)}é`, 'x'.repeat(4_095)],
+  ['half a character is never kept', `\0\0${'x'.repeat(4_093)}é`, 'x'.repeat(4_093)],
   ['replaced bytes do not make it longer', Buffer.alloc(4_000, 0xff), '\u{fffd}'.repeat(1_365)],
   ['a body of exactly 64 KiB is read to its end', 'x'.repeat(65_536), 'x'.repeat(4_096)],
 ];

@@ -50,8 +50,9 @@ test('a certificate is judged by the name that was asked for', async (t) => {
 });
 
 test('a closing dot is no part of the name on a certificate', async (t) => {
-  const { port } = await listen(t, good);
+  const { port, asked } = await listen(t, good);
   assert.equal((await post(`https://hooks.example.:${port}/`)).statusCode, 200);
+  assert.deepEqual(asked, ['hooks.example']);
 });
 
 test('a certificate for a name does not stand for its address', async (t) => {
