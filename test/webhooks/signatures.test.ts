@@ -36,6 +36,25 @@ test('a receiver recomputes the signature over the raw bytes', () => {
   assert.ok(!receive(Buffer.from(body), signature, previous!));
 });
 
+/** Both made with openssl: `dgst -hmac` with the secret as text, and `-macopt hexkey:` with its bytes. */
+test('the signatures are those that another implementation makes', () => {
+  const sent = deliveryHeaders('Acme', {
+    id: 'd-1',
+    messageId: 'e902893a-9d22-3c7e-a7b8-d6e313b71d9f',
+    event: 'response.received',
+    body: '{"version":"1","comment":"größer ✓"}',
+    at: new Date('2026-01-02T03:04:05.678Z'),
+    secret: spellSecret(new Uint8Array(32).fill(7)),
+    previousSecret: null,
+  });
+  assert.equal(
+    sent['X-Acme-Signature'],
+    '706bf175fd26b8a5dc6230fc022b778cd28b598b5e02d7de3086574719a6197e',
+  );
+  assert.equal(sent['webhook-timestamp'], '1767323045');
+  assert.equal(sent['webhook-signature'], 'v1,x0KFzr0L8T4ramhlpL12GaZNg9rCIrHFx0A6B/UDa+k=');
+});
+
 test('the headers carry the service name, the event and the ids', () => {
   const sent = headers(null);
   assert.equal(sent['X-Acme-Event'], 'response.received');
