@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { type Answer, createOutbound, type FailureKind } from '../../src/platform/outbound/post.ts';
 import { type Behaviour, startHostile } from '../support/hostile.ts';
 
-const deadlineMs = 1_000;
+const deadlineMs = 2_000;
 const graceMs = 500;
 const atOnce = 100;
 const maxGrowthBytes = 96 * 1024 * 1024;

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import { OutboundFailure } from './failures.ts';
 
 /** So much of one answer is taken off the wire, framing and all that the parser skips included. */
-const maxWireBytes = 1024 * 1024;
+const maxWireBytes = 256 * 1024;
 
 /**
  * The parser goes on to the end of what it is handed, also after it has found the headers too large,
  * at a cost for each of them: a small piece keeps that short.
  */
-const pieceBytes = 4 * 1024;
+const pieceBytes = 1024;
 
 export const tooMuch = new OutboundFailure('protocol', 'the answer is too large');
 
