@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Refusal } from '../../errors.ts';
@@ -10,6 +18,8 @@ import type { DataFolder } from './folder.ts';
 /** The one role and the database of a deployment. */
 export const role = 'askback';
 export const database = 'askback';
+
+const draftPrefix = '.making-';
 
 export type ClusterOptions = { runtime: string; socketFolder: string; durable: boolean };
 
@@ -24,11 +34,13 @@ export async function ensureCluster(folder: DataFolder, options: ClusterOptions)
   return cluster;
 }
 
-/** Under a working name first: what an interrupted start leaves behind is no cluster. */
+/**
+ * Under a working name first: what an interrupted start leaves behind is no cluster. A new name each
+ * time: an initdb whose askback was killed may still be writing under the last one.
+ */
 async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOptions) {
-  const draft = `${clusterOf(folder)}.making`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { mode: 0o700 });
+  removeDrafts(folder);
+  const draft = mkdtempSync(join(folder.path, draftPrefix));
   give(draft, folder.account);
 
   const made = ['-D', draft, '-U', role, ...initdbArguments, ...(durable ? [] : ['--no-sync'])];
@@ -36,6 +48,16 @@ async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOpti
   const single = ['--single', '-D', draft, '-c', `fsync=${durable ? 'on' : 'off'}`, 'postgres'];
   await run(folder, `${runtime}/bin/postgres`, single, `create database ${database}\n`);
   renameSync(draft, clusterOf(folder));
+}
+
+function removeDrafts({ path }: DataFolder) {
+  for (const name of readdirSync(path).filter((name) => name.startsWith(draftPrefix))) {
+    try {
+      rmSync(join(path, name), { recursive: true });
+    } catch {
+      // still being written to: a later start gets it
+    }
+  }
 }
 
 /** The provider inside Postgres knows Unicode and sorts the same on every machine. */

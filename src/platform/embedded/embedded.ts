@@ -96,7 +96,7 @@ async function bringUp(folder: DataFolder, { say, durable = true }: EmbeddedOpti
   const running = await adoptServer(cluster);
   if (running) return running;
 
-  if (!existsSync(cluster)) say(`making a Postgres in ${folder.path} (seconds, once)`);
+  if (!existsSync(cluster)) say(`making a Postgres in ${folder.path} (a moment, once)`);
   ensureRuntime(folder, distribution);
   removeOtherRuntimes(folder, runtime);
   const socketFolder = makeSocketFolder(folder);
