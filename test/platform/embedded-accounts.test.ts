@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { asSentence, serverRefusal } from '../../src/platform/embedded/failure.ts';
@@ -11,6 +11,15 @@ test('the server never runs as root', async (t) => {
   const { said } = await hold(t, dataDir, 'become');
   assert.match(said, /^ready /);
   assert.notEqual(statSync(`${dataDir}/cluster/postmaster.pid`).uid, 0);
+});
+
+test('program files that root unpacked can be replaced by the account later', async (t) => {
+  const dataDir = dataFolder(t);
+  await serveFrom(dataDir);
+  const { uid } = statSync(dataDir);
+  for (const path of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
+    assert.equal(lstatSync(`${dataDir}/${path}`).uid, uid, path);
+  }
 });
 
 test('works below a folder that only its maker may enter', async (t) => {

@@ -61,7 +61,7 @@ export async function waitFor(take: () => boolean, what: string, seconds: number
 
 function attempt(db: DatabaseSync, statements: string): boolean {
   try {
-    db.exec(`pragma journal_mode = off; ${statements}`); // nothing is ever written, so nothing to undo
+    db.exec(`pragma journal_mode = memory; ${statements}`); // nothing is ever written, so nothing to undo
     return true;
   } catch (error) {
     if (db.isTransaction) db.exec('rollback');

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Account, give } from './account.ts';
 import { type Contents, checksum, type Manifest } from './archive.ts';
 import type { Distribution } from './distribution.ts';
 import type { DataFolder } from './folder.ts';
@@ -35,8 +36,18 @@ export function ensureRuntime(folder: DataFolder, distribution: Distribution): s
   const draft = mkdtempSync(join(folder.path, draftPrefix));
   writeRuntime(draft, distribution.open());
   rmSync(runtime, { recursive: true, force: true });
+  giveAll(draft, folder.account);
   renameSync(draft, runtime);
   return runtime;
+}
+
+/** Who replaces these files one day may be the account, although root unpacked them. */
+function giveAll(draft: string, account: Account) {
+  if (!account.give) return;
+  for (const path of readdirSync(draft, { recursive: true, encoding: 'utf8' })) {
+    give(join(draft, path), account);
+  }
+  give(draft, account);
 }
 
 /** Program files of earlier versions. Only for when no server runs from them. */
