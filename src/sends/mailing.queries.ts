@@ -33,8 +33,9 @@ export async function listClaimed(sql: Sql, orgId: string, ids: readonly string[
   return await sql<ClaimedMail[]>`
     select s.id, s.org_id, s.survey_id, s.contact_id, s.request_id, s.email, s.attempts, s.traceparent,
            c.name, c.token,
-           json_build_object('type', v.type, 'audience', v.audience, 'name', v.name, 'question_text', v.question_text,
-                             'subject', v.subject, 'language', v.language, 'from_name', v.from_name,
+           json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
+                             'question_text', v.question_text, 'subject', v.subject,
+                             'language', v.language, 'from_name', v.from_name,
                              'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
            json_build_object('name', o.name, 'color', o.color) as organization
     from sends s

@@ -29,10 +29,13 @@ export function cutAtSlots(body: string, kind: Body['kind']): Body {
  */
 export function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, string>>): string {
   let filled = '';
+  // Whether the next piece begins a line anyway. Never asked of `filled`: that would copy it each time.
+  let atLineStart = true;
   for (const piece of pieces) {
     const encoded = 'encoded' in piece ? piece.encoded : encodedSlot(kind, slots, piece.slot);
     if (encoded === '') continue;
-    filled += filled === '' || filled.endsWith('\n') ? encoded : `=\r\n${encoded}`;
+    filled += atLineStart ? encoded : `=\r\n${encoded}`;
+    atLineStart = encoded.endsWith('\n');
   }
   return filled;
 }

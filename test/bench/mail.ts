@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { compose } from '../../src/platform/mail/compose.ts';
+import { readSmtpUrl } from '../../src/platform/mail/settings.ts';
+import { createSmtpPool } from '../../src/platform/mail/smtp.ts';
+import { type SurveyMail, surveyFilling, surveyMail } from '../../src/sends/mail.ts';
+
+/**
+ * What a mail costs before Postgres comes in: filling its template, and the pool against nodemailer's
+ * own connections that send the same bytes to the same sink.
+ */
+const connections = 20;
+const mails = Number(process.argv[2] ?? 10_000);
+
+const mail: SurveyMail = {
+  survey: {
+    id: '5f0c7f64-1111-4222-8333-444455556666',
+    type: 'nps',
+    audience: null,
+    question_text: 'How likely are you to recommend Bäcker & Söhne to a friend or colleague?',
+    subject: null,
+    language: 'en',
+    from_name: 'Bäcker & Söhne',
+    from_email: 'hello@baker.example',
+    reply_to: 'reply@baker.example',
+  },
+  organization: { id: '9d3c7f64-1111-4222-8333-444455556666', name: 'Bäcker', color: '#2f6fed' },
+  publicUrl: 'https://ask.example',
+};
+const fill = compose(surveyMail(mail));
+const filled = (n: number) =>
+  fill(
+    surveyFilling(
+      mail,
+      { sendId: `0b6f8f0e-${n}`, email: `ada${n}@example.com`, name: 'Zoë Łukasz', token: `t${n}` },
+      new Date(),
+    ),
+  );
+
+const envelope = { from: 'hello@baker.example', to: 'ada@example.com' };
+const { worker, url, port } = await startSink();
+for (const round of [1, 2, 3]) {
+  const perFill = measure(() => {
+    for (let n = 0; n < mails; n += 1) filled(n);
+  });
+  const bare = await measured(() => overBareConnections());
+  const pooled = await measured(() => overPool());
+  console.log(
+    [
+      `round ${round}: ${mails} mails of ${filled(1).length} bytes`,
+      `fill ${((perFill * 1000) / mails).toFixed(1)} µs`,
+      `bare ${rate(bare)}`,
+      `pool ${rate(pooled)}`,
+      `pool/bare ${(bare.ms / pooled.ms).toFixed(2)}`,
+    ].join(' | '),
+  );
+}
+await worker.terminate();
+
+function measure(work: () => void): number {
+  const begun = performance.now();
+  work();
+  return performance.now() - begun;
+}
+
+async function measured(work: () => Promise<void>) {
+  const [begun, cpu] = [performance.now(), process.threadCpuUsage()];
+  await work();
+  const { user, system } = process.threadCpuUsage(cpu);
+  return { ms: performance.now() - begun, cpuMs: (user + system) / 1000 };
+}
+
+async function overPool() {
+  const settings = { ...readSmtpUrl(`${url}?tls=none`).settings, connections };
+  const pool = createSmtpPool({ ...settings, messagesPerConnection: 1_000_000 });
+  const bytes = filled(1);
+  await eachConnection(async () => {
+    const { kind } = await pool.send(envelope, bytes);
+    if (kind !== 'accepted') throw new Error(kind);
+  });
+  await pool.close();
+}
+
+async function overBareConnections() {
+  const bytes = filled(1);
+  const open = await Promise.all(Array.from({ length: connections }, bareConnection));
+  await eachConnection((at) => bareSend(open[at]!, bytes));
+  for (const connection of open) connection.quit();
+}
+
+/** As many workers as connections, which share the mails. */
+async function eachConnection(send: (at: number) => Promise<void>) {
+  let left = mails;
+  const worker = async (_: unknown, at: number) => {
+    while (left-- > 0) await send(at);
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+}
+
+async function bareConnection() {
+  const connection = new SMTPConnection({ host: '127.0.0.1', port, ignoreTLS: true });
+  await new Promise<void>((resolve) => connection.connect(() => resolve()));
+  return connection;
+}
+
+function bareSend(connection: SMTPConnection, bytes: Buffer) {
+  return new Promise<void>((resolve, reject) =>
+    connection.send({ from: envelope.from, to: [envelope.to] }, bytes, (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+}
+
+/** In a thread of its own, so that its cost is in no figure. */
+async function startSink() {
+  const worker = new Worker(new URL('./smtp-sink.ts', import.meta.url));
+  const [port] = (await once(worker, 'message')) as [number];
+  return { worker, port, url: `smtp://127.0.0.1:${port}` };
+}
+
+function rate({ ms, cpuMs }: { ms: number; cpuMs: number }) {
+  return `${Math.round((mails * 1000) / ms)}/s, ${((cpuMs * 1000) / mails).toFixed(0)} µs CPU`;
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import PostalMime from 'postal-mime';
+import type { MailOutcome } from '../../src/platform/mail/outcome.ts';
+import { createMailer } from '../../src/sends/mailer.ts';
+import type { ClaimedMail } from '../../src/sends/mailing.queries.ts';
+
+const claimed: ClaimedMail = {
+  id: '0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d',
+  org_id: '9d3c7f64-1111-4222-8333-444455556666',
+  survey_id: '5f0c7f64-1111-4222-8333-444455556666',
+  contact_id: 'c',
+  request_id: 'r',
+  email: 'Ada@Example.com',
+  name: 'Ada',
+  token: 'tok_1',
+  attempts: 0,
+  traceparent: null,
+  survey: {
+    type: 'nps',
+    audience: null,
+    name: 'Spring',
+    question_text: 'How likely are you to recommend us?',
+    subject: null,
+    language: 'en',
+    from_name: 'Baker & Sons',
+    from_email: 'hello@bäcker.example',
+    reply_to: 'reply@baker.example',
+  },
+  organization: { name: 'Baker & Sons', color: '#2f6fed' },
+};
+
+const accepted: MailOutcome = { kind: 'accepted', response: '250 ok' };
+
+/** A mailer whose server gives one answer and keeps what it got. */
+function mailer({ answer = accepted, bounceDomain = null as string | null } = {}) {
+  const sent: { from: string; to: string; message: Buffer }[] = [];
+  const transport = {
+    send: async (envelope: { from: string; to: string }, message: Buffer) => {
+      sent.push({ ...envelope, message });
+      return answer;
+    },
+  };
+  const publicUrl = 'https://ask.example';
+  const made = createMailer({ transport, concurrency: 10, publicUrl, dkim: null, bounceDomain });
+  return { sent, send: made.send };
+}
+
+test('the envelope is in ASCII, whatever the domain', async () => {
+  const { sent, send } = mailer();
+  assert.deepEqual(await send(claimed), accepted);
+  assert.partialDeepStrictEqual(sent, [
+    { from: 'hello@xn--bcker-gra.example', to: 'Ada@example.com' },
+  ]);
+});
+
+test('with a bounce domain the return path names the mail', async () => {
+  const { sent, send } = mailer({ bounceDomain: 'bounces.example' });
+  await send(claimed);
+  assert.equal(sent[0]?.from, 'bounce+0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d@bounces.example');
+});
+
+test('each contact gets its own link and name, and a changed survey its new words', async () => {
+  const { sent, send } = mailer();
+  const survey = { ...claimed.survey, question_text: 'And now?' };
+  await send(claimed);
+  await send({ ...claimed, name: 'Zoë', token: 'tok_2' });
+  await send({ ...claimed, survey });
+  const mails = await Promise.all(sent.map(({ message }) => PostalMime.parse(message)));
+  assert.deepEqual(
+    mails.map(({ text = '' }) => [text.split('\n')[0], /s\/(\w+)\?/.exec(text)?.[1]]),
+    [
+      ['Hello Ada,', 'tok_1'],
+      ['Hello Zoë,', 'tok_2'],
+      ['Hello Ada,', 'tok_1'],
+    ],
+  );
+  assert.deepEqual(mails.map(({ subject }) => subject).slice(1), [
+    'How likely are you to recommend us?',
+    'And now?',
+  ]);
+});
+
+const verdicts: [said: MailOutcome, verdict: object][] = [
+  [
+    {
+      kind: 'refused',
+      permanent: true,
+      code: 550,
+      enhanced: '5.1.1',
+      response: '550 5.1.1 no',
+      unknownMailbox: true,
+    },
+    { kind: 'permanent', response: '550 5.1.1 no', unknownMailbox: true },
+  ],
+  [
+    { kind: 'refused', permanent: false, code: 451, enhanced: null, response: '451 later' },
+    { kind: 'transient', response: '451 later' },
+  ],
+  [
+    { kind: 'lost', reason: 'no greeting' },
+    { kind: 'transient', response: 'no greeting' },
+  ],
+  [
+    { kind: 'unknown', reason: 'silence' },
+    { kind: 'unknown', response: 'silence' },
+  ],
+];
+
+for (const [said, verdict] of verdicts) {
+  const what = said.kind === 'refused' ? said.response : said.kind;
+  test(`what the server says reaches the settlement: ${what}`, async () => {
+    assert.deepEqual(await mailer({ answer: said }).send(claimed), verdict);
+  });
+}
+
+test('an address that cannot be mailed to fails at once, and nothing is said to the server', async () => {
+  const { sent, send } = mailer();
+  const verdict = await send({ ...claimed, email: 'ada@example.com\r\nRCPT TO:<eve@example.com>' });
+  assert.partialDeepStrictEqual(verdict, { kind: 'permanent', unknownMailbox: false });
+  assert.deepEqual(sent, []);
+});
