@@ -54,7 +54,7 @@ for (const [what, from, to] of [
   ['the unsubscribe link', 'ask.example/u/', 'evil.example/u/'],
   ['the subject', /Subject: .*/, 'Subject: other'],
   ['a word of the body', 'Hello', 'Hallo'],
-  ['a second From', 'Date: ', 'From: eve@example.com\r\nDate: '],
+  ['a second From above the first', 'To: ', 'From: eve@example.com\r\nTo: '],
 ] as const) {
   test(`it breaks with ${what}`, async () => {
     const signed = (await sign()).toString('latin1');
