@@ -4,7 +4,7 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: run test binary test-binary check types lint format schema openapi
+.PHONY: run test e2e binary test-binary check types lint format schema openapi
 
 ## run: serves from this checkout; the first time with a demo organization
 run: $(installed)
@@ -17,6 +17,10 @@ run: $(installed)
 ## test: the whole suite, on a Postgres of its own (or TEST_DATABASE_URL); only=NAME picks files
 test: $(installed)
 	@$(tsx) test/run.ts $(only)
+
+## e2e: the pages in a real browser (CHROMIUM names it), pictures in .cache/screenshots; only=NAME picks files
+e2e: $(installed)
+	@$(tsx) test/run.ts --browser $(only)
 
 ## binary: dist/askback, one executable with Node, the program and Postgres inside
 binary: dist/askback

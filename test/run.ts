@@ -4,11 +4,13 @@ import { startTemporary } from '../src/platform/embedded/temporary.ts';
 
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
- * gone afterwards. Words on the command line choose files: their names contain one of them.
+ * gone afterwards. Words on the command line choose files: their names contain one of them. With
+ * `--browser` they are those that need Chromium, one after the other.
  */
-const apart = /^test\/(bench|e2e|faults|support)\/|^test\/binary\.test\.ts$/;
-const words = process.argv.slice(2);
-const files = globSync('test/**/*.test.ts')
+const apart = /^test\/(bench|faults|support)\/|^test\/binary\.test\.ts$/;
+const inBrowser = process.argv[2] === '--browser';
+const words = process.argv.slice(inBrowser ? 3 : 2);
+const files = globSync(inBrowser ? 'test/e2e/*.e2e.ts' : 'test/**/*.test.ts')
   .filter((file) => !apart.test(file))
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
 
@@ -33,7 +35,8 @@ async function onSomePostgres(run: (url: string) => Promise<number>): Promise<nu
 
 function runTests(url: string): Promise<number> {
   console.error(`running ${files.length} test files...`);
-  const tests = spawn(process.execPath, ['--import', 'tsx', '--test', ...files], {
+  const concurrency = inBrowser ? ['--test-concurrency=1'] : [];
+  const tests = spawn(process.execPath, ['--import', 'tsx', '--test', ...concurrency, ...files], {
     stdio: 'inherit',
     env: { ...process.env, TEST_DATABASE_URL: url },
   });

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { desktop, keepScreenshot, launchBrowser, phone, violations } from './browser.ts';
 import { gallery } from './gallery.ts';
+import { serve } from './serve.ts';
 
 const largestPage = 15_000;
 const smallestTarget = 44;
 const pressable = ':is(input[type=radio], textarea, button, a):not([inert] *)';
 const widthTooMuch = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-const server = createAdaptorServer({ fetch: pages().fetch });
-server.listen(0, '127.0.0.1');
-await once(server, 'listening');
-after(() => server.close());
-const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
+const base = await serve(pages());
 const browser = await launchBrowser();
 
 for (const [device, screen] of Object.entries({ phone, desktop })) {

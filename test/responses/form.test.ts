@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type FormProps, formPage, type Survey } from '../../src/responses/form.tsx';
+import { thanksPage } from '../../src/responses/messages.tsx';
+import { isScore, type SurveyType, surveyTypes } from '../../src/scores.ts';
+import { languageOf } from '../../src/web/language.ts';
+
+const ask = (type: SurveyType): Survey => ({
+  type,
+  question: 'How was it?',
+  language: 'en',
+  sender: { name: 'Acme', color: '#2f6fed' },
+});
+
+function form(type: SurveyType, over: Partial<FormProps> = {}): string {
+  const addresses = { action: '/s/t', trapUrl: '/s/t/trap' };
+  return formPage({ survey: ask(type), language: languageOf('en'), ...addresses, ...over }).html;
+}
+
+const inputs = (html: string) => html.match(/<input[^>]*name="score"[^>]*>/g) ?? [];
+
+for (const type of surveyTypes) {
+  test(`a ${type} form offers each score of its scale once, none chosen`, () => {
+    const offered = inputs(form(type)).map((input) => Number(/value="(\d+)"/.exec(input)?.[1]));
+    const all = Array.from({ length: 12 }, (_, score) => score);
+    assert.deepEqual(
+      offered.toSorted((a, b) => a - b),
+      all.filter((score) => isScore(type, score)),
+    );
+    assert.equal(
+      inputs(form(type)).some((input) => input.includes('checked')),
+      false,
+    );
+  });
+
+  test(`a ${type} form comes with the score of the link chosen`, () => {
+    const chosen = inputs(form(type, { score: 1 })).filter((input) => input.includes('checked'));
+    assert.equal(chosen.length, 1);
+    assert.match(chosen[0]!, /value="1"/);
+  });
+}
+
+test('what was written comes back as it was, also when it begins with a line break', () => {
+  const html = form('nps', { complaint: 'scoreMissing', comment: '\n</textarea> & more' });
+  assert.match(html, /<textarea[^>]*>\n\n&lt;\/textarea&gt; &amp; more<\/textarea>/);
+});
+
+test('a carried field goes with the form', () => {
+  const html = form('nps', { carried: { once: 'a"b' } });
+  assert.match(html, /<input type="hidden" name="once" value="a&quot;b"\/>/);
+});
+
+test('the thanks show what was answered, as text', () => {
+  const answer = { score: 4, comment: '<i>fine</i>', at: new Date() };
+  const { html } = thanksPage({ survey: ask('star5'), language: languageOf('en'), answer });
+  assert.match(html, /4 stars/);
+  assert.match(html, /&lt;i&gt;fine&lt;\/i&gt;/);
+});
