@@ -1,9 +1,13 @@
+import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
 import type { Tools } from './deployment.ts';
 import { keyCommands } from './keys/cli.ts';
+import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
 import type { Command } from './platform/command.ts';
+import { responseCommands } from './responses/cli.ts';
+import { summaryCommands } from './summaries/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
 import { tagCommands } from './tags/cli.ts';
 
@@ -13,6 +17,10 @@ const commands: readonly Command<Tools>[] = [
   ...keyCommands,
   ...surveyCommands,
   ...tagCommands,
+  ...contactCommands,
+  ...responseCommands,
+  ...summaryCommands,
+  ...archiveCommands,
   ...demoCommands,
 ];
 

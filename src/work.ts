@@ -16,8 +16,7 @@ import { createMailbox } from './sends/mailbox.ts';
 import { createMailer, type Transport } from './sends/mailer.ts';
 import { createMailing } from './sends/mailing.ts';
 import { createWaiting } from './sends/waiting.ts';
-import { createBuiltinAnalyst } from './summaries/builtin.ts';
-import { createProvider } from './summaries/provider.ts';
+import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import { createLanes } from './webhooks/lanes.ts';
 
@@ -60,7 +59,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const dkim = signer(config);
   const mailer = createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain });
   const mailing = createMailing({ db, log, mailer, waiting });
-  const analyst = config.ai ? createProvider(config.ai) : createBuiltinAnalyst();
+  const analyst = chooseAnalyst(config);
   const tools = { ...common, lanes, mailing, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',

@@ -66,3 +66,12 @@ export async function listOrganizations(sql: Sql): Promise<OrganizationRow[]> {
     from organizations
     order by created_at desc, id desc`;
 }
+
+export async function findOrganization(
+  sql: Sql,
+  orgId: string,
+): Promise<OrganizationRow | undefined> {
+  const [row] = await sql<OrganizationRow[]>`
+    select ${fields(sql)} from organizations where id = ${orgId}`;
+  return row;
+}

@@ -61,3 +61,17 @@ function demand(key: Buffer | undefined, dataDir: string): Buffer {
   if (!key) throw new Refusal('unavailable', `${fileName} vanished from ${dataDir}`);
   return key;
 }
+
+/** Puts a restored key in its place. Another one that is there already is not replaced. */
+export function placeSecretKey(dataDir: string, key: Buffer) {
+  const found = readSecretKey(dataDir);
+  if (found && !found.equals(key)) {
+    throw new Refusal(
+      'conflict',
+      `${join(dataDir, fileName)} is another key than the backup's: restore into an empty data directory`,
+    );
+  }
+  if (found) return;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  writeWhole(join(dataDir, fileName), `${key.toString('base64')}\n`);
+}

@@ -60,7 +60,11 @@ function newAnswer(given: Given): NewAnswer {
   };
 }
 
-function eventsOf(answer: NewAnswer, { surveyId, surveyType, score, comment, excerpt, at }: Given) {
+type Told = Pick<Given, 'surveyId' | 'surveyType' | 'score' | 'comment' | 'excerpt' | 'at'>;
+
+/** What subscribers are told of an answer that counts. */
+export function eventsOf(answer: Pick<NewAnswer, 'id' | 'category'>, given: Told) {
+  const { surveyId, surveyType, score, comment, excerpt, at } = given;
   const told = { surveyId, responseId: answer.id, surveyType, score, at };
   const received = responseReceived({ ...told, comment });
   if (answer.category !== 'detractor') return [received];

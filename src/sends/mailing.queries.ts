@@ -150,3 +150,15 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
     )
     ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}`;
 }
+
+/** Of all organizations, for a restored deployment: what was claimed or begun is not known to be unsent. */
+export async function giveUpUnsettled(sql: Sql, reason: string) {
+  await sql`
+    with unsettled as (
+      update sends
+      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', settled_at = now()
+      where status in ('claimed', 'sending')
+      returning org_id, contact_id
+    )
+    ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from unsettled`)}`;
+}

@@ -157,3 +157,13 @@ export async function listMonthsDue(sql: Sql, reportType: string) {
         where org_id = o.id and report_type = ${reportType} and scheduled and period_start = m.start
       )`;
 }
+
+/** The last calendar month by an organization's own clock. */
+export async function lastMonth(sql: Sql, timeZone: string): Promise<Period> {
+  return one(
+    await sql<Period[]>`
+      select (date_trunc('month', now() at time zone ${timeZone}) - interval '1 month')
+               at time zone ${timeZone} as start,
+             date_trunc('month', now() at time zone ${timeZone}) at time zone ${timeZone} as end`,
+  );
+}

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { Refusal } from '../errors.ts';
 import { type Command, columns, command, UsageError } from '../platform/command.ts';
-import type { Db } from '../platform/db.ts';
 import { Email, flag, id, Line, Name, OneOf, option, optional } from '../platform/words.ts';
 import { surveyTypes } from '../scores.ts';
 import { closeSurvey } from './complete.ts';
 import { createSurvey, shareUrl } from './create.ts';
-import { allSurveys, findManagedSurvey, openDraft } from './manage.queries.ts';
+import { demandSurvey } from './find.ts';
+import { allSurveys, openDraft } from './manage.queries.ts';
 
 const longestQuestion = 500;
 
@@ -63,8 +63,7 @@ const open = command({
   options: { id: id('which survey') },
   run: (tools: Tools, given) =>
     inDatabase(tools, async (db) => {
-      const survey = (await openDraft(db, given.id)) ?? (await findManagedSurvey(db, given.id));
-      if (!survey) throw notFound('survey');
+      const survey = (await openDraft(db, given.id)) ?? (await demandSurvey(db, given.id));
       if (survey.status !== 'active') {
         throw new Refusal('conflict', `the survey is ${survey.status}: only a draft can be opened`);
       }
@@ -102,12 +101,6 @@ const list = command({
 });
 
 export const surveyCommands: readonly Command<Tools>[] = [create, open, close, list];
-
-async function demandSurvey(db: Db, id: string) {
-  const survey = await findManagedSurvey(db, id);
-  if (!survey) throw notFound('survey');
-  return survey;
-}
 
 function isLanguage(tag: string): boolean {
   try {

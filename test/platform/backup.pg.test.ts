@@ -14,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'askback-backup-'));
 after(() => rmSync(folder, { recursive: true }));
 
 const secretKey = Buffer.alloc(32, 7);
+const simply = { keepKey: () => {}, afterwards: [] };
 
 /** A deployment with awkward text in it, one row in the outbox and one job in the queue. */
 async function deployment() {
@@ -51,10 +52,12 @@ test('a restored deployment has what the other had when it was backed up', async
   const before = await everything(db);
 
   const { db: fresh } = await emptyDatabase();
-  const restored = await restore(fresh, file, []);
+  const kept: Buffer[] = [];
+  const means = { keepKey: (key: Buffer) => kept.push(key), afterwards: [] };
+  const restored = await restore(fresh, file, means);
 
   assert.equal(restored.rows, rows);
-  assert.deepEqual(restored.secretKey, secretKey);
+  assert.deepEqual(kept, [secretKey]);
   assert.deepEqual(await everything(fresh), before);
 });
 
@@ -64,7 +67,7 @@ test('jobs that waited in the queue or the outbox wait in the outbox again', asy
   await backup(db, { file, secretKey });
 
   const { db: fresh } = await emptyDatabase();
-  await restore(fresh, file, []);
+  await restore(fresh, file, simply);
 
   const jobs = await fresh`select task, payload from outbox order by id`;
   const job = { task: 'webhooks.deliver', payload: { org_id, webhook_id: survey_id } };
@@ -76,7 +79,7 @@ test('after a restore triggers count and identities go on', async () => {
   const file = join(folder, 'goes-on');
   await backup(db, { file, secretKey: null });
   const { db: fresh } = await emptyDatabase();
-  await restore(fresh, file, []);
+  await restore(fresh, file, simply);
 
   await makeContact(fresh, { org_id, survey_id });
   await fresh`insert into withheld_sends (org_id, survey_id, email, reason_code, reason)
@@ -105,7 +108,9 @@ test('a file that was cut short changes nothing', async () => {
   writeFileSync(file, readFileSync(file).subarray(0, -40));
 
   const { db: fresh } = await emptyDatabase();
-  await assert.rejects(restore(fresh, file, []), { message: /the backup cannot be restored: / });
+  await assert.rejects(restore(fresh, file, simply), {
+    message: /the backup cannot be restored: /,
+  });
 
   const [left] = await fresh`select count(*)::int as organizations from organizations`;
   assert.equal(left?.['organizations'], 0);
@@ -115,14 +120,16 @@ test('a file of another kind is refused', async () => {
   const file = join(folder, 'other');
   writeFileSync(file, 'not a backup');
   const { db: fresh } = await emptyDatabase();
-  await assert.rejects(restore(fresh, file, []), { message: /the backup cannot be restored: / });
+  await assert.rejects(restore(fresh, file, simply), {
+    message: /the backup cannot be restored: /,
+  });
 });
 
 test('a database that holds something is not overwritten', async () => {
   const { db } = await deployment();
   const file = join(folder, 'filled');
   await backup(db, { file, secretKey });
-  await assert.rejects(restore(db, file, []), { message: /the database is not empty/ });
+  await assert.rejects(restore(db, file, simply), { message: /the database is not empty/ });
 });
 
 test('a step after the restore that fails takes the restore back', async () => {
@@ -132,7 +139,9 @@ test('a step after the restore that fails takes the restore back', async () => {
   const { db: fresh } = await emptyDatabase();
 
   const failing = () => Promise.reject(new Error('no'));
-  await assert.rejects(restore(fresh, file, [failing]), { message: 'no' });
+  await assert.rejects(restore(fresh, file, { ...simply, afterwards: [failing] }), {
+    message: 'no',
+  });
 
   const [left] = await fresh`select count(*)::int as organizations from organizations`;
   assert.equal(left?.['organizations'], 0);

@@ -13,7 +13,13 @@ const rowsAtATime = 500;
 /** What each room does to its own rows after a restore, in the same transaction. */
 export type AfterRestore = (tx: postgres.ISql) => Promise<void>;
 
-export type Restored = { rows: number; created_at: string; secretKey: Buffer | null };
+export type Restored = { rows: number; created_at: string };
+
+type Means = {
+  /** Keeps the secret key that came with the backup, before anything is written. */
+  keepKey: (key: Buffer) => void;
+  afterwards: readonly AfterRestore[];
+};
 
 /**
  * Fills an empty database from a backup: its migrations first, then all rows in one transaction, then
@@ -22,12 +28,13 @@ export type Restored = { rows: number; created_at: string; secretKey: Buffer | n
 export async function restore(
   db: Db,
   file: string,
-  afterwards: readonly AfterRestore[],
+  { keepKey, afterwards }: Means,
 ): Promise<Restored> {
   const lines = readLines(file);
   const header = await readHeader(lines);
   await prepareSchema(db, header);
   const tables = await listTables(db, notBackedUp);
+  if (header.secret_key) keepKey(Buffer.from(header.secret_key, 'base64'));
 
   const session = await db.reserve();
   try {
@@ -36,8 +43,7 @@ export async function restore(
     for (const step of afterwards) await step(session);
     await session`commit`;
     await migrate(db);
-    const secretKey = header.secret_key ? Buffer.from(header.secret_key, 'base64') : null;
-    return { rows, created_at: header.created_at, secretKey };
+    return { rows, created_at: header.created_at };
   } finally {
     await session`rollback`.catch(() => {});
     session.release();

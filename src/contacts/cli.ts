@@ -1,0 +1,34 @@
+import * as v from 'valibot';
+import { inDatabase, type Tools } from '../deployment.ts';
+import { type Command, command } from '../platform/command.ts';
+import { mailableAddress } from '../platform/mail/address.ts';
+import { createProgress } from '../platform/progress.ts';
+import { readTextFile } from '../platform/read-file.ts';
+import { id, option } from '../platform/words.ts';
+import { demandSurvey } from '../surveys/find.ts';
+import { importContacts } from './import.ts';
+
+const importFile = command({
+  name: 'contact import',
+  does: 'adds the contacts of a CSV file to a survey: all or none',
+  options: {
+    survey: id('which survey they are for'),
+    file: option(v.string(), 'FILE', 'CSV with a header row: email, name; more become properties'),
+  },
+  operands: ['file'],
+  run: (tools: Tools, { survey, file }) =>
+    inDatabase(tools, async (db) => {
+      const text = readTextFile(file);
+      const { org_id: orgId } = await demandSurvey(db, survey);
+      const isAddress = (address: string) => mailableAddress(address) !== undefined;
+      const onProgress = createProgress('contacts');
+      const data = await importContacts(
+        { db, isAddress, onProgress },
+        { orgId, surveyId: survey },
+        text,
+      );
+      return { data, text: `imported ${data.contacts} contacts` };
+    }),
+});
+
+export const contactCommands: readonly Command<Tools>[] = [importFile];

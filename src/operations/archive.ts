@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import * as v from 'valibot';
+import { inDatabase, openDatabase, type Tools } from '../deployment.ts';
+import { Refusal } from '../errors.ts';
+import { backup } from '../platform/backup/backup.ts';
+import { restore } from '../platform/backup/restore.ts';
+import { type Command, command } from '../platform/command.ts';
+import { refuseOldPostgres } from '../platform/migrate.ts';
+import { placeSecretKey, readSecretKey } from '../platform/secret-key.ts';
+import { flag, option } from '../platform/words.ts';
+import { giveUpAfterRestore } from '../sends/after-restore.ts';
+
+const file = option(v.string(), 'FILE', 'where the backup is');
+
+const backupCommand = command({
+  name: 'backup',
+  does: 'writes all that the deployment keeps into one file, while it serves or not',
+  options: { file, force: flag('overwrite a file that exists') },
+  operands: ['file'],
+  run: (tools: Tools, given) =>
+    inDatabase(tools, async (db, config) => {
+      if (existsSync(given.file) && !given.force) {
+        throw new Refusal('conflict', `${given.file} exists: give another name, or --force`);
+      }
+      const secretKey = config.secretKey ? null : (readSecretKey(config.dataDir) ?? null);
+      const { rows } = await backup(db, { file: given.file, secretKey });
+      const key = secretKey
+        ? 'The secret key is in it: keep it where only you can read it.'
+        : 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
+      return {
+        data: { file: given.file, rows },
+        text: `wrote ${rows} rows to ${given.file}. ${key}`,
+      };
+    }),
+});
+
+const restoreCommand = command({
+  name: 'restore',
+  does: 'fills an empty deployment from a backup',
+  options: { file },
+  operands: ['file'],
+  async run(tools: Tools, given) {
+    const config = tools.config();
+    const database = await openDatabase(config, { ...tools, connections: 3 });
+    const { db, dataDir, close } = database;
+    try {
+      await refuseOldPostgres(db);
+      const keepKey = (key: Buffer) => {
+        if (!config.secretKey) placeSecretKey(dataDir, key);
+      };
+      const { rows, created_at } = await restore(db, given.file, {
+        keepKey,
+        afterwards: [giveUpAfterRestore],
+      });
+      const data = { rows, created_at };
+      return { data, text: `restored ${rows} rows of the backup made at ${created_at}` };
+    } finally {
+      await close();
+    }
+  },
+});
+
+export const archiveCommands: readonly Command<Tools>[] = [backupCommand, restoreCommand];

@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import { inDatabase, type Tools } from '../deployment.ts';
+import { type Command, command } from '../platform/command.ts';
+import { mailableAddress } from '../platform/mail/address.ts';
+import { createProgress } from '../platform/progress.ts';
+import { readTextFile } from '../platform/read-file.ts';
+import { id, option } from '../platform/words.ts';
+import { demandSurvey } from '../surveys/find.ts';
+import { importResponses } from './import.ts';
+import { redactedExcerpt } from './redact.ts';
+import { releaseAnswer } from './release.ts';
+
+const release = command({
+  name: 'response release',
+  does: 'lets a held answer count after all: its events are told now',
+  options: { id: id('which answer') },
+  run: (tools: Tools, given) =>
+    inDatabase(tools, async (db) => {
+      const data = await releaseAnswer({ db, excerpt: redactedExcerpt }, given.id);
+      return { data, text: `released: the answer ${data.id} counts now` };
+    }),
+});
+
+const importAnswers = command({
+  name: 'import responses',
+  does: 'takes over answers given elsewhere, with their times, from a CSV file: all or none',
+  options: {
+    survey: id('whose answers they are'),
+    file: option(
+      v.string(),
+      'FILE',
+      'CSV with a header row: score, created at, comment, email, name',
+    ),
+  },
+  operands: ['file'],
+  run: (tools: Tools, { survey, file }) =>
+    inDatabase(tools, async (db) => {
+      const text = readTextFile(file);
+      const { org_id: orgId } = await demandSurvey(db, survey);
+      const isAddress = (address: string) => mailableAddress(address) !== undefined;
+      const onProgress = createProgress('answers');
+      const data = await importResponses(
+        { db, isAddress, onProgress },
+        { orgId, surveyId: survey },
+        text,
+      );
+      const before = data.passed_over === 0 ? '' : `, ${data.passed_over} were here before`;
+      return { data, text: `imported ${data.imported} answers${before}` };
+    }),
+});
+
+export const responseCommands: readonly Command<Tools>[] = [release, importAnswers];

@@ -1,0 +1,58 @@
+import { markAnswered } from '../contacts/answered.cte.ts';
+import type { Sql } from '../platform/db.ts';
+import { enqueueEach } from '../platform/outbox.ts';
+import type { Category, SurveyType } from '../scores.ts';
+
+export type HeldAnswer = {
+  id: string;
+  org_id: string;
+  survey_id: string;
+  contact_id: string | null;
+  type: SurveyType;
+  score: number;
+  category: Category;
+  comment: string | null;
+  held_reason: string | null;
+  created_at: Date;
+  known_names: string[];
+  known_addresses: string[];
+};
+
+/** For the operator's hand, who knows an answer by its id alone. */
+export async function findHeld(sql: Sql, id: string) {
+  const [held] = await sql<HeldAnswer[]>`
+    select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
+           r.held_reason, r.created_at,
+           array_remove(o.people || array[c.name, s.from_name], null) as known_names,
+           array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses
+    from responses r
+    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+    join organizations o on o.id = r.org_id
+    left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+    where r.id = ${id}`;
+  return held;
+}
+
+export async function releaseHeld(sql: Sql, held: HeldAnswer) {
+  const [released] = await sql<{ id: string }[]>`
+    with released as (
+      update responses
+      set held_reason = null
+      where org_id = ${held.org_id} and id = ${held.id} and held_reason is not null
+      returning id, org_id, comment
+    ), marked as (
+      ${markAnswered(sql, held, sql`exists (select from released)`)}
+    ), analyzed as (
+      ${enqueueEach(
+        sql,
+        'summaries.analyze',
+        sql`
+        select json_build_object('org_id', r.org_id, 'response_id', r.id, 'tries', 0)
+        from released r
+        join organizations o on o.id = r.org_id and o.ai_enabled
+        where r.comment is not null`,
+      )}
+    )
+    select id from released`;
+  return released;
+}

@@ -1,0 +1,10 @@
+import { notFound } from '../errors.ts';
+import type { Sql } from '../platform/db.ts';
+import { findManagedSurvey } from './manage.queries.ts';
+
+/** The survey that a command names by its id. */
+export async function demandSurvey(sql: Sql, id: string) {
+  const survey = await findManagedSurvey(sql, id);
+  if (!survey) throw notFound('survey');
+  return survey;
+}
