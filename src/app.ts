@@ -65,5 +65,8 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/summaries', summaryRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', answerPages(tools))
-    .route('/', docsRoutes(apiDocument(tools.settings)));
+    .route(
+      '/',
+      docsRoutes(() => apiDocument(tools.settings)),
+    );
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  fsyncSync,
+  constants,
   linkSync,
   mkdirSync,
   openSync,
@@ -46,12 +46,16 @@ export function readSecretKey(dataDir: string): Buffer | undefined {
   throw new Refusal('unavailable', `${path} is damaged: it must be base64 of ${keyBytes} bytes`);
 }
 
-/** On the disk before it has its name: a key that is seen is whole, also after a power cut. */
+/**
+ * On the disk before it has its name: a key that is seen is whole, also after a power cut. Opened to
+ * write through, because under Node's permission model there is no fsync.
+ */
+const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
+
 function writeWhole(path: string, text: string) {
-  const file = openSync(path, 'wx', 0o600);
+  const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_SYNC, 0o600);
   try {
     writeSync(file, text);
-    fsyncSync(file);
   } finally {
     closeSync(file);
   }

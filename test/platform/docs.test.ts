@@ -16,7 +16,7 @@ const document = describeApi({
   messages,
   messageHeaders: messageHeaders('Service'),
 });
-const docs = docsRoutes(document);
+const docs = docsRoutes(() => document);
 const page = await docs.request('https://feedback.example/docs');
 const text = await page.text();
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));

@@ -13,16 +13,23 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** The document for programs, and the same as a page for people. */
-export function docsRoutes(document: Document) {
-  const text = JSON.stringify(document, null, 2);
+export function docsRoutes(describe: () => Document) {
+  let described: { document: Document; text: string } | undefined;
+  /** Made when it is first asked for: describing everything would make up a quarter of the start. */
+  const api = () => {
+    if (described) return described;
+    const document = describe();
+    described = { document, text: JSON.stringify(document, null, 2) };
+    return described;
+  };
   return new Hono()
-    .get('/openapi.json', (c) => c.body(text, 200, { 'Content-Type': 'application/json' }))
+    .get('/openapi.json', (c) => c.body(api().text, 200, { 'Content-Type': 'application/json' }))
     .get('/docs', async (c) => {
       c.header('Content-Security-Policy', policy);
       c.header('Referrer-Policy', 'no-referrer');
       c.header('X-Content-Type-Options', 'nosniff');
       const origin = new URL(c.req.url).origin;
-      return c.html(html`<!doctype html>${<Page document={document} origin={origin} />}`);
+      return c.html(html`<!doctype html>${<Page document={api().document} origin={origin} />}`);
     });
 }
 
