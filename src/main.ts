@@ -5,6 +5,7 @@ import type { Tools } from './deployment.ts';
 import { Refusal } from './errors.ts';
 import { UsageError } from './platform/command.ts';
 import { runCommandLine } from './platform/command-line.ts';
+import { isDatabaseAway } from './platform/db.ts';
 import { explain } from './platform/faults.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
@@ -22,8 +23,8 @@ const tools: Tools = {
 
 // A reader that has seen enough, `head -1` say, is no failure of ours.
 process.stdout.on('error', () => process.exit(exitCodes.ok));
-process.on('uncaughtException', (error) => process.exit(report(error)));
-process.on('unhandledRejection', (error) => process.exit(report(error)));
+process.on('uncaughtException', endUnlessAway);
+process.on('unhandledRejection', endUnlessAway);
 
 process.exit(await run(process.argv.slice(2)));
 
@@ -35,6 +36,15 @@ async function run(words: readonly string[]): Promise<number> {
   } catch (error) {
     return report(error);
   }
+}
+
+/**
+ * An error that nobody waited for is a bug, and ends us. Except that a driver may tell of a lost
+ * connection in more places than one: whoever needs the database hears of it anyway, and an outage must
+ * not end a service that would be well again after it.
+ */
+function endUnlessAway(error: unknown) {
+  if (!isDatabaseAway(error)) process.exit(report(error));
 }
 
 /** Whatever went wrong is one sentence; where it went wrong interests who asks for it. */

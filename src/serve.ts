@@ -59,7 +59,7 @@ async function start({ config, log, parts, say }: Start) {
   const state = { draining: false };
   const checks = {
     ...databaseChecks(db),
-    jobs: () => runnersDown(work.jobs.state()),
+    runners: () => runnersDown(work.jobs.state()),
     draining: () => (state.draining ? 'is stopping' : undefined),
   };
   const app = createApp({

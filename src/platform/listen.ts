@@ -15,7 +15,7 @@ export type Door = {
   close: () => void;
 };
 
-const drainLimitMs = 20_000;
+const drainLimitMs = 12_000;
 const idlePollMs = 20;
 
 /**

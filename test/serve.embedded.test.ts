@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { addressIn, askback, startService } from './support/program.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'askback-serve-'));
+chmodSync(home, 0o755); // the account that Postgres runs as under root must get through
+after(() => rmSync(home, { recursive: true, force: true }));
+const environment = { ASKBACK_DATA_DIR: join(home, 'data'), PORT: '0' };
+const postmaster = () =>
+  Number(readFileSync(join(home, 'data/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
+
+test('with nothing set it brings its own Postgres; commands work before, beside and after it', async () => {
+  const made = await askback(['org', 'create', '--name', 'Nord', '--json'], environment);
+  assert.equal(made.code, 0, made.stderr);
+
+  const service = startService(environment);
+  const address = addressIn(await service.ready());
+  assert.equal((await fetch(`${address}/readyz`)).status, 200);
+  const beside = await askback(['org', 'list', '--json'], environment);
+  assert.deepEqual(JSON.parse(beside.stdout), [JSON.parse(made.stdout)]);
+
+  const second = await askback(['serve'], environment);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /^askback: another askback serves from .*: stop it, or set .*\n$/);
+
+  assert.equal(await service.stop(), 0);
+  const afterwards = await askback(['doctor', '--json'], environment);
+  const { ok, checks } = JSON.parse(afterwards.stdout);
+  assert.ok(ok);
+  assert.deepEqual(checks.map(({ name }: { name: string }) => name).slice(-3), [
+    'secret key',
+    'public URL',
+    'disk',
+  ]);
+});
+
+test('when its Postgres dies it says so and ends with 1, and the next start finds everything', async () => {
+  const service = startService(environment);
+  await service.ready();
+
+  process.kill(postmaster(), 'SIGKILL');
+
+  assert.equal(await service.exited, 1);
+  assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended; /);
+  const list = await askback(['org', 'list', '--json'], environment);
+  assert.equal(JSON.parse(list.stdout)[0]?.name, 'Nord', list.stderr);
+});
