@@ -65,13 +65,16 @@ export async function record(db: Db, lane: Lane, outcomes: readonly Outcome[]): 
     const webhook = await lockStanding(tx, lane);
     if (!webhook) return false;
 
-    const retries = await saveAttempts(tx, lane, outcomes.map(attemptRow));
-    const standing = standAfter(outcomes.map(attemptOf), webhook.failure_count);
+    const saved = await saveAttempts(tx, lane, outcomes.map(attemptRow));
+    const news = new Set(saved.map(({ id }) => id));
+    const counted = outcomes.filter(({ delivery }) => news.has(delivery.id));
+    const standing = standAfter(counted.map(attemptOf), webhook.failure_count);
     await saveStanding(tx, lane, {
       failures: standing.failures,
       deactivatedReason: webhook.active ? standing.deactivatedReason : null,
     });
 
+    const retries = saved.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
     await enqueue(
       tx,
       retries.map((runAt) => ({ task: 'webhooks.deliver', payload: lane, runAt })),

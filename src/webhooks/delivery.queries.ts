@@ -20,9 +20,12 @@ export type Lane = { org_id: string; webhook_id: string };
 
 /**
  * Takes due deliveries of a webhook in hand, oldest first. A claim holds while the worker pool that
- * made it lives. What is due to a webhook that is switched off becomes skipped instead.
+ * made it lives; one of our own that we do not know of is a claim whose answer was lost on the way.
+ * What is due to a webhook that is switched off becomes skipped instead.
  */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
+  const { by, atMost, inHand } = claim;
+  const takeable = sql`(claimed_by = ${by} or ${free(sql)}) and id <> all (${[...inHand]}::uuid[])`;
   return await sql<ClaimedDelivery[]>`
     with webhook as (
       select active, url, secret,
@@ -33,25 +36,25 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Cl
       update deliveries
       set status = 'skipped', next_attempt_at = null
       where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
-        and ${free(sql)} and (select not active from webhook)
+        and ${takeable} and (select not active from webhook)
     ), due as (
       select id
       from deliveries
       where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
-        and next_attempt_at <= now() and ${free(sql)} and (select active from webhook)
+        and next_attempt_at <= now() and ${takeable} and (select active from webhook)
       order by next_attempt_at
-      limit ${claim.atMost}
+      limit ${atMost}
       for update skip locked
     )
     update deliveries d
-    set claimed_by = ${claim.by}
+    set claimed_by = ${by}
     from due, webhook w
     where d.org_id = ${org_id} and d.id = due.id
     returning d.id, d.org_id, d.webhook_id, d.message_id, d.event, d.body, d.attempts,
               d.traceparent, d.created_at, w.url, w.secret, w.previous_secret`;
 }
 
-type Claim = { by: string; atMost: number };
+type Claim = { by: string; atMost: number; inHand: Iterable<string> };
 
 const free = (sql: Sql) => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
@@ -99,31 +102,37 @@ export type AttemptRow = {
   retry_in_seconds: number | null;
 };
 
-/** Writes attempts and what they mean for their deliveries; says when the next ones are due. */
+/**
+ * Writes attempts and what they mean for their deliveries. Gives back those that were news: an attempt
+ * that is written already, because the answer to the first writing was lost, changes nothing again.
+ */
 export async function saveAttempts(sql: Sql, { org_id }: Lane, attempts: readonly AttemptRow[]) {
-  const retries = await sql<{ next_attempt_at: Date }[]>`
+  return await sql<{ id: string; next_attempt_at: Date | null }[]>`
     with attempt as (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
         id uuid, number smallint, status text, status_code smallint, response_body text, error text,
         duration_ms integer, at timestamptz, retry_in_seconds integer)
+    ), news as (
+      update deliveries d
+      set status = a.status, attempts = a.number, status_code = a.status_code,
+          response_body = a.response_body, claimed_by = null,
+          delivered_at = case when a.status = 'delivered' then now() end,
+          next_attempt_at = now() + make_interval(secs => a.retry_in_seconds)
+      from attempt a
+      where d.org_id = ${org_id} and d.id = a.id and d.status = 'pending'
+        and d.attempts = a.number - 1
+      returning d.id, d.next_attempt_at
     ), recorded as (
       insert into delivery_attempts
         (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
       select ${org_id}, id, number, status_code, response_body, error, duration_ms, at
       from attempt
-      where exists (select from deliveries d where d.org_id = ${org_id} and d.id = attempt.id)
+      join news using (id)
       on conflict (org_id, delivery_id, number) do nothing
     )
-    update deliveries d
-    set status = a.status, attempts = a.number, status_code = a.status_code,
-        response_body = a.response_body, claimed_by = null,
-        delivered_at = case when a.status = 'delivered' then now() end,
-        next_attempt_at = now() + make_interval(secs => a.retry_in_seconds)
-    from attempt a
-    where d.org_id = ${org_id} and d.id = a.id and d.status = 'pending'
-    returning d.next_attempt_at`;
-  return retries.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
+    select id, next_attempt_at
+    from news`;
 }
 
 export async function saveStanding(

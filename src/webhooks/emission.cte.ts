@@ -7,7 +7,8 @@ export type Told = { orgId: string; events: readonly Event[]; traceparent?: stri
 /**
  * The CTEs that make a delivery for each webhook that subscribed to an event, and a job for each
  * webhook that has one; for a webhook that is switched off, a skipped delivery that can be replayed later. They
- * tell nothing unless `when` holds.
+ * tell nothing unless `when` holds. A webhook is locked against its deletion: one that is being deleted
+ * must not fail what is told to it.
  */
 export function emission(sql: Sql, { orgId, events, traceparent = null }: Told, when = sql`true`) {
   return sql`
@@ -23,6 +24,7 @@ export function emission(sql: Sql, { orgId, events, traceparent = null }: Told, 
                     ${events.map(({ body }) => body)}::text[]) as e (event, body)
         join webhooks w on w.org_id = ${orgId} and e.event = any (w.events)
         where ${when}
+        for key share of w
       ) d
       returning org_id, webhook_id, status
     ), queued as (

@@ -12,7 +12,7 @@ import {
 /** Attempts of one webhook under way at once: a subscriber that hangs holds no more than these. */
 export const inFlightPerWebhook = 16;
 const outcomesPerTransaction = 200;
-const recordAgainMs = 500;
+const tryAgainMs = 500;
 const postponeSeconds = 60;
 
 type LaneTools = DeliverTools & {
@@ -25,10 +25,15 @@ type LaneTools = DeliverTools & {
 
 type LaneState = Lane & {
   inFlight: number;
+  /** Claimed and not recorded yet: what this process knows of. */
+  inHand: Set<string>;
   filling: boolean;
   fillAgain: boolean;
   outcomes: Outcome[];
   recording: boolean;
+  /** Claims nothing until outcomes are written. */
+  heldBack: boolean;
+  tryingAgain: boolean;
 };
 
 export type Lanes = ReturnType<typeof createLanes>;
@@ -64,18 +69,34 @@ export function createLanes(tools: LaneTools) {
         lane.fillAgain = false;
         await claimAndStart(lane);
       }
+    } catch (error) {
+      fillLater(lane);
+      throw error;
     } finally {
       lane.filling = false;
       retire(lane);
     }
   }
 
+  /** A claim that failed may have been made all the same, and nobody else would look after it. */
+  function fillLater(lane: LaneState) {
+    if (lane.tryingAgain) return;
+    lane.tryingAgain = true;
+    setTimeout(() => {
+      lane.tryingAgain = false;
+      void refill(lane);
+    }, tryAgainMs);
+  }
+
   async function claimAndStart(lane: LaneState) {
     const atMost = inFlightPerWebhook - lane.inFlight;
-    if (atMost <= 0 || lane.outcomes.length >= outcomesPerTransaction) return;
-    const claimed = await claimDue(tools.db, lane, { by: tools.claimer(), atMost });
+    lane.heldBack = lane.outcomes.length >= outcomesPerTransaction;
+    if (atMost <= 0 || lane.heldBack) return;
+    const { inHand } = lane;
+    const claimed = await claimDue(tools.db, lane, { by: tools.claimer(), atMost, inHand });
     lane.inFlight += claimed.length;
     for (const delivery of claimed) {
+      inHand.add(delivery.id);
       void attempt(tools, delivery).then(
         (outcome) => settle(lane, outcome),
         (error: unknown) => giveBack(lane, delivery, error),
@@ -95,10 +116,11 @@ export function createLanes(tools: LaneTools) {
     tools.log.error({ err: error, delivery_id: delivery.id }, 'a delivery could not be attempted');
     await postpone(tools.db, delivery, postponeSeconds).catch(() => {});
     lane.inFlight -= 1;
+    lane.inHand.delete(delivery.id);
     void refill(lane);
   }
 
-  /** While Postgres is away nothing is claimed; the next sweep goes on. */
+  /** While Postgres is away nothing is claimed; the lane tries again by itself. */
   async function refill(lane: LaneState) {
     await fill(lane).catch((error: unknown) =>
       tools.log.warn({ err: error, webhook_id: lane.webhook_id }, 'no deliveries claimed'),
@@ -112,11 +134,17 @@ export function createLanes(tools: LaneTools) {
     while (lane.outcomes.length > 0) {
       const group = lane.outcomes.slice(0, outcomesPerTransaction);
       const saved = await save(lane, group);
-      if (saved) lane.outcomes.splice(0, group.length);
-      else await new Promise((later) => setTimeout(later, recordAgainMs));
+      if (saved) forget(lane, group);
+      else await new Promise((later) => setTimeout(later, tryAgainMs));
     }
     lane.recording = false;
     retire(lane);
+  }
+
+  function forget(lane: LaneState, group: readonly Outcome[]) {
+    lane.outcomes.splice(0, group.length);
+    for (const { delivery } of group) lane.inHand.delete(delivery.id);
+    if (lane.heldBack) void refill(lane);
   }
 
   /** What happened must not be forgotten because Postgres is away: it is written when it is back. */
@@ -132,6 +160,7 @@ export function createLanes(tools: LaneTools) {
 
   function retire(lane: LaneState) {
     if (lane.inFlight > 0 || lane.recording || lane.filling || lane.outcomes.length > 0) return;
+    if (lane.tryingAgain && !stopping) return;
     lanes.delete(lane.webhook_id);
     if (lanes.size === 0) onIdle?.();
   }
@@ -150,8 +179,11 @@ const newLane = ({ org_id, webhook_id }: Lane): LaneState => ({
   org_id,
   webhook_id,
   inFlight: 0,
+  inHand: new Set(),
   filling: false,
   fillAgain: false,
   outcomes: [],
   recording: false,
+  heldBack: false,
+  tryingAgain: false,
 });
