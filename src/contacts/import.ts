@@ -28,12 +28,14 @@ export async function importContacts(tools: ImportTools, where: Where, text: str
   const contacts = readContacts(text, tools.isAddress);
   return await tools.db.begin(async (tx) => {
     await holdForContacts(tx, where.orgId, where.surveyId);
+    let added = false;
     for (let done = 0; done < contacts.length; done += contactsAtOnce) {
       const some = contacts.slice(done, done + contactsAtOnce);
-      await saveContacts(tx, where, some);
+      const saved = await saveContacts(tx, where, some);
+      added ||= saved.some((contact) => contact.added);
       tools.onProgress(done + some.length, contacts.length);
     }
-    if (contacts.length > 0) await reopenForContact(tx, where.orgId, where.surveyId);
+    if (added) await reopenForContact(tx, where.orgId, where.surveyId);
     return { contacts: contacts.length };
   });
 }

@@ -7,7 +7,8 @@ export type ManyContact = {
   token: string;
 };
 
-export type SavedContact = { id: string; email: string; key: string; token: string };
+export type FoundContact = { id: string; email: string; key: string; token: string };
+export type SavedContact = FoundContact & { added: boolean };
 
 /** Adds contacts to a survey or updates them, as saving one does. No two may have the same address. */
 export async function saveMany(
@@ -26,7 +27,7 @@ export async function saveMany(
           properties = c.properties || excluded.properties,
           updated_at = now()
       where c.org_id = ${orgId}
-    returning id, email, lower(email) as key, token`;
+    returning id, email, lower(email) as key, token, xmax = 0 as added`;
 }
 
 /** Those of the addresses that are contacts of the survey already. */
@@ -35,7 +36,7 @@ export async function listByAddress(
   { orgId, surveyId }: { orgId: string; surveyId: string },
   keys: readonly string[],
 ) {
-  return await sql<SavedContact[]>`
+  return await sql<FoundContact[]>`
     select id, email, lower(email) as key, token
     from contacts
     where org_id = ${orgId} and survey_id = ${surveyId} and lower(email) = any (${[...keys]})`;

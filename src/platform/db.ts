@@ -46,6 +46,10 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof code === 'string' && (awayCodes.has(code) || code.startsWith('08'));
 }
 
+/** Whether a transaction was undone because it and another waited for each other. */
+export const isDeadlock = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === '40P01';
+
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -32,8 +32,6 @@ export type Claimed = {
 export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> {
   return await db.begin(async (tx) => {
     const { settings, judgements } = await judgeUnderLock(tx, where, wish.submitted);
-    await reopenForContact(tx, where.orgId, where.surveyId);
-
     const contacts = await saveContacts(tx, where, uniqueRecipients(wish.submitted));
     const claims = await insertClaims(tx, where, {
       requestId: wish.requestId,
@@ -41,6 +39,9 @@ export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> 
       traceparent: wish.traceparent,
       claims: claimsOf(judgements, contacts),
     });
+    if (claims.length > 0 || contacts.some(({ added }) => added)) {
+      await reopenForContact(tx, where.orgId, where.surveyId);
+    }
     await takeQuota(tx, where.orgId, settings.month, claims.length);
     await keepWithheld(tx, where, judgements);
     await enqueue(

@@ -62,25 +62,29 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
     select request_id from begun`;
 }
 
-/** Says "sending" before the first byte goes out; gives back those that still may go. */
+/**
+ * Says "sending" before the first byte goes out; gives back those that still may go, each with the
+ * number of this attempt: an outcome is only written for the attempt that it is the outcome of.
+ */
 export async function beginMails(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
-  return await sql<{ id: string }[]>`
+  return await sql<{ id: string; attempts: number }[]>`
     with begun as (
       update sends s
       set status = 'sending', sending_at = now(), attempts = s.attempts + 1
       from unnest(${mails.map(({ org_id }) => org_id)}::uuid[],
                   ${mails.map(({ id }) => id)}::uuid[]) as m (org_id, id)
       where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'
-      returning s.id, s.org_id, s.contact_id
+      returning s.id, s.org_id, s.contact_id, s.attempts
     ), marked as (
       ${markSending(sql, sql`select org_id, contact_id from begun`)}
     )
-    select id from begun`;
+    select id, attempts from begun`;
 }
 
 export type SettledMail = {
   id: string;
   org_id: string;
+  attempt: number;
   status: 'sent' | 'failed' | 'unknown' | 'claimed';
   contact_status: 'sent' | 'failed' | 'bounced' | 'pending';
   reason: string | null;
@@ -108,7 +112,7 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
     with outcome as (
       select *
       from json_to_recordset(${JSON.stringify(settled)}::text::json) as o (
-        id uuid, org_id uuid, status text, contact_status text, reason text, bounced boolean)
+        id uuid, org_id uuid, attempt smallint, status text, contact_status text, reason text, bounced boolean)
     ), written as (
       update sends s
       set status = o.status, reason = o.reason,
@@ -116,7 +120,8 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
                                       when 'failed' then 'refused' end,
           settled_at = case when o.status <> 'claimed' then now() end
       from outcome o
-      where s.org_id = o.org_id and s.id = o.id and s.status in ('sending', 'unknown')
+      where s.org_id = o.org_id and s.id = o.id and s.attempts = o.attempt
+        and s.status in ('sending', 'unknown')
       returning s.org_id, s.contact_id, s.email, s.month, s.status, o.contact_status, o.reason, o.bounced
     ), marked as (
       ${markSettled(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Db, isDatabaseAway } from '../platform/db.ts';
+import { type Db, isDatabaseAway, isDeadlock } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import {
   beginMails,
@@ -35,21 +35,32 @@ export type Mailing = ReturnType<typeof createMailing>;
  */
 export function createMailing({ db, log, mailer, waiting }: MailingTools) {
   const slots = createSlots(mailer.concurrency);
-  const begin = grouped<ClaimedMail, boolean>(async (mails) => {
-    const begun = new Set((await beginMails(db, mails)).map(({ id }) => id));
-    return mails.map(({ id }) => begun.has(id));
+  const begin = grouped<ClaimedMail, number | undefined>(async (mails) => {
+    const begun = new Map(
+      (await tryOn(() => beginMails(db, mails), isDeadlock)).map(({ id, attempts }) => [
+        id,
+        attempts,
+      ]),
+    );
+    return mails.map(({ id }) => begun.get(id));
   });
   const record = grouped<SettledMail, void>(async (settled) => {
-    await untilWritten(() => writeOutcomes(db, settled));
+    const mayPass = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
+    await tryOn(() => writeOutcomes(db, settled), mayPass);
     return settled.map(() => undefined);
   });
 
-  /** A job: every mail of it that is still to go out. Run again after a crash, it repeats none. */
+  /**
+   * A job: every mail of it that is still to go out. Run again after a crash, it repeats none. It does
+   * not end before all of them: run again while some are on their way, it would give these up.
+   */
   async function mail(orgId: string, sendIds: readonly string[]) {
     const lost = await giveUpBegun(db, orgId, sendIds, unknownOutcome);
     const mails = await listClaimed(db, orgId, sendIds);
     try {
-      await Promise.all(mails.map(mailOne));
+      const ends = await Promise.allSettled(mails.map(mailOne));
+      const failure = ends.find(({ status }) => status === 'rejected');
+      if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
       const requests = [...lost, ...mails].map(({ request_id }) => request_id);
       await waiting.tell(requests).catch((error: unknown) => log.warn({ err: error }, 'not told'));
@@ -57,13 +68,14 @@ export function createMailing({ db, log, mailer, waiting }: MailingTools) {
   }
 
   async function mailOne(mail: ClaimedMail) {
-    for (let attempts = mail.attempts + 1; ; attempts++) {
-      const outcome = await slots.run(async () =>
-        (await begin(mail)) ? await mailer.send(mail) : null,
-      );
-      if (!outcome) return;
-      const settlement = settle(outcome, attempts);
-      await record(settledMail(mail, settlement));
+    for (;;) {
+      const tried = await slots.run(async () => {
+        const attempt = await begin(mail);
+        return attempt === undefined ? null : { attempt, outcome: await mailer.send(mail) };
+      });
+      if (!tried) return;
+      const settlement = settle(tried.outcome, tried.attempt);
+      await record(settledMail(mail, tried.attempt, settlement));
       if (settlement.status !== 'again') return;
       await sleep(settlement.inMs);
     }
@@ -72,9 +84,12 @@ export function createMailing({ db, log, mailer, waiting }: MailingTools) {
   return { mail };
 }
 
-function settledMail(mail: ClaimedMail, settlement: ReturnType<typeof settle>): SettledMail {
-  const { id, org_id } = mail;
-  const row = { id, org_id, reason: null, bounced: false };
+function settledMail(
+  { id, org_id }: ClaimedMail,
+  attempt: number,
+  settlement: ReturnType<typeof settle>,
+): SettledMail {
+  const row = { id, org_id, attempt, reason: null, bounced: false };
   switch (settlement.status) {
     case 'sent':
       return { ...row, status: 'sent', contact_status: 'sent' };
@@ -100,13 +115,13 @@ async function writeOutcomes(db: Db, settled: readonly SettledMail[]) {
   });
 }
 
-/** What a mail server has said must not be forgotten because Postgres is away for a moment. */
-async function untilWritten(write: () => Promise<void>) {
+/** What a mail server has said must not be forgotten because Postgres is away, or others stood in the way. */
+async function tryOn<T>(write: () => Promise<T>, mayPass: (error: unknown) => boolean) {
   for (let waitedMs = 0; ; waitedMs += writeAgainMs) {
     try {
       return await write();
     } catch (error) {
-      if (!isDatabaseAway(error) || waitedMs >= writeForMs) throw error;
+      if (!mayPass(error) || waitedMs >= writeForMs) throw error;
       await sleep(writeAgainMs);
     }
   }

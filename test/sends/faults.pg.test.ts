@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createLog } from '../../src/platform/log.ts';
+import { claim } from '../../src/sends/claim.ts';
+import { beginMails, giveUpBegun, settleMails } from '../../src/sends/mailing.queries.ts';
+import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
+import { type MailOutcome, readContact } from '../../src/sends/rules.ts';
+import { createWaiting } from '../../src/sends/waiting.ts';
+import { testDatabase } from '../support/database.ts';
+import { someoneWaits } from '../support/locks.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make.ts';
+import { until } from '../support/until.ts';
+
+const { db } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const waiting = await createWaiting({ db, log });
+
+/** A survey of an organization of its own, and its sends to some people, claimed. */
+async function claimed(people: number) {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId);
+  await claimFor({ orgId, surveyId }, people);
+  const sends = await db<{ id: string; org_id: string }[]>`
+    select id, org_id from sends where org_id = ${orgId} order by email`;
+  return { orgId, surveyId, sends };
+}
+
+async function claimFor(where: { orgId: string; surveyId: string }, people: number) {
+  const submitted = Array.from({ length: people }, (_, n) =>
+    readContact({ email: `p${n}@people.test` }, () => true),
+  );
+  return await claim(db, where, { requestId: randomUUID(), submitted, traceparent: null });
+}
+
+const row = { org_id: '', reason: null, bounced: false } as const;
+const statusOf = async (id: string) =>
+  (await db<{ status: string }[]>`select status from sends where id = ${id}`)[0]?.status;
+
+test('the outcome of an earlier attempt, written late, does not let a mail go out again', async () => {
+  const { orgId, sends } = await claimed(1);
+  const { id } = sends[0]!;
+  const again = {
+    ...{ ...row, id, org_id: orgId, attempt: 1 },
+    status: 'claimed' as const,
+    contact_status: 'pending' as const,
+  };
+  await beginMails(db, sends);
+  await settleMails(db, [again]);
+  await beginMails(db, sends);
+
+  await settleMails(db, [again]);
+
+  assert.equal(await statusOf(id), 'sending');
+});
+
+test('what was given up as unknown is put right by its outcome', async () => {
+  const { orgId, sends } = await claimed(1);
+  const { id } = sends[0]!;
+  await beginMails(db, sends);
+  await giveUpBegun(db, orgId, [id], 'unknown');
+  await settleMails(db, [
+    { ...row, id, org_id: orgId, attempt: 1, status: 'sent', contact_status: 'sent' },
+  ]);
+  assert.equal(await statusOf(id), 'sent');
+});
+
+test('a job of which one mail cannot begin ends when the others have', async () => {
+  const { orgId, sends } = await claimed(2);
+  const asked: { email: string; answer: (outcome: MailOutcome) => void }[] = [];
+  const mailer: Mailer = {
+    concurrency: 1,
+    send: ({ email }) => new Promise((answer) => asked.push({ email, answer })),
+  };
+  const mailing = createMailing({ db, log, mailer, waiting });
+  let ended = false;
+  const ids = sends.map(({ id }) => id);
+  const job = assert.rejects(mailing.mail(orgId, ids)).then(() => (ended = true));
+  await until('the first is on its way', () => asked.length === 1);
+
+  asked[0]!.answer({ kind: 'transient', response: '421 later' });
+  await db.begin(async (tx) => {
+    await tx`select from sends where org_id = ${orgId} for update`;
+    await someoneWaits(db);
+    await db`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%sending_at%'`;
+  });
+  await until('the other is on its way', () => asked.length === 2);
+  assert.equal(ended, false);
+
+  asked[1]!.answer({ kind: 'accepted', response: '250 ok' });
+  await job;
+});
+
+test('outcomes are written although an import stood in their way', async () => {
+  const { orgId, surveyId, sends } = await claimed(2);
+  const answers: ((outcome: MailOutcome) => void)[] = [];
+  const mailer: Mailer = {
+    concurrency: 2,
+    send: () => new Promise((answer) => answers.push(answer)),
+  };
+  const mailing = createMailing({ db, log, mailer, waiting });
+  const ids = sends.map(({ id }) => id);
+  const mailed = mailing.mail(orgId, ids);
+  await until('both are on their way', () => answers.length === 2);
+
+  const contacts = await db<{ id: string }[]>`
+    select id from contacts where survey_id = ${surveyId} order by email desc`;
+  await db.begin(async (tx) => {
+    await tx`set local deadlock_timeout = '10s'`;
+    for (const [turn, { id }] of contacts.entries()) {
+      if (turn === 1) {
+        for (const answer of answers) answer({ kind: 'accepted', response: '250 ok' });
+        await someoneWaits(db);
+      }
+      await tx`update contacts set updated_at = now() where id = ${id}`;
+    }
+  });
+  await mailed;
+
+  assert.deepEqual(await Promise.all(ids.map(statusOf)), ['sent', 'sent']);
+});
+
+test('posting again to those who have answered does not open a completed survey', async () => {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId, { status: 'completed', completed_by: 'answers' });
+  const of = { org_id: orgId, survey_id: surveyId };
+  const answered = { email: 'p0@people.test', status: 'responded', responded_at: new Date() };
+  await makeContact(db, of, answered);
+  const stateOf = async () =>
+    (await db`select status from surveys where id = ${surveyId}`)[0]?.['status'];
+
+  await claimFor({ orgId, surveyId }, 1);
+  assert.equal(await stateOf(), 'completed');
+  await claimFor({ orgId, surveyId }, 2);
+  assert.equal(await stateOf(), 'active');
+});
