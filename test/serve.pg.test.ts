@@ -215,8 +215,10 @@ test('a database that is newer than the program is refused by name', async () =>
 });
 
 test('a database that does not exist is a sentence, at once', async () => {
-  const missing = `${url}_missing`;
-  const { code, stderr } = await askback(['serve'], environment({ DATABASE_URL: missing }));
+  const missing = new URL(url);
+  missing.pathname += '_missing';
+  const nowhere = environment({ DATABASE_URL: missing.href });
+  const { code, stderr } = await askback(['serve'], nowhere);
   assert.equal(code, 1);
   assert.equal(
     stderr,

@@ -7,7 +7,7 @@ export async function proxyTo(url: string) {
   const target = new URL(url);
   const open = new Set<Socket>();
   const server = createServer((incoming) => {
-    const outgoing = connect(Number(target.port), target.hostname);
+    const outgoing = connectTo(target);
     for (const [socket, other] of [
       [incoming, outgoing],
       [outgoing, incoming],
@@ -26,7 +26,9 @@ export async function proxyTo(url: string) {
 
   const { port } = server.address() as AddressInfo;
   const through = new URL(url);
+  through.hostname = '127.0.0.1';
   through.port = String(port);
+  through.searchParams.delete('host');
   const cut = async () => {
     const closed = once(server, 'close');
     server.close();
@@ -42,4 +44,10 @@ export async function proxyTo(url: string) {
       await once(server, 'listening');
     },
   };
+}
+
+/** A server that listens on a socket alone has its folder in `host`. */
+function connectTo({ hostname, port, searchParams }: URL): Socket {
+  const folder = searchParams.get('host');
+  return folder ? connect(`${folder}/.s.PGSQL.${port || 5432}`) : connect(Number(port), hostname);
 }
