@@ -18,6 +18,7 @@ import type { Waiting } from './sends/waiting.ts';
 import { summaryRoutes } from './summaries/routes.ts';
 import { surveyRoutes } from './surveys/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
+import { showTrouble } from './web/show.ts';
 import type { Outbound } from './webhooks/deliver.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -50,7 +51,7 @@ export function createApp(tools: AppTools) {
   const app = new Hono<RequestEnv>();
   return app
     .use(nameRequests)
-    .onError(answerError(tools.log))
+    .onError(answerError(tools.log, showTrouble))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks))
     .use('/api/*', authenticate(tools))

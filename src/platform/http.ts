@@ -12,7 +12,7 @@ import { parse } from './parse.ts';
 /** What every request carries, and its body once it was read. */
 export type RequestEnv = { Variables: { requestId: string; body?: string } };
 
-const statusOf = {
+export const statusOf = {
   invalid: 400,
   unauthorized: 401,
   forbidden: 403,
@@ -48,21 +48,24 @@ export const refuseNul: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
+/** A failed request as a page, when it was a person's; a program gets nothing from it, and so JSON. */
+type ShowTrouble = (c: Context, status: ContentfulStatusCode) => Response | undefined;
+
 /** The one place where an error becomes an answer. */
 export const answerError =
-  (log: Log): ErrorHandler<RequestEnv> =>
+  (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> =>
   (error, c) => {
-    const refusal = asRefusal(error);
+    const refusal = refusalIn(error);
     if (!refusal) {
       log.error({ err: fault(error), request_id: c.var.requestId, path: routePath(c) }, 'fault');
-      return c.json(errorBody(c, 'internal error', 'internal'), 500);
+      return showTrouble(c, 500) ?? c.json(errorBody(c, 'internal error', 'internal'), 500);
     }
     const { kind, retryInSeconds } = refusal;
     if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
     // What is left of a body that is too large is not read: the connection cannot be used again.
     if (kind === 'too_large') c.header('Connection', 'close');
     const body = errorBody(c, refusal.message, refusal.code, refusal.details);
-    return c.json(body, statusOf[kind]);
+    return showTrouble(c, statusOf[kind]) ?? c.json(body, statusOf[kind]);
   };
 
 const errorBody = (c: Context<RequestEnv>, error: string, code: string, details = {}) => ({
@@ -80,7 +83,8 @@ const fault = ({ name, message, stack, ...rest }: Error & { code?: unknown }) =>
   code: rest.code,
 });
 
-function asRefusal(error: unknown): Refusal | undefined {
+/** The refusal that an error is or comes to; nothing for a fault. */
+export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if ((error as { code?: unknown }).code === '22021') return unstorable();
   if (!isDatabaseAway(error)) return undefined;

@@ -43,10 +43,20 @@ export function notTakingAnswersPage(
   ]);
 }
 
-/** A page of nobody: a link that leads nowhere, or too many requests to find out whose it is. */
-export function nobodysPage(why: 'notFound' | 'tooManyRequests', language: Language): Page {
-  const { title, text } = language.texts[why];
-  return messagePage({ language, title }, [<Words title={title} text={text()} />]);
+type Unsaved = { action: string; fields: Readonly<Record<string, string>> };
+
+/** An answer that could not even be looked up whose it is. The form carries it, to be sent again. */
+export function notSavedPage(language: Language, { action, fields }: Unsaved): Page {
+  const { unavailable, notSaved, send } = language.texts;
+  return messagePage({ language, title: unavailable.title }, [
+    <Words title={unavailable.title} text={notSaved} />,
+    <form method="post" action={action}>
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit">{send}</button>
+    </form>,
+  ]);
 }
 
 type Frame = { language: Language; title: string; sender?: Sender };

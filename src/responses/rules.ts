@@ -20,6 +20,9 @@ export function rollUp({ promoters, passives, detractors }: Tally) {
 /** How long before an answer a machine's traces count: what opened the links earlier was not its giver. */
 const tracesMs = 10_000;
 
+/** A machine presses one button after the other; a person who thinks again takes longer than this. */
+const secondThoughtMs = 2_000;
+
 /** What a token's links saw: a page shown, the hidden link followed, or a form posted. */
 export type Signal = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
 
@@ -41,12 +44,14 @@ export function judgeAnswer({ score, trapped, signals }: Given): HeldReason | nu
   const recent = signals.filter(({ agoMs }) => agoMs <= tracesMs);
   if (recent.some(({ kind }) => kind === 'trap')) return 'hidden_link';
 
-  const scoresOf = (kind: Signal['kind']) =>
-    new Set(
-      recent.filter((each) => each.kind === kind && each.score !== null).map((each) => each.score),
-    );
-  if (scoresOf('view').size > 1) return 'scores_opened';
-  const posted = scoresOf('post');
+  if (scoresOf('view', recent).size > 1) return 'scores_opened';
+  const quick = recent.filter(({ agoMs }) => agoMs <= secondThoughtMs);
+  const posted = scoresOf('post', quick);
   posted.delete(score);
   return posted.size > 0 ? 'scores_posted' : null;
+}
+
+function scoresOf(kind: Signal['kind'], signals: readonly Signal[]): Set<number> {
+  const scores = signals.filter((each) => each.kind === kind).map(({ score }) => score);
+  return new Set(scores.filter((score) => score !== null));
 }

@@ -35,6 +35,10 @@ export type Texts = {
   draft: Message<[organization: string]>;
   notFound: Message<[]>;
   tooManyRequests: Message<[]>;
+  tooLarge: Message<[]>;
+  refused: Message<[]>;
+  unavailable: Message<[]>;
+  broken: Message<[]>;
 
   unsubscribe: Message<[email: string, organization: string]> & { action: string };
   unsubscribed: Message<[email: string, organization: string]> & { undo: string };

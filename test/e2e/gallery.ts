@@ -1,7 +1,7 @@
 import { type FormProps, formPage, type Survey } from '../../src/responses/form.tsx';
 import {
   answeredPage,
-  nobodysPage,
+  notSavedPage,
   notTakingAnswersPage,
   thanksPage,
 } from '../../src/responses/messages.tsx';
@@ -9,6 +9,7 @@ import { surveyTypes } from '../../src/scores.ts';
 import { type UnsubscribeProps, unsubscribePage } from '../../src/sends/unsubscribe-page.tsx';
 import { languageOf } from '../../src/web/language.ts';
 import type { Page } from '../../src/web/layout.tsx';
+import { nobodysPage } from '../../src/web/nobodys-page.tsx';
 
 const sender = { name: 'Harbour & Pine', color: '#0f766e' };
 const questions = {
@@ -60,6 +61,11 @@ export const gallery: Record<string, Page> = {
   closed: notTakingAnswersPage('closed', of({})),
   draft: notTakingAnswersPage('draft', of({})),
   'not-found': nobodysPage('notFound', languageOf('en')),
+  'too-large': nobodysPage('tooLarge', languageOf('en')),
+  refused: nobodysPage('refused', languageOf('en')),
+  unavailable: nobodysPage('unavailable', languageOf('en')),
+  broken: nobodysPage('broken', languageOf('ar')),
+  'not-saved': notSavedPage(languageOf('en'), { action: '', fields: { score: '9', comment } }),
   'too-many-requests': nobodysPage('tooManyRequests', languageOf('de')),
   unsubscribe: unsubscribe({ state: 'ask' }),
   unsubscribed: unsubscribe({ state: 'unsubscribed' }),

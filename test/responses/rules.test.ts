@@ -51,6 +51,8 @@ const cases: [why: string, signals: Signal[], trapped: boolean, held: HeldReason
   ['the hidden field', [], true, 'hidden_field'],
   ['another score posted just before', [signal('post', 3, 500)], false, 'scores_posted'],
   ['the same score posted twice', [signal('post', 9, 500)], false, null],
+  ['another score posted within two seconds', [signal('post', 3, 2_000)], false, 'scores_posted'],
+  ['another score posted before that: a second thought', [signal('post', 3, 2_001)], false, null],
   ['another score posted a minute before', [signal('post', 3, 60_000)], false, null],
 ];
 

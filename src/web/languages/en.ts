@@ -51,6 +51,22 @@ export const en: Texts = {
     text: () =>
       'Many requests are coming from your network right now. Please try again in a minute.',
   },
+  tooLarge: {
+    title: 'That was too much',
+    text: () => 'Please go back, shorten what you wrote, and send it again.',
+  },
+  refused: {
+    title: 'That did not work',
+    text: () => 'Please go back to the page before and try again from there.',
+  },
+  unavailable: {
+    title: 'We will be right back',
+    text: () => 'This page cannot be shown just now. Please try again in a moment.',
+  },
+  broken: {
+    title: 'Something went wrong here',
+    text: () => 'It is not your fault. Please try again a little later.',
+  },
 
   unsubscribe: {
     title: 'Unsubscribe?',

@@ -1,0 +1,32 @@
+import type { Language } from './language.ts';
+import { type Page, renderPage } from './layout.tsx';
+import { oneLine } from './style.ts';
+
+/** Why there is nothing else to show. */
+export type Trouble =
+  | 'notFound'
+  | 'tooManyRequests'
+  | 'tooLarge'
+  | 'refused'
+  | 'unavailable'
+  | 'broken';
+
+/** A page of nobody: whose it would be is not known, or does not matter now. */
+export function nobodysPage(why: Trouble, language: Language): Page {
+  const { title, text } = language.texts[why];
+  return renderPage({
+    language,
+    title,
+    style,
+    body: (
+      <>
+        <h1>{title}</h1>
+        <p>{text()}</p>
+      </>
+    ),
+  });
+}
+
+const style = oneLine(`
+h1 + p { margin-top: .75rem; font-size: 1.0625rem; color: var(--muted) }
+`);

@@ -1,0 +1,38 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { type Language, languageOf } from './language.ts';
+import type { Page } from './layout.tsx';
+import { nobodysPage, type Trouble } from './nobodys-page.tsx';
+import { wantsJson } from './wants-json.ts';
+
+/** Where people are led by links, whatever their browser says of itself. */
+const linkedPages = /^\/[sfu]\//;
+
+export const showPage = (
+  c: Context,
+  { html, headers }: Page,
+  status: ContentfulStatusCode = 200,
+): Response => c.html(html, status, headers);
+
+/** A failed request as its status alone tells it, to a person; a program gets nothing from here. */
+export function showTrouble(c: Context, status: ContentfulStatusCode): Response | undefined {
+  const { path } = c.req;
+  if (path.startsWith('/api/') || wantsJson(c)) return undefined;
+  const accepts = c.req.header('Accept') ?? '';
+  if (!linkedPages.test(path) && !accepts.includes('text/html')) return undefined;
+  const why = troubles[status] ?? (status < 500 ? 'refused' : 'broken');
+  return showPage(c, nobodysPage(why, readersLanguage(c)), status);
+}
+
+const troubles: Readonly<Record<number, Trouble>> = {
+  404: 'notFound',
+  413: 'tooLarge',
+  429: 'tooManyRequests',
+  503: 'unavailable',
+};
+
+/** The language that a browser asks for first: all there is to go by when no survey is known. */
+export function readersLanguage(c: Context): Language {
+  const [tag = 'en'] = (c.req.header('Accept-Language') ?? '').split(/[,;]/);
+  return languageOf(tag);
+}
