@@ -10,10 +10,12 @@ import { migrate } from './platform/migrate.ts';
 import { createParts, type Parts } from './platform/parts.ts';
 import { keepOnlyNetwork } from './platform/permission.ts';
 import { writeServiceRecord } from './platform/service-record.ts';
-import { redactedExcerpt } from './responses/redact.ts';
+import { prepareRedaction, redactedExcerpt } from './responses/redact.ts';
 import { startWork } from './work.ts';
 
 const connections = 20;
+/** After the first requests that a supervisor asks to see whether we are up. */
+const prepareAfterMs = 1000;
 const stopLimitMs = 29_000;
 
 /** Runs the service until the process is asked to stop. `ready` is told the address it listens on. */
@@ -71,6 +73,11 @@ async function start({ config, log, parts, say }: Start) {
     'requests',
     () => door.open(app.fetch),
     () => door.drain(),
+  );
+  await parts.start(
+    'redaction',
+    () => setTimeout(() => prepareRedaction().catch((err) => log.error({ err })), prepareAfterMs),
+    (it) => clearTimeout(it),
   );
   await parts.start(
     'readiness',
