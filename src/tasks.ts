@@ -5,6 +5,7 @@ import type { Db } from './platform/db.ts';
 import { type Task, task } from './platform/jobs/task.ts';
 import type { Jobs } from './platform/outbox.ts';
 import { Uuid } from './platform/parse.ts';
+import { forgetOpenings } from './responses/forget.ts';
 import type { Mailing } from './sends/mailing.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { type SummaryTools, summarizeMonths } from './summaries/summarize.ts';
@@ -31,6 +32,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
   'webhooks.tell_deactivation': task(OneWebhook, (webhook) => tellDeactivation(tools, webhook)),
   'webhooks.retire': task(Nothing, () => forgetOldDeliveries(tools)),
+  'responses.forget_openings': task(Nothing, () => forgetOpenings(tools)),
   'summaries.analyze': task(
     v.object({ org_id: Uuid, response_id: Uuid, tries: v.number() }),
     (job) => analyze(tools, job),
@@ -43,5 +45,6 @@ export const crontab: CronItem[] = [
   { task: 'keys.expire', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.retire', match: '41 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'responses.forget_openings', match: '23 3 * * *', options: { maxAttempts: 5 } },
   { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },
 ];

@@ -7,6 +7,7 @@ export type Jobs = {
   'webhooks.deliver': { org_id: string; webhook_id: string };
   'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
   'webhooks.retire': Record<string, never>;
+  'responses.forget_openings': Record<string, never>;
   'summaries.analyze': { org_id: string; response_id: string; tries: number };
   'summaries.monthly': Record<string, never>;
   'sends.mail': { org_id: string; send_ids: string[] };
