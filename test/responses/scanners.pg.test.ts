@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { redactedExcerpt } from '../../src/responses/redact.ts';
+import { releaseAnswer } from '../../src/responses/release.ts';
+import { ask, headingOf, visitor } from '../support/ask.ts';
+import { testDatabase } from '../support/database.ts';
+
+const { db } = await testDatabase();
+const { get, head, post, postJson } = visitor(db);
+
+type Asked = Awaited<ReturnType<typeof ask>>;
+
+/** What mail scanners do: they open every link of the mail, each as a browser would. */
+async function openEveryLink({ personal }: Asked) {
+  const scores = Array.from({ length: 11 }, (_, score) => score);
+  return await Promise.all(scores.map((score) => get(`${personal}?score=${score}`)));
+}
+
+const heldFor = async ({ answers }: Asked) =>
+  (await answers()).map(({ held_reason }) => held_reason);
+
+test('a scanner that opens every link sees the pages that a person sees, and nothing counts', async () => {
+  const asked = await ask(db);
+  for (const [score, page] of (await openEveryLink(asked)).entries()) {
+    const html = await page.text();
+    assert.equal(page.status, 200);
+    assert.match(html, new RegExp(`value="${score}"[^>]* checked`));
+  }
+  assert.deepEqual([await asked.answers(), await asked.told()], [[], []]);
+});
+
+test('a scanner that then presses the button is thanked like a person, and held', async () => {
+  const [scanned, person] = [await ask(db), await ask(db)];
+  await openEveryLink(scanned);
+
+  const [told, thanked] = [
+    await post(scanned.personal, { score: '10' }),
+    await post(person.personal, { score: '10' }),
+  ];
+
+  assert.equal(told.status, thanked.status);
+  assert.equal(await told.text(), await thanked.text());
+  assert.deepEqual([await heldFor(scanned), await heldFor(person)], [['scores_opened'], [null]]);
+  assert.deepEqual([await scanned.told(), (await person.told()).length], [[], 2]);
+});
+
+test('a program that is held gets the 201 that it expects', async () => {
+  const asked = await ask(db);
+  await openEveryLink(asked);
+  const answer = await postJson(asked.personal, { score: 3 });
+  const [{ id } = { id: '' }] = await asked.answers();
+  assert.deepEqual([answer.status, await answer.json()], [201, { data: { id, score: 3 } }]);
+});
+
+test('HEAD on links with two scores is a trace like GET', async () => {
+  const asked = await ask(db);
+  for (const score of [1, 9]) await head(`${asked.personal}?score=${score}`);
+  await post(asked.personal, { score: '9' });
+  assert.deepEqual(await heldFor(asked), ['scores_opened']);
+});
+
+test('a scanner that follows the link that no person sees is held, whatever it opens next', async () => {
+  const asked = await ask(db);
+  const html = await (await get(`${asked.personal}?score=9`)).text();
+  const [, hidden] = /<a href="([^"]*)" tabindex="-1"/.exec(html) ?? [];
+  assert.equal((await get(hidden!)).status, 200);
+  await post(asked.personal, { score: '9' });
+  assert.deepEqual(await heldFor(asked), ['hidden_link']);
+});
+
+test('a scanner that fills in the form behind that link, or the hidden field, is held', async () => {
+  const [behind, field] = [await ask(db), await ask(db)];
+  await post(`${behind.personal}/x`, { score: '9' });
+  await postJson(field.personal, { score: 9, topic: 'x' });
+  assert.deepEqual(
+    [await heldFor(behind), await heldFor(field)],
+    [['hidden_field'], ['hidden_field']],
+  );
+});
+
+test('a person who comes after the scanner is counted, and takes the place of what it gave', async () => {
+  const asked = await ask(db);
+  await openEveryLink(asked);
+  await post(asked.personal, { score: '0' });
+  const shown = await (await get(asked.personal)).text();
+  assert.equal(headingOf(shown), 'How likely are you to recommend us?');
+
+  await asked.letTimePass('11 seconds');
+  const page = await post(asked.personal, { score: '9', comment: 'It is me' });
+
+  assert.equal(headingOf(await page.text()), 'Thank you!');
+  assert.deepEqual(
+    (await asked.answers()).map(({ score, comment, held_reason }) => [score, comment, held_reason]),
+    [[9, 'It is me', null]],
+  );
+  assert.deepEqual(await asked.told(), ['response.received', 'survey.completed']);
+});
+
+test('a held answer counts and is told once it is released by hand', async () => {
+  const asked = await ask(db);
+  await openEveryLink(asked);
+  await post(asked.personal, { score: '2', comment: 'Call me: +44 20 7946 0000' });
+  const [{ id } = { id: '' }] = await asked.answers();
+
+  await releaseAnswer({ db, excerpt: redactedExcerpt }, id);
+
+  assert.deepEqual(await heldFor(asked), [null]);
+  assert.deepEqual(await asked.told(), [
+    'detractor.detected',
+    'response.received',
+    'survey.completed',
+  ]);
+  assert.equal(headingOf(await (await get(asked.personal)).text()), 'You have already answered');
+});
+
+test('a machine that presses one button after the other is held until it stops', async () => {
+  const asked = await ask(db);
+  await post(asked.personal, { score: '0', topic: 'x' });
+  await post(asked.personal, { score: '10' });
+  assert.deepEqual(await heldFor(asked), ['scores_posted']);
+
+  await asked.letTimePass('3 seconds');
+  await post(asked.personal, { score: '7' });
+  assert.deepEqual(await heldFor(asked), [null]);
+});
+
+test('speed alone holds nobody: a link opened and answered at once counts', async () => {
+  const asked = await ask(db);
+  await get(`${asked.personal}?score=9`);
+  await post(asked.personal, { score: '9' });
+  assert.deepEqual(await heldFor(asked), [null]);
+});
+
+test('somebody who opens a link without end is remembered sixty times a minute', async () => {
+  const { personal, contact } = await ask(db);
+  for (let times = 0; times < 70; times++) await get(personal);
+  const openings = await db`select from openings where contact_id = ${contact}`;
+  assert.equal(openings.length, 60);
+});

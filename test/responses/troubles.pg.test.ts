@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect } from '../../src/platform/db.ts';
+import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/ask.ts';
+import { testDatabase } from '../support/database.ts';
+import { proxyTo } from '../support/proxy.ts';
+
+const { db, url } = await testDatabase();
+const { get, post, postJson, request } = visitor(db);
+
+/** The page's words, and that it is a page like the others. */
+async function pageOf(answer: Response) {
+  assert.match(answer.headers.get('Content-Type') ?? '', /^text\/html/);
+  assert.match(answer.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'/);
+  assert.equal(answer.headers.get('Cache-Control'), 'no-store');
+  const html = await answer.text();
+  return { html, heading: headingOf(html) };
+}
+
+const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;
+
+test('a link that leads nowhere is a page for people, in their language, and JSON for programs', async () => {
+  for (const path of ['/s/none', '/f/none', '/s/none/x', '/f/none/x', '/nothing']) {
+    const page = await get(path, { ...asPerson, 'Accept-Language': 'de-AT, en' });
+    assert.equal(page.status, 404);
+    assert.equal((await pageOf(page)).heading, 'Hier ist keine Umfrage');
+    const refused = await get(path, asProgram);
+    assert.deepEqual([refused.status, await codeOf(refused)], [404, 'not_found']);
+  }
+});
+
+test('a browser that says nothing of itself gets pages where links lead, and JSON elsewhere', async () => {
+  assert.equal((await pageOf(await get('/s/none', {}))).heading, 'There is no survey here');
+  assert.equal(await codeOf(await get('/nothing', {})), 'not_found');
+});
+
+test('the API answers JSON, also to a browser', async () => {
+  const refused = await get('/api/v1/surveys', asPerson);
+  assert.deepEqual([refused.status, await codeOf(refused)], [401, 'unauthorized']);
+});
+
+test('a link with the character NUL in it is a page too', async () => {
+  assert.equal((await pageOf(await get('/s/a%00b'))).heading, 'There is no survey here');
+  const page = await get('/s/none?score=%00');
+  assert.equal(page.status, 400);
+  assert.equal((await pageOf(page)).heading, 'That did not work');
+});
+
+test('a method that a link does not take is 405 and says which it takes', async () => {
+  const { personal } = await ask(db);
+  const page = await request(personal, { method: 'DELETE', headers: asPerson });
+  assert.deepEqual([page.status, page.headers.get('Allow')], [405, 'GET, HEAD, OPTIONS, POST']);
+  assert.equal((await pageOf(page)).heading, 'That did not work');
+  const refused = await request(personal, { method: 'DELETE', headers: asProgram });
+  assert.deepEqual([refused.status, await codeOf(refused)], [405, 'method_not_allowed']);
+});
+
+test('a form of more than 1 MiB is 413', async () => {
+  const { personal, answers } = await ask(db);
+  const fields = { score: '9', comment: 'x'.repeat(1024 * 1024) };
+  const page = await post(personal, fields);
+  assert.deepEqual([page.status, page.headers.get('Connection')], [413, 'close']);
+  assert.equal((await pageOf(page)).heading, 'That was too much');
+  assert.equal(await codeOf(await post(personal, fields, asProgram)), 'body_too_large');
+  assert.deepEqual(await answers(), []);
+});
+
+test('a form with bytes that are no text is 400', async () => {
+  const { personal } = await ask(db);
+  const body = Buffer.from([0x73, 0x3d, 0xff]);
+  const page = await request(personal, { method: 'POST', headers: asPerson, body });
+  assert.equal(page.status, 400);
+  assert.equal((await pageOf(page)).heading, 'That did not work');
+});
+
+test('a fault is a page that says nothing of its cause', async () => {
+  const { personal, answers } = await ask(db);
+  const broken = visitor(db, { excerpt: () => Promise.reject(new Error('secret')) });
+  const page = await broken.post(personal, { score: '1', comment: 'Hm' });
+  assert.equal(page.status, 500);
+  const { html, heading } = await pageOf(page);
+  assert.equal(heading, 'Something went wrong here');
+  assert.doesNotMatch(html, /secret/);
+  assert.equal(
+    await codeOf(await broken.postJson(personal, { score: 1, comment: 'Hm' })),
+    'internal',
+  );
+  assert.deepEqual(await answers(), []);
+});
+
+/** A visitor of a service whose way to the database can be cut. */
+async function cuttable(excerpt?: (cut: () => Promise<void>) => Promise<string>) {
+  const proxy = await proxyTo(url);
+  const through = connect(proxy.url, { connections: 1 });
+  const tools = excerpt ? { excerpt: () => excerpt(proxy.cut) } : {};
+  return { ...proxy, ...visitor(through, tools), end: () => through.end({ timeout: 1 }) };
+}
+
+test('what was written while the database is away comes back, and is taken when it is sent again', async (t) => {
+  const { personal, answers } = await ask(db);
+  const service = await cuttable();
+  t.after(service.end);
+  await service.cut();
+
+  const page = await service.post(personal, { score: '8', comment: '"Nearly" <lost>' });
+  assert.deepEqual([page.status, page.headers.get('Retry-After')], [503, '1']);
+  const { html, heading } = await pageOf(page);
+  assert.equal(heading, 'We will be right back');
+  assert.match(html, /could not be saved just now. Please send it again/);
+
+  await service.mend();
+  const [, action] = /<form method="post" action="([^"]*)"/.exec(html) ?? [];
+  const fields = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  const written = Object.fromEntries(fields.map(([, name, value]) => [name, decoded(value!)]));
+  assert.equal((await service.post(action!, written)).status, 200);
+  assert.deepEqual(
+    (await answers()).map(({ score, comment, held_reason }) => [score, comment, held_reason]),
+    [[8, '"Nearly" <lost>', null]],
+  );
+});
+
+const decoded = (text: string) =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"');
+
+test('a database that goes away while it is saved leaves the form as it was filled in', async (t) => {
+  const { personal, answers } = await ask(db);
+  const service = await cuttable(async (cut) => {
+    await cut();
+    return '';
+  });
+  t.after(service.end);
+
+  const page = await service.post(personal, { score: '1', comment: 'Slow' });
+
+  const { html } = await pageOf(page);
+  assert.equal(page.status, 503);
+  assert.match(complaintOf(html) ?? '', /could not be saved just now/);
+  assert.match(html, /value="1"[^>]* checked/);
+  assert.match(html, /Slow<\/textarea>/);
+  assert.deepEqual(await answers(), []);
+});
+
+test('a program hears in JSON that the database is away, and so does who only looks', async (t) => {
+  const { personal, shared } = await ask(db);
+  const service = await cuttable();
+  t.after(service.end);
+  await service.cut();
+  for (const link of [personal, shared]) {
+    const refused = await service.postJson(link, { score: 9 });
+    assert.deepEqual([refused.status, await codeOf(refused)], [503, 'database_unavailable']);
+    const page = await service.get(link);
+    assert.deepEqual([page.status, page.headers.get('Retry-After')], [503, '1']);
+    assert.equal((await pageOf(page)).heading, 'We will be right back');
+  }
+});
+
+test('what a machine left in the hidden field stays with it over an outage', async (t) => {
+  const { personal } = await ask(db);
+  const service = await cuttable();
+  t.after(service.end);
+  await service.cut();
+  const { html } = await pageOf(await service.post(personal, { score: '8', topic: 'spam' }));
+  assert.match(html, /<input type="hidden" name="topic" value="[^"]+"/);
+});
+
+test('JSON that cannot be read is 400', async () => {
+  const { personal } = await ask(db);
+  const headers = { 'Content-Type': 'application/json' };
+  const refused = await request(personal, { method: 'POST', headers, body: '{' });
+  assert.equal(refused.status, 400);
+  assert.equal(await codeOf(await postJson(personal, [9])), 'invalid_json');
+});
