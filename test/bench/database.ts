@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { runMigrations } from 'graphile-worker';
+import { connect, type Db } from '../../src/platform/db.ts';
+import { startTemporary } from '../../src/platform/embedded/temporary.ts';
+import { migrate } from '../../src/platform/migrate.ts';
+
+export type BenchDatabase = { url: string; db: Db; drop: () => Promise<void> };
+
+/** The Postgres that TEST_DATABASE_URL names, or a fresh embedded one. */
+export async function benchServer() {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given) return { url: given, stop: async () => {} };
+  return await startTemporary();
+}
+
+/** A migrated, empty database of its own, with as many connections as the service has. */
+export async function benchDatabase(server: string): Promise<BenchDatabase> {
+  const name = `bench_${randomUUID().replaceAll('-', '')}`;
+  const admin = connect(server, { connections: 1 });
+  await admin`create database ${admin(name)} template template0 encoding 'UTF8'`;
+  const address = new URL(server);
+  address.pathname = `/${name}`;
+  const url = address.href;
+  const db = connect(url, { connections: serviceConnections });
+  await migrate(db);
+  await runMigrations({ connectionString: url });
+  return {
+    url,
+    db,
+    async drop() {
+      await db.end({ timeout: 1 });
+      await admin`drop database ${admin(name)} with (force)`;
+      await admin.end();
+    },
+  };
+}
+
+const serviceConnections = 20;

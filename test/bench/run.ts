@@ -1,0 +1,28 @@
+import { connect } from '../../src/platform/db.ts';
+import { benchServer } from './database.ts';
+import { reads } from './reads.ts';
+import { keep, machine, type Section, text } from './report.ts';
+
+/** Measures the service beside its floors. A word on the command line chooses one part. */
+const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = { reads };
+
+const only = process.argv[2];
+const chosen = Object.keys(parts).filter((name) => !only || name === only);
+if (chosen.length === 0) throw new Error(`only= takes one of ${Object.keys(parts).join(', ')}`);
+
+const server = await benchServer();
+try {
+  const db = connect(server.url, { connections: 1 });
+  const kind = await machine(db);
+  await db.end();
+  const sections: Section[] = [];
+  for (const name of chosen) {
+    console.error(`== ${name}`);
+    sections.push(...(await parts[name]!(server.url)));
+  }
+  const report = text(kind, sections);
+  console.log(report);
+  if (!only) keep(report);
+} finally {
+  await server.stop();
+}

@@ -1,0 +1,198 @@
+import { issueKey } from '../../src/keys/issue.ts';
+import type { Db, Sql } from '../../src/platform/db.ts';
+import { one } from '../../src/platform/db.ts';
+
+export type Size = { organizations: number; responses: number; contacts: number };
+
+/** The word that a search looks for: in a handful of the large organization's comments. */
+export const rareWord = 'zugzwang';
+
+/** The first organization has this part of all contacts and answers; the others share the rest. */
+const largePart = 0.55;
+const surveysOfLarge = 20;
+const surveysOfOthers = 5;
+const days = 730;
+const phrases = 20_000;
+
+/**
+ * Fills an empty database by a few statements. Triggers and checks rest meanwhile: the tallies are
+ * counted from the rows, as the triggers would have, and compared with them at the end.
+ */
+export async function seed(db: Db, size: Size) {
+  await db.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`;
+    await sql`set local maintenance_work_mem = '512MB'`;
+    await sql`set local work_mem = '256MB'`;
+    await sql`select setseed(0.5)`;
+    const indexes = await dropIndexes(sql);
+    await addOrganizations(sql, size);
+    await addContacts(sql, size);
+    await addAnswers(sql, size);
+    await addTallies(sql);
+    for (const { indexdef } of indexes) await sql.unsafe(indexdef);
+  });
+  await db`vacuum analyze`;
+  await compareTallies(db);
+}
+
+/** Built at once from all rows, an index takes a fraction of the time that row by row would. */
+async function dropIndexes(sql: Sql) {
+  const indexes = await sql<{ indexname: string; indexdef: string }[]>`
+    select indexname, indexdef
+    from pg_indexes
+    where schemaname = 'public' and tablename in ('contacts', 'responses')
+      and not exists (select from pg_constraint where conname = indexname)`;
+  for (const { indexname } of indexes) await sql`drop index ${sql(indexname)}`;
+  return indexes;
+}
+
+async function addOrganizations(sql: Sql, { organizations }: Size) {
+  await sql`
+    create temp table orgs on commit drop as
+    select n, gen_random_uuid() as id from generate_series(1, ${organizations}::int) n`;
+  await sql`insert into organizations (id, name) select id, 'Organization ' || n from orgs`;
+  await sql`
+    insert into tags (org_id, name, color)
+    select id, 'tag ' || t, '#2f6fed' from orgs, generate_series(1, 12) t`;
+  await sql`
+    create temp table places on commit drop as
+    select o.n as org, o.id as org_id, place, gen_random_uuid() as survey_id
+    from orgs o, generate_series(1, case when n = 1 then ${surveysOfLarge}::int else ${surveysOfOthers}::int end) place`;
+  await sql`
+    insert into surveys (id, org_id, name, question_text, from_name, from_email, reply_to, share_id, created_at)
+    select survey_id, org_id, 'Survey ' || place, 'How likely are you to recommend us?', 'Ann',
+           'ann@acme.test', 'ann@acme.test', replace(survey_id::text, '-', ''),
+           now() - make_interval(days => ${days}::int, mins => place)
+    from places`;
+}
+
+/** Which survey the i-th of n rows belongs to: an organization, and a survey of it. */
+const spread = (sql: Sql, { organizations }: Size, n: number) => sql`
+  select i, case when i <= ${Math.round(n * largePart)}::int then 1
+                 else 2 + i % ${organizations - 1}::int end as org
+  from generate_series(1, ${n}::int) i`;
+
+const placeOf = (sql: Sql) => sql`
+  1 + (s.i / 211) % case when s.org = 1 then ${surveysOfLarge}::int else ${surveysOfOthers}::int end`;
+
+async function addContacts(sql: Sql, size: Size) {
+  await sql`
+    create temp table people on commit drop as
+    select gen_random_uuid() as id, p.org_id, p.survey_id, s.i, s.i % 20 as kind,
+           now() - random() * ${days}::int * interval '1 day' as created_at,
+           row_number() over (partition by p.survey_id) as number
+    from (${spread(sql, size, size.contacts)}) s
+    join places p on p.org = s.org and p.place = ${placeOf(sql)}`;
+  await sql`
+    insert into contacts (id, org_id, survey_id, email, name, status, token, sent_at, responded_at, created_at)
+    select id, org_id, survey_id, first || '.' || last || i || '@' || last || '.example', first || ' ' || last,
+           case when kind < 15 then 'responded' when kind < 18 then 'sent' else 'pending' end,
+           'token' || i, case when kind < 18 then created_at end, case when kind < 15 then created_at end,
+           created_at
+    from people,
+         lateral (select (array['ada','ben','chloe','dmitri','elena','farid','grace','hugo'])[1 + i % 8] as first,
+                         (array['moreau','schmidt','tanaka','okafor','rossi','novak','silva'])[1 + i % 7] as last) names`;
+}
+
+async function addAnswers(sql: Sql, size: Size) {
+  await sql`
+    create temp table comments on commit drop as
+    select p, (select string_agg(word, ' ') from (
+                 select (${vocabulary}::text[])[1 + floor(random() * ${vocabulary.length}::int)::int] as word
+                 from generate_series(1, 6 + p % 12)) w) as comment
+    from generate_series(0, ${phrases - 1}::int) p`;
+  await sql`create index on people (survey_id, number)`;
+  await sql`analyze people`;
+  await sql`
+    create temp table given on commit drop as
+    select i, org_id, survey_id, id as contact_id, 'link' as source, created_at from people where kind < 15`;
+  const left = one(
+    await sql<{ n: number }[]>`select ${size.responses}::int - count(*)::int as n from given`,
+  ).n;
+  await sql`
+    insert into given
+    select s.i, p.org_id, p.survey_id, c.id, case when c.id is null then 'share' else 'import' end,
+           now() - random() * ${days}::int * interval '1 day'
+    from (${spread(sql, size, left)}) s
+    join places p on p.org = s.org and p.place = ${placeOf(sql)}
+    left join people c on c.survey_id = p.survey_id and s.i % 2 = 0 and c.number = 1 + s.i % 150`;
+  await sql`
+    insert into responses (org_id, survey_id, contact_id, source, score, category, comment, created_at)
+    select org_id, survey_id, contact_id, source, score,
+           case when score >= 9 then 'promoter' when score >= 7 then 'passive' else 'detractor' end,
+           case when i % 9 < 4 then comment || case when i % 90000 = 2 then ${` ${rareWord}`} else '' end end, g.created_at
+    from given g
+    cross join lateral (select (array[10,9,8,10,7,9,3,10,6,9,8,0,5])[1 + i % 13]::smallint as score) s
+    join comments on p = i % ${phrases}::int`;
+}
+
+const vocabulary =
+  'the a and to of it we was for with very really support delivery price quality product team fast slow helpful invoice package colour size broken missing great good poor excellent terrible again never always order shop online mobile app login password refund exchange service staff friendly waiting hours days weeks late early happy unhappy recommend friend family quick answer question easy difficult'.split(
+    ' ',
+  );
+
+async function addTallies(sql: Sql) {
+  await sql`
+    insert into survey_tallies (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
+    select org_id, survey_id, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum), sum(contacts), sum(sent), sum(responded)
+    from (${counted(sql)}) each
+    group by org_id, survey_id`;
+  await sql`
+    insert into day_tallies (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
+    select org_id, survey_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum), sum(contacts)
+    from (${counted(sql)}) each
+    group by org_id, survey_id, day`;
+  await sql`
+    insert into organization_day_tallies (org_id, day, slot, promoters, passives, detractors, contacts)
+    select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
+    from day_tallies
+    group by org_id, day`;
+}
+
+const counted = (sql: Sql) => sql`
+  select org_id, survey_id, (created_at at time zone 'UTC')::date as day,
+         count(*) filter (where category = 'promoter') as promoters,
+         count(*) filter (where category = 'passive') as passives,
+         count(*) filter (where category = 'detractor') as detractors,
+         sum(score) as score_sum, 0 as contacts, 0 as sent, 0 as responded
+  from responses
+  group by 1, 2, 3
+  union all
+  select org_id, survey_id, (created_at at time zone 'UTC')::date, 0, 0, 0, 0,
+         count(*), count(sent_at), count(responded_at)
+  from contacts
+  group by 1, 2, 3`;
+
+async function compareTallies(sql: Sql) {
+  const [wrong] = await sql`
+    select rows, surveys, days, organization_days
+    from (select count(*) as rows, sum(score) as scores from responses) r,
+         (select sum(promoters + passives + detractors) as surveys, sum(score_sum) as scores from survey_tallies) s,
+         (select sum(promoters + passives + detractors) as days from day_tallies) d,
+         (select sum(promoters + passives + detractors) as organization_days from organization_day_tallies) o
+    where (surveys, days, organization_days, s.scores) is distinct from (rows, rows, rows, r.scores)`;
+  if (wrong) throw new Error(`the tallies differ from the rows: ${JSON.stringify(wrong)}`);
+}
+
+export type Client = {
+  orgId: string;
+  large: boolean;
+  surveyId: string;
+  responseId: string;
+  key: string;
+};
+
+/** Keys to ask with: one for each organization and as many again for the large one. */
+export async function issueKeys(sql: Sql): Promise<Client[]> {
+  const found = await sql<Omit<Client, 'key'>[]>`
+    select s.org_id as "orgId", count(*) over (partition by s.org_id) > ${surveysOfOthers}::int as large,
+           s.id as "surveyId", r.id as "responseId"
+    from surveys s
+    cross join lateral (select id from responses where survey_id = s.id order by created_at desc limit 1) r`;
+  const clients: Client[] = [];
+  for (const each of found) {
+    const { key } = await issueKey(sql, each.orgId, { name: 'bench' });
+    clients.push({ ...each, key });
+  }
+  return clients;
+}

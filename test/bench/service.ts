@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { bundle } from '../../ops/build/bundle.ts';
+
+const module = '.cache/bench/askback.mjs';
+const clockTicksPerSecond = 100;
+
+export type Service = {
+  port: number;
+  /** From the start of the process to the line that says it listens. */
+  readyMs: number;
+  privateMegabytes: () => number | null;
+  residentMegabytes: () => number | null;
+  cpuMs: () => number;
+  stop: () => Promise<void>;
+};
+
+let bundled: Promise<void> | undefined;
+
+/** The service as it is shipped: one module, compiled before, in a process of its own. */
+export async function startService(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  bundled ??= bundle('src/main.ts', module);
+  await bundled;
+  const begun = performance.now();
+  const options = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
+  const child = spawn(process.execPath, [...options, module, 'serve'], {
+    env: {
+      DATABASE_URL: databaseUrl,
+      ASKBACK_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      ASKBACK_RATE_LIMIT: '1000000',
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      NODE_COMPILE_CACHE: '.cache/bench/compiled',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = Number(/:(\d+)$/.exec(await firstLine(child))?.[1]);
+  const readyMs = performance.now() - begun;
+  return { port, readyMs, ...usage(child.pid!), stop: () => stop(child) };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  const lines = createInterface({ input: child.stdout! });
+  const [line] = await Promise.race([
+    once(lines, 'line') as Promise<[string]>,
+    once(child, 'exit').then(() => Promise.reject(new Error('the service ended at its start'))),
+  ]);
+  return line;
+}
+
+async function stop(child: ChildProcess) {
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  await gone;
+}
+
+/** What a process uses, as Linux tells it. */
+function usage(pid: number) {
+  const megabytes = (field: RegExp) => {
+    try {
+      const kilobytes = [...readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(field)];
+      return kilobytes.reduce((sum, [, amount]) => sum + Number(amount), 0) / 1024;
+    } catch {
+      return null;
+    }
+  };
+  return {
+    privateMegabytes: () => megabytes(/^Private_(?:Clean|Dirty): +(\d+)/gm),
+    residentMegabytes: () => megabytes(/^Rss: +(\d+)/gm),
+    cpuMs() {
+      const [user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .split(') ')[1]!
+        .split(' ')
+        .slice(11, 13)
+        .map(Number);
+      return ((user + system) * 1000) / clockTicksPerSecond;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Db } from '../../src/platform/db.ts';
+import { connect } from '../../src/platform/db.ts';
+import { bareApp } from '../support/app.ts';
+import { testSettings } from '../support/settings.ts';
+import { percentiles } from './load.ts';
+
+/** What a request asks of Postgres: its statements in their order, with their parameters. */
+export type Statements = readonly { text: string; parameters: unknown[] }[];
+
+export type Ask = { path: string; headers: Record<string, string> };
+
+/** Runs requests through the application once, and writes down every statement that it sends. */
+export async function recordStatements(url: string, asks: readonly Ask[]): Promise<Statements[]> {
+  const db = connect(url, { connections: 1 });
+  const app = bareApp(db, { settings: { ...testSettings, rateLimit: 1_000_000 } });
+  let heard: { text: string; parameters: unknown[] }[] = [];
+  const hear = (_connection: number, text: string, parameters: unknown[]) => {
+    heard.push({ text, parameters });
+  };
+  // postgres.js looks at this option at every statement; its type only knows it at the beginning.
+  Object.assign(db.options, { debug: hear });
+  const recorded: Statements[] = [];
+  for (const { path, headers } of asks) {
+    heard = [];
+    const { status } = await app.request(path, { headers });
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    recorded.push(heard.filter(({ text }) => !text.includes('pg_catalog')));
+  }
+  await db.end();
+  return recorded;
+}
+
+type Replay = { concurrency: number; seconds: number };
+
+/** The floor: the same statements bare through the driver, on as many connections as the service has. */
+export async function replay(
+  db: Db,
+  statements: readonly Statements[],
+  { concurrency, seconds }: Replay,
+) {
+  const latencies: number[] = [];
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
+  let next = 0;
+  const worker = async () => {
+    for (let at = performance.now(); at < end; at = performance.now()) {
+      for (const { text, parameters } of statements[next++ % statements.length]!) {
+        await db.unsafe(text, parameters as never[], { prepare: true });
+      }
+      latencies.push(performance.now() - at);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const elapsed = (performance.now() - begun) / 1000;
+  return { perSecond: latencies.length / elapsed, ...percentiles(latencies) };
+}
