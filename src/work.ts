@@ -20,7 +20,7 @@ import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import { createLanes } from './webhooks/lanes.ts';
 
-const connectionsPerHost = 64;
+const connectionsPerHost = 128;
 const mailboxConcurrency = 20;
 const sweepMs = 1000;
 /** With what requests may take before it, and the rest after it, less than the 30 seconds promised. */

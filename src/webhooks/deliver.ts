@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db.ts';
+import type { FailureKind } from '../platform/outbound/post.ts';
 import { enqueue } from '../platform/outbox.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import {
@@ -24,6 +25,7 @@ export type Answer = {
   statusCode: number | null;
   body: string;
   error: string | null;
+  errorKind: FailureKind | null;
   durationMs: number;
 };
 
@@ -55,6 +57,10 @@ export async function attempt(tools: DeliverTools, delivery: ClaimedDelivery): P
   });
   return { delivery, answer, at };
 }
+
+/** No connection was free, or we hung up ourselves: the subscriber is not to answer for that. */
+export const isOurFault = ({ errorKind }: Answer) =>
+  errorKind === 'busy' || errorKind === 'cancelled';
 
 /**
  * Records attempts of one webhook's deliveries and all that follows: the retries, how the webhook

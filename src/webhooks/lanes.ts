@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
-import { attempt, type DeliverTools, type Outcome, record } from './deliver.ts';
+import { attempt, type DeliverTools, isOurFault, type Outcome, record } from './deliver.ts';
 import {
   type ClaimedDelivery,
   claimDue,
@@ -13,7 +13,8 @@ import {
 export const inFlightPerWebhook = 16;
 const outcomesPerTransaction = 200;
 const tryAgainMs = 500;
-const postponeSeconds = 60;
+const unsentPostponeSeconds = 1;
+const faultPostponeSeconds = 60;
 
 type LaneTools = DeliverTools & {
   db: Db;
@@ -99,12 +100,16 @@ export function createLanes(tools: LaneTools) {
       inHand.add(delivery.id);
       void attempt(tools, delivery).then(
         (outcome) => settle(lane, outcome),
-        (error: unknown) => giveBack(lane, delivery, error),
+        (error: unknown) => giveBackBroken(lane, delivery, error),
       );
     }
   }
 
   function settle(lane: LaneState, outcome: Outcome) {
+    if (isOurFault(outcome.answer)) {
+      void giveBack(lane, outcome.delivery, unsentPostponeSeconds);
+      return;
+    }
     lane.inFlight -= 1;
     lane.outcomes.push(outcome);
     void recordAll(lane);
@@ -112,9 +117,13 @@ export function createLanes(tools: LaneTools) {
   }
 
   /** We could not even try, a secret that cannot be opened say: others must not wait for it. */
-  async function giveBack(lane: LaneState, delivery: ClaimedDelivery, error: unknown) {
+  async function giveBackBroken(lane: LaneState, delivery: ClaimedDelivery, error: unknown) {
     tools.log.error({ err: error, delivery_id: delivery.id }, 'a delivery could not be attempted');
-    await postpone(tools.db, delivery, postponeSeconds).catch(() => {});
+    await giveBack(lane, delivery, faultPostponeSeconds);
+  }
+
+  async function giveBack(lane: LaneState, delivery: ClaimedDelivery, seconds: number) {
+    await postpone(tools.db, delivery, seconds).catch(() => {});
     lane.inFlight -= 1;
     lane.inHand.delete(delivery.id);
     void refill(lane);

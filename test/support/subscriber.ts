@@ -29,6 +29,7 @@ export const answerOf = (statusCode: number | null): Answer => ({
   statusCode,
   body: statusCode === null ? '' : 'hello',
   error: statusCode === null ? 'no answer' : null,
+  errorKind: statusCode === null ? 'timeout' : null,
   durationMs: 1,
 });
 

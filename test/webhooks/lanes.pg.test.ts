@@ -233,6 +233,21 @@ test('what a dead process had in hand is attempted by another, and not before it
   assert.equal((await deliveries(lane))[0]?.['status'], 'delivered');
 });
 
+for (const errorKind of ['busy', 'cancelled'] as const) {
+  test(`a delivery that was ${errorKind} is given back for a moment and counts as no attempt`, async () => {
+    const lane = await backlog();
+    const answer = { statusCode: null, body: '', error: errorKind, errorKind, durationMs: 1 };
+    await run({ post: async () => answer }, lane);
+
+    const [delivery] = await deliveries(lane);
+    assert.deepEqual(
+      [delivery?.['status'], delivery?.['attempts'], delivery?.['claimed_by']],
+      ['pending', 0, null],
+    );
+    assert.equal(delivery?.['due_in_seconds'], 1);
+  });
+}
+
 test('a delivery that cannot be attempted is given back for later', async () => {
   const lane = await backlog();
   const by = await pool();
