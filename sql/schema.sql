@@ -122,8 +122,8 @@ create table idempotency_keys (
   name text not null,
   request_hash bytea not null,
   status smallint,
-  response_body text,
   created_at timestamp with time zone not null default now(),
+  answer bytea,
   constraint idempotency_keys_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
   constraint idempotency_keys_pkey PRIMARY KEY (key_id, name)
 );

@@ -6,20 +6,21 @@ import { Refusal } from '../errors.ts';
 import type { Db } from '../platform/db.ts';
 import { readBody } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
+import type { Secrets } from '../platform/secrets.ts';
 import type { ApiEnv } from './authenticate.ts';
-import { type Asked, claimName, releaseName, saveAnswer } from './queries.ts';
+import { type Claim, claimName, releaseName, saveAnswer } from './queries.ts';
 import { isIdempotencyName, judgeRepeat } from './rules.ts';
 
 /** A request that takes longer than the longest one may, by this much, has died without an answer. */
 const marginSeconds = 30;
 
-type Tools = { db: Db; log: Log; settings: { sendDeadlineSeconds: number } };
+type Tools = { db: Db; log: Log; secrets: Secrets; settings: { sendDeadlineSeconds: number } };
 
 /**
- * A POST with an Idempotency-Key runs once in 24 hours: a repeat gets the stored answer. A fault (5xx) is
- * not stored, so that a repeat can do better.
+ * A POST with an Idempotency-Key runs once in 24 hours: a repeat gets the stored answer, which is kept
+ * sealed because it may show what is shown once. A fault (5xx) is not stored, so that a repeat can do better.
  */
-export const answerOnce = ({ db, log, settings }: Tools) =>
+export const answerOnce = ({ db, log, secrets, settings }: Tools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
     const name = c.req.header('Idempotency-Key');
     if (name === undefined || c.req.method !== 'POST') return await next();
@@ -30,25 +31,30 @@ export const answerOnce = ({ db, log, settings }: Tools) =>
     const verdict = judgeRepeat(asked);
     if (verdict === 'differs') throw differs();
     if (verdict === 'running') throw running();
-    if (verdict === 'replay') return replay(c, asked);
+    const owner = { orgId: c.var.key.org_id, id: `${request.keyId} ${name}` };
+    if (verdict === 'replay') return replay(c, asked.status, secrets.open(owner, asked.answer!));
 
     await next();
     const claim = { ...request, claimedAt: asked.claimed_at ?? '' };
     // The work is done: its answer goes out even when it cannot be kept.
-    await keep(db, claim, c.res).catch((error: unknown) =>
+    const seal = (body: string) => secrets.seal(owner, body);
+    await keep({ db, seal }, claim, c.res).catch((error: unknown) =>
       log.error({ err: error, request_id: c.var.requestId }, 'an answer could not be kept'),
     );
   });
 
-async function keep(db: Db, claim: Parameters<typeof releaseName>[1], answer: Response) {
+type Keep = { db: Db; seal: (body: string) => Buffer };
+
+async function keep({ db, seal }: Keep, claim: Claim, answer: Response) {
   if (answer.status >= 500) return await releaseName(db, claim);
-  await saveAnswer(db, claim, { status: answer.status, body: await answer.clone().text() });
+  const body = seal(await answer.clone().text());
+  await saveAnswer(db, claim, { status: answer.status, body });
 }
 
-function replay(c: Context<ApiEnv>, { status, response_body }: Asked) {
+function replay(c: Context<ApiEnv>, status: number | null, body: string) {
   c.header('Idempotent-Replayed', 'true');
   c.header('Content-Type', 'application/json');
-  return c.body(response_body ?? '', status as ContentfulStatusCode);
+  return c.body(body, status as ContentfulStatusCode);
 }
 
 /** What the name stands for: the same name on another path, or with another body, is a mistake. */

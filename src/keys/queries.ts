@@ -96,7 +96,8 @@ export type Asked = {
   claimed_at: string | null;
   same_request: boolean | null;
   status: number | null;
-  response_body: string | null;
+  /** Sealed. */
+  answer: Buffer | null;
 };
 
 /**
@@ -116,7 +117,7 @@ export async function claimName(
         on conflict (key_id, name) do update
           set request_hash = excluded.request_hash,
               status = null,
-              response_body = null,
+              answer = null,
               created_at = excluded.created_at
           where i.created_at < now() - interval '24 hours'
              or (i.status is null
@@ -124,28 +125,28 @@ export async function claimName(
                  and i.created_at < now() - make_interval(secs => ${runningSeconds}))
         returning created_at::text as claimed_at
       ), before as (
-        select request_hash = ${requestHash} as same_request, status, response_body
+        select request_hash = ${requestHash} as same_request, status, answer
         from idempotency_keys
         where key_id = ${keyId} and name = ${name}
       )
-      select claimed_at, same_request, status, response_body
+      select claimed_at, same_request, status, answer
       from (values (1)) as always
       left join claimed on true
       left join before on claimed_at is null`,
   );
 }
 
-type Claim = NamedRequest & { claimedAt: string };
+export type Claim = NamedRequest & { claimedAt: string };
 
 export async function saveAnswer(
   sql: Sql,
   { keyId, name, claimedAt }: Claim,
-  answer: { status: number; body: string },
+  answer: { status: number; body: Buffer },
 ) {
   await sql`
     update idempotency_keys
     set status = ${answer.status},
-        response_body = ${answer.body}
+        answer = ${answer.body}
     where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { notFound } from '../../src/errors.ts';
 import { readBody } from '../../src/platform/http.ts';
-import { bareApp } from '../support/app.ts';
+import { bareApp, testApp } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeClient } from '../support/make.ts';
 
@@ -147,6 +147,43 @@ test('255 visible characters are one', async () => {
   assert.equal((await post({ ...write, 'Idempotency-Key': '~'.repeat(255) })).status, 201);
 });
 
+test("a webhook's secret is replayed to who repeats the request, and lies nowhere in plain text", async () => {
+  const app = testApp(db);
+  const { id, write } = await makeClient(db);
+  const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
+  const ask = async (name: string, to: string, body: string | null) => {
+    const headers = { ...write, 'Idempotency-Key': name };
+    const answer = await app.request(to, { method: 'POST', headers, body });
+    return { answer, told: (await answer.json()) as { id: string; secret: string } };
+  };
+  const create = () => ask('create', '/api/webhooks', JSON.stringify(wish));
+  const [first, again] = [await create(), await create()];
+  const rotate = () => ask('rotate', `/api/webhooks/${first.told.id}/rotate-secret`, null);
+  const [rotated, rotatedAgain] = [await rotate(), await rotate()];
+
+  assert.deepEqual(again.told, first.told);
+  assert.equal(again.answer.headers.get('Idempotent-Replayed'), 'true');
+  assert.deepEqual(rotatedAgain.told, rotated.told);
+  assert.notEqual(rotated.told.secret, first.told.secret);
+  assert.equal((await db`select from webhooks where org_id = ${id}`).length, 1);
+  const kept = await db<{ row: string; answer: Buffer }[]>`
+    select i::text as row, answer from idempotency_keys i
+    where key_id in (select id from api_keys where org_id = ${id})`;
+  assert.equal(kept.length, 2);
+  for (const { row, answer } of kept) {
+    assert.ok(!row.includes('whsec_') && !answer.includes('whsec_'));
+  }
+});
+
+test('an answer opens only for the name that it was kept under', async () => {
+  const { post, mine, id } = await shop();
+  await post(mine);
+  await db`
+    update idempotency_keys set name = 'order-2'
+    where key_id in (select id from api_keys where org_id = ${id})`;
+  assert.equal((await post({ ...mine, 'Idempotency-Key': 'order-2' })).status, 500);
+});
+
 /** An application with one place that counts how often it really ran and answers as it is told to. */
 async function shop() {
   const { id, write } = await makeClient(db);
@@ -163,6 +200,7 @@ async function shop() {
   });
 
   return {
+    id,
     ran,
     write,
     mine: { ...write, 'Idempotency-Key': 'order-1' },
