@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Uuid } from '../platform/parse.ts';
+import { Moment } from '../platform/words.ts';
 import { type EventType, eventTypes } from './events.ts';
 
 const longestUrl = 2000;
@@ -37,13 +38,14 @@ export const WebhookChange = v.object({
   active: v.optional(v.boolean()),
 });
 
-export const Replay = v.object({
-  since: v.pipe(
-    v.string(),
-    v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 time'),
-    v.transform((text) => new Date(text)),
-  ),
-});
+/** Described as any text, as it was released; checked like every other moment. */
+const Since = v.pipe(
+  v.string(),
+  v.check((text) => v.is(Moment, text), 'must be an ISO 8601 time such as 2027-01-31T12:00:00Z'),
+  v.transform((text) => new Date(text)),
+);
+
+export const Replay = v.object({ since: Since });
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 

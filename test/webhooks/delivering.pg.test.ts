@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import type { Outbound } from '../../src/webhooks/deliver.ts';
+import { claimDue } from '../../src/webhooks/delivery.queries.ts';
+import { emit } from '../../src/webhooks/emit.ts';
+import { signHex } from '../../src/webhooks/signatures.ts';
+import { testApp } from '../support/app.ts';
+import { makeCaller } from '../support/caller.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeWebhook } from '../support/make.ts';
+import { plainSecrets, subscriber, testSecret } from '../support/subscriber.ts';
+
+const { db } = await testDatabase();
+
+const appWith = (outbound: Outbound) => testApp(db, { outbound, secrets: plainSecrets });
+const caller = (outbound = subscriber(200).outbound) => makeCaller(db, appWith(outbound));
+
+type Shown = Record<string, unknown> & { id: string; attempts: Record<string, unknown>[] };
+type Caller = Awaited<ReturnType<typeof caller>>;
+
+const shown = async ({ call }: Caller, webhook: string) =>
+  (await call('GET', `/${webhook}/deliveries`)).body['deliveries'] as Shown[];
+
+/** A delivery as it may stand in the history. */
+async function makeDelivery(
+  org_id: string,
+  webhook_id: string,
+  over: Record<string, unknown> = {},
+) {
+  const id = randomUUID();
+  const delivery = { org_id, id, message_id: id, webhook_id, event: 'survey.completed' };
+  const rest = { body: '{"version":"1"}', status: 'failed', ...over };
+  await db`insert into deliveries ${db({ ...delivery, ...rest })}`;
+  return id;
+}
+
+test('a test event arrives signed, and what came of it is told and kept', async () => {
+  const { posts, outbound } = subscriber(202);
+  const org = await caller(outbound);
+  const webhook = await makeWebhook(db, org.id);
+
+  const { status, body } = await org.call('POST', `/${webhook}/test`);
+
+  assert.equal(status, 200);
+  const { delivery_id, ...came } = body;
+  assert.deepEqual(came, {
+    delivered: true,
+    status_code: 202,
+    response_body: 'hello',
+    duration_ms: 1,
+    error: null,
+  });
+  const [post] = posts;
+  const payload = JSON.parse(post!.body);
+  assert.deepEqual([payload.version, payload.type], ['1', 'webhook.test']);
+  assert.equal(post!.headers['X-Service-Event'], 'webhook.test');
+  assert.equal(post!.headers['X-Service-Delivery-Id'], delivery_id);
+  assert.equal(post!.headers['X-Service-Signature'], signHex(testSecret, post!.body));
+  new Webhook(testSecret).verify(post!.body, post!.headers);
+  const [delivery, ...others] = await shown(org, webhook);
+  assert.deepEqual(
+    [delivery?.id, delivery?.['status'], others.length],
+    [delivery_id, 'delivered', 0],
+  );
+});
+
+for (const outcome of [500, 301, null]) {
+  test(`a test that ends with ${outcome} is told, not retried, and no failure of the webhook`, async () => {
+    const org = await caller(subscriber(outcome).outbound);
+    const webhook = await makeWebhook(db, org.id, { failure_count: 2 });
+
+    const { status, body } = await org.call('POST', `/${webhook}/test`);
+
+    assert.equal(status, 200);
+    assert.deepEqual([body['delivered'], body['status_code']], [false, outcome]);
+    assert.equal(body['error'], outcome === null ? 'no answer' : null);
+    const [row] = await db`select active, failure_count from webhooks where id = ${webhook}`;
+    assert.deepEqual({ ...row }, { active: true, failure_count: 2 });
+    const [delivery] = await shown(org, webhook);
+    assert.deepEqual([delivery?.['status'], delivery?.['next_attempt_at']], ['failed', null]);
+    assert.equal(delivery?.attempts.length, 1);
+  });
+}
+
+test('a test that arrives ends no run of failures', async () => {
+  const org = await caller();
+  const webhook = await makeWebhook(db, org.id, { failure_count: 2 });
+  await org.call('POST', `/${webhook}/test`);
+  assert.equal((await org.call('GET', `/${webhook}`)).body['failure_count'], 2);
+});
+
+test('a webhook that is switched off can be tested, and stays off', async () => {
+  const org = await caller();
+  const webhook = await makeWebhook(db, org.id, { active: false });
+  const { body } = await org.call('POST', `/${webhook}/test`);
+  assert.equal(body['delivered'], true);
+  assert.equal((await org.call('GET', `/${webhook}`)).body['active'], false);
+});
+
+test('the last 50 deliveries are shown, newest first', async () => {
+  const org = await caller();
+  const webhook = await makeWebhook(db, org.id);
+  const ids: string[] = [];
+  for (let n = 0; n < 52; n++) {
+    const created_at = new Date(Date.UTC(2026, 0, 1, 0, n));
+    ids.push(await makeDelivery(org.id, webhook, { created_at }));
+  }
+  assert.deepEqual(
+    (await shown(org, webhook)).map(({ id }) => id),
+    ids.reverse().slice(0, 50),
+  );
+});
+
+test('a delivery shows its attempts in their order, and the last answer', async () => {
+  const org = await caller();
+  const webhook = await makeWebhook(db, org.id);
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const delivered_at = new Date('2026-02-03T04:05:11.120Z');
+  const created_at = new Date('2026-02-03T04:05:06.007Z');
+  const over = { status: 'delivered', attempts: 2, status_code: 200, response_body: 'ok' };
+  const id = await makeDelivery(org.id, webhook, {
+    ...over,
+    traceparent,
+    created_at,
+    delivered_at,
+  });
+  const of = { org_id: org.id, delivery_id: id };
+  const [first, second] = ['2026-02-03T04:05:06.100Z', '2026-02-03T04:05:11.100Z'];
+  await db`insert into delivery_attempts ${db([
+    {
+      ...of,
+      number: 2,
+      status_code: 200,
+      response_body: 'ok',
+      error: null,
+      duration_ms: 20,
+      at: second!,
+    },
+    {
+      ...of,
+      number: 1,
+      status_code: null,
+      response_body: null,
+      error: 'no',
+      duration_ms: 9,
+      at: first!,
+    },
+  ])}`;
+
+  assert.deepEqual(await shown(org, webhook), [
+    {
+      id,
+      webhook_id: webhook,
+      event: 'survey.completed',
+      status: 'delivered',
+      attempts: [
+        {
+          number: 1,
+          status_code: null,
+          response_body: null,
+          error: 'no',
+          duration_ms: 9,
+          at: first,
+        },
+        {
+          number: 2,
+          status_code: 200,
+          response_body: 'ok',
+          error: null,
+          duration_ms: 20,
+          at: second,
+        },
+      ],
+      status_code: 200,
+      response_body: 'ok',
+      created_at: created_at.toISOString(),
+      delivered_at: delivered_at.toISOString(),
+      next_attempt_at: null,
+      trace_id: '0af7651916cd43dd8448eb211c80319c',
+    },
+  ]);
+});
+
+test('a rotated secret signs at once, the old one beside it for 24 hours', async () => {
+  const org = await makeCaller(db, testApp(db));
+  const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
+  const { body: created } = await org.call('POST', '', { body: wish });
+  const lane = { org_id: org.id, webhook_id: String(created['id']) };
+  const { status, body: rotated } = await org.call('POST', `/${lane.webhook_id}/rotate-secret`);
+  assert.equal(status, 200);
+  assert.notEqual(rotated['secret'], created['secret']);
+
+  const pairs: number[] = [];
+  for (const age of ['23 hours 59 minutes', '2 minutes']) {
+    await db`
+      update webhooks set previous_secret_until = previous_secret_until - ${age}::interval
+      where id = ${lane.webhook_id}`;
+    await emit(db, { orgId: org.id, events: [{ type: 'survey.completed', body: '{}' }] });
+    const [claimed] = await claim(lane);
+    pairs.push(claimed?.previous_secret ? 2 : 1);
+  }
+  assert.deepEqual(pairs, [2, 1]);
+});
+
+const claim = (lane: { org_id: string; webhook_id: string }) =>
+  claimDue(db, lane, { by: 'nobody', atMost: 1 });

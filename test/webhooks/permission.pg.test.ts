@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { testApp } from '../support/app.ts';
+import { makeCaller } from '../support/caller.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeWebhook } from '../support/make.ts';
+import { plainSecrets } from '../support/subscriber.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db, { secrets: plainSecrets });
+
+const change = { url: 'https://elsewhere.example.com/', active: true };
+const since = { since: '2020-01-01T00:00:00Z' };
+
+/** Every place below one webhook, with a request that would be granted to its owner. */
+const places: [method: string, below: string, body?: object][] = [
+  ['GET', ''],
+  ['PUT', '', change],
+  ['DELETE', ''],
+  ['POST', '/rotate-secret'],
+  ['POST', '/test'],
+  ['GET', '/deliveries'],
+  ['POST', '/deliveries/DELIVERY/redeliver'],
+  ['POST', '/replay', since],
+];
+
+/** A webhook with one delivery that failed, and all that is stored of both. */
+async function owned() {
+  const owner = await makeCaller(db, app);
+  const webhook = await makeWebhook(db, owner.id);
+  const delivery = randomUUID();
+  await db`
+    insert into deliveries (org_id, id, message_id, webhook_id, event, body, status)
+    values (${owner.id}, ${delivery}, ${delivery}, ${webhook}, 'survey.completed', '{}', 'failed')`;
+  const stored = async () => [
+    ...(await db`select * from webhooks where id = ${webhook}`),
+    ...(await db`select * from deliveries where webhook_id = ${webhook}`),
+  ];
+  const path = (below: string) => `/${webhook}${below.replace('DELIVERY', delivery)}`;
+  return { ...owner, webhook, delivery, path, stored };
+}
+
+for (const [method, below, body] of places) {
+  const place = `${method} /api/webhooks/:id${below}`;
+
+  test(`${place} of another organization is 404 and changes nothing`, async () => {
+    const { path, stored } = await owned();
+    const stranger = await makeCaller(db, app);
+    const before = await stored();
+
+    const answer = await stranger.call(method, path(below), { body });
+
+    assert.equal(answer.status, 404, JSON.stringify(answer.body));
+    assert.deepEqual(await stored(), before);
+  });
+
+  test(`${place} is 404 for an id that is no UUID`, async () => {
+    const { call, path, webhook } = await owned();
+    for (const id of ['7', 'x'.repeat(36), `${webhook}0`]) {
+      const answer = await call(method, path(below).replace(webhook, id), { body });
+      assert.equal(answer.status, 404, id);
+    }
+  });
+
+  test(`${place} ${method === 'GET' ? 'takes a read key' : 'refuses a read key'}`, async () => {
+    const { call, read, path, stored } = await owned();
+    const before = await stored();
+    const answer = await call(method, path(below), { body, headers: read });
+    assert.equal(answer.status, method === 'GET' ? 200 : 403);
+    assert.deepEqual(await stored(), before);
+  });
+
+  test(`${place} is granted to its owner`, async () => {
+    const { call, path } = await owned();
+    const { status } = await call(method, path(below), { body });
+    assert.ok(status >= 200 && status < 300, String(status));
+  });
+
+  test(`${place} is 401 without a key`, async () => {
+    const { call, path } = await owned();
+    const answer = await call(method, path(below), { body, headers: { 'X-API-Key': '' } });
+    assert.equal(answer.status, 401);
+  });
+}
+
+test('a read key creates no webhook', async () => {
+  const { call, read } = await makeCaller(db, app);
+  const body = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
+  assert.equal((await call('POST', '', { body, headers: read })).status, 403);
+  assert.deepEqual((await call('GET', '')).body, { webhooks: [] });
+});
+
+test('a delivery id that is no UUID, or of another webhook, is 404', async () => {
+  const { call, id, webhook, delivery } = await owned();
+  const other = await makeWebhook(db, id);
+  const paths = [
+    `/${webhook}/deliveries/7/redeliver`,
+    `/${other}/deliveries/${delivery}/redeliver`,
+  ];
+  for (const path of paths) assert.equal((await call('POST', path)).status, 404);
+});
+
+test('a method that a place does not have is 405 and says which it has', async () => {
+  const { write, webhook } = await owned();
+  const path = `/api/webhooks/${webhook}`;
+  const answer = await app.request(path, { method: 'PATCH', headers: write });
+  assert.equal(answer.status, 405);
+  assert.equal(answer.headers.get('Allow'), 'DELETE, GET, HEAD, OPTIONS, PUT');
+});

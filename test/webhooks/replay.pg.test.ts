@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { testApp } from '../support/app.ts';
+import { makeCaller } from '../support/caller.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeWebhook } from '../support/make.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+/** A webhook with one delivery of each given status, from the first of January on, a day apart. */
+async function history(...statuses: string[]) {
+  const org = await makeCaller(db, app);
+  const webhook = await makeWebhook(db, org.id);
+  const made = statuses.map((status, day) => ({
+    org_id: org.id,
+    id: randomUUID(),
+    message_id: randomUUID(),
+    webhook_id: webhook,
+    event: 'survey.completed',
+    body: `{"version":"1","day":${day}}`,
+    status,
+    created_at: new Date(Date.UTC(2026, 0, 1 + day)),
+    next_attempt_at: status === 'pending' ? new Date() : null,
+  }));
+  await db`insert into deliveries ${db(made)}`;
+  return { ...org, webhook, made };
+}
+
+/** The new deliveries: those that no history was made with. */
+const again = (webhook: string) => db`
+  select message_id, event, body, status, attempts from deliveries
+  where webhook_id = ${webhook} and created_at > '2026-06-01' order by body`;
+
+const jobs = async (webhook: string) =>
+  (await db`select from outbox where payload ->> 'webhook_id' = ${webhook}`).length;
+
+for (const status of ['delivered', 'failed', 'skipped']) {
+  test(`a ${status} delivery is delivered again: same event and webhook-id, a delivery of its own`, async () => {
+    const { call, webhook, made } = await history(status);
+    const [old] = made;
+
+    const answer = await call('POST', `/${webhook}/deliveries/${old!.id}/redeliver`);
+
+    assert.deepEqual(answer, { status: 202, body: { redelivered: 1 } });
+    const { message_id, event, body } = old!;
+    assert.deepEqual(
+      (await again(webhook)).map((row) => ({ ...row })),
+      [{ message_id, event, body, status: 'pending', attempts: 0 }],
+    );
+    assert.equal(await jobs(webhook), 1);
+    const { deliveries } = (await call('GET', `/${webhook}/deliveries`)).body;
+    assert.equal((deliveries as unknown[]).length, 2);
+  });
+}
+
+test('replay delivers again what was skipped or failed since a time, and nothing else', async () => {
+  const { call, webhook, made } = await history(
+    'failed',
+    'skipped',
+    'delivered',
+    'failed',
+    'pending',
+  );
+  const since = made[1]!.created_at.toISOString();
+
+  const answer = await call('POST', `/${webhook}/replay`, { body: { since } });
+
+  assert.deepEqual(answer, { status: 202, body: { replayed: 2 } });
+  assert.deepEqual(
+    (await again(webhook)).map(({ message_id }) => message_id),
+    [made[1]!.message_id, made[3]!.message_id],
+  );
+  assert.equal(await jobs(webhook), 1);
+});
+
+test('a second replay finds nothing more to do', async () => {
+  const { call, webhook } = await history('failed', 'skipped');
+  const body = { since: '2026-01-01' };
+  assert.deepEqual((await call('POST', `/${webhook}/replay`, { body })).body, { replayed: 2 });
+  assert.deepEqual((await call('POST', `/${webhook}/replay`, { body })).body, { replayed: 0 });
+  assert.equal(await jobs(webhook), 1);
+});
+
+test('a test event is not replayed', async () => {
+  const { call, webhook } = await history('failed');
+  await db`update deliveries set event = 'webhook.test' where webhook_id = ${webhook}`;
+  const answer = await call('POST', `/${webhook}/replay`, { body: { since: '2026-01-01' } });
+  assert.deepEqual(answer.body, { replayed: 0 });
+});
+
+const malformed = [undefined, null, 7, '', 'yesterday', '1', '2026-02-30', 'March 7, 2026'];
+for (const since of malformed) {
+  test(`a replay since ${JSON.stringify(since)} is refused`, async () => {
+    const { call, webhook } = await history('failed');
+    const answer = await call('POST', `/${webhook}/replay`, { body: { since } });
+    assert.equal(answer.status, 400);
+    assert.match(String(answer.body['error']), /since/);
+    assert.deepEqual([(await again(webhook)).length, await jobs(webhook)], [0, 0]);
+  });
+}
+
+test('nothing is delivered again to a webhook that is switched off', async () => {
+  const { call, webhook, made } = await history('skipped');
+  await call('PUT', `/${webhook}`, { body: { active: false } });
+  const answers = [
+    await call('POST', `/${webhook}/deliveries/${made[0]!.id}/redeliver`),
+    await call('POST', `/${webhook}/replay`, { body: { since: '2026-01-01T00:00:00Z' } }),
+  ];
+  for (const { status, body } of answers) {
+    assert.deepEqual([status, body['code']], [400, 'webhook_inactive']);
+  }
+  assert.deepEqual([(await again(webhook)).length, await jobs(webhook)], [0, 0]);
+});
