@@ -10,6 +10,7 @@ import { responseCommands } from './responses/cli.ts';
 import { summaryCommands } from './summaries/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
 import { tagCommands } from './tags/cli.ts';
+import { webhookCommands } from './webhooks/cli.ts';
 
 const commands: readonly Command<Tools>[] = [
   ...operationCommands,
@@ -19,6 +20,7 @@ const commands: readonly Command<Tools>[] = [
   ...tagCommands,
   ...contactCommands,
   ...responseCommands,
+  ...webhookCommands,
   ...summaryCommands,
   ...archiveCommands,
   ...demoCommands,

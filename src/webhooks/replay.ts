@@ -10,26 +10,30 @@ type Which = { webhookId: string; deliveryId?: string; since?: Date };
 
 /** Tells one event again: a new delivery with the webhook-id of the first. */
 export async function redeliver(tools: ReplayTools, key: WriteKey, which: Which) {
-  const count = await again(tools, key, which);
+  const count = await again(tools, key.org_id, which);
   if (count === 0) throw notFound('delivery');
   return { redelivered: count };
 }
 
 /** Tells again what a webhook has missed since a time: events that were skipped or failed. */
-export async function replay(tools: ReplayTools, key: WriteKey, which: Which) {
-  return { replayed: await again(tools, key, which) };
+export const replay = (tools: ReplayTools, key: WriteKey, which: Which) =>
+  replayMissed(tools, key.org_id, which);
+
+/** The same for the operator, who needs no key. */
+export async function replayMissed(tools: ReplayTools, orgId: string, which: Which) {
+  return { replayed: await again(tools, orgId, which) };
 }
 
-async function again({ db, pump }: ReplayTools, key: WriteKey, which: Which): Promise<number> {
+async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Promise<number> {
   const count = await db.begin(async (tx) => {
-    const webhook = await getWebhook({ db: tx }, key.org_id, which.webhookId);
+    const webhook = await getWebhook({ db: tx }, orgId, which.webhookId);
     if (!webhook.active) {
       throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
         code: 'webhook_inactive',
       });
     }
-    const payload = { org_id: key.org_id, webhook_id: webhook.id };
-    const copies = await copyDeliveries(tx, key.org_id, which);
+    const payload = { org_id: orgId, webhook_id: webhook.id };
+    const copies = await copyDeliveries(tx, orgId, which);
     if (copies > 0) await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
     return copies;
   });
