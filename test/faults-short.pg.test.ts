@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runCampaign } from './faults/campaign.ts';
+import { testDatabase } from './support/database.ts';
+
+const { url } = await testDatabase();
+
+/** A small one of `make faults`: no Postgres is restarted, for others use it. */
+test('while processes are killed and connections ended no event is lost or invented', async () => {
+  const ledger = await runCampaign(
+    { url },
+    {
+      title: 'short',
+      answers: 600,
+      perSecond: 100,
+      processes: 2,
+      faults: [
+        { kind: 'kill', everyMs: 1500 },
+        { kind: 'ended backend', everyMs: 500 },
+      ],
+    },
+  );
+  console.log(ledger);
+
+  const { committed, acknowledged_but_lost, missing, invented, undelivered } = ledger;
+  assert.deepEqual(
+    { committed, acknowledged_but_lost, missing, invented, undelivered },
+    { committed: 600, acknowledged_but_lost: 0, missing: 0, invented: 0, undelivered: 0 },
+  );
+  assert.equal(ledger.duplicates_of_others, 0);
+  assert.deepEqual(ledger.ended_by_themselves, []);
+  assert.ok((ledger.faults['kill'] ?? 0) > 0 && (ledger.faults['ended backend'] ?? 0) > 0);
+});

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type Db } from '../../src/platform/db.ts';
+import { makeClient, makeContact, makeSurvey } from '../support/make.ts';
+import { giveAnswers } from './answers.ts';
+import { startSubscribers } from './arrivals.ts';
+import { breakOne, type Means, patiently } from './damage.ts';
+import { type Fault, type FaultKind, reckon } from './ledger.ts';
+import { createService } from './service.ts';
+
+export type Plan = {
+  title: string;
+  answers: number;
+  perSecond: number;
+  processes: number;
+  faults: readonly { kind: FaultKind; everyMs: number }[];
+};
+
+export type Ground = Pick<Means, 'restartPostgres'> & { url: string };
+
+const webhooks = ['one', 'two', 'three'];
+const drainMs = 60_000;
+
+/** Has a survey answered while things break, and gives the ledger of what arrived at its webhooks. */
+export async function runCampaign(ground: Ground, plan: Plan) {
+  const subscribers = await startSubscribers();
+  const services = await Promise.all(
+    Array.from({ length: plan.processes }, () => createService(environment(ground.url))),
+  );
+  const db = connect(ground.url, { connections: 1 });
+  try {
+    for (const service of services) await service.start();
+    const scene = await setScene({ db, address: services[0]!.address, subscribers }, plan.answers);
+    const means = { ...ground, db, services };
+    const addresses = services.map(({ address }) => address);
+    const startedAt = performance.now();
+    const answering = giveAnswers({ ...scene, addresses, perSecond: plan.perSecond });
+    const [told, faults] = await Promise.all([answering, damageUntil(answering, means, plan)]);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const undelivered = await drained(db, scene.orgId);
+    const committed = await answersOf(db, scene.orgId);
+    const { acknowledged } = told;
+    const books = { webhooks, committed, acknowledged, arrivals: subscribers.arrivals, faults };
+    return {
+      ...reckon(books),
+      ...{ undelivered, faults: countKinds(faults), answered_500: told.faults },
+      answers_per_second: Math.round(plan.answers / seconds),
+      ended_by_themselves: services.flatMap(({ ended }) => ended),
+    };
+  } finally {
+    await Promise.all(services.map((service) => service.kill()));
+    subscribers.stop();
+    await db.end({ timeout: 1 });
+  }
+}
+
+const environment = (url: string) => ({
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
+  LOG_LEVEL: 'error',
+});
+
+type Stage = {
+  db: Db;
+  address: string;
+  subscribers: Awaited<ReturnType<typeof startSubscribers>>;
+};
+
+/** A survey with a personal link for each answer and one that stays unanswered, and three webhooks. */
+async function setScene({ db, address, subscribers }: Stage, answers: number) {
+  const client = await makeClient(db);
+  const survey = await makeSurvey(db, client.id);
+  await makeContact(db, { org_id: client.id, survey_id: survey });
+  const made = await db<{ token: string }[]>`
+    insert into contacts (org_id, survey_id, email, token, properties)
+    select ${client.id}, ${survey}, 'p' || n || '@people.test',
+           replace(gen_random_uuid()::text, '-', ''), '{}'
+    from generate_series(1, ${answers}) as n
+    returning token`;
+  for (const webhook of webhooks) {
+    const url = subscribers.urlOf(webhook);
+    const created = await fetch(`${address}/api/webhooks`, {
+      method: 'POST',
+      headers: client.write,
+      body: JSON.stringify({ url, events: ['response.received'] }),
+    });
+    subscribers.expect(webhook, ((await created.json()) as { secret: string }).secret);
+  }
+  return { orgId: client.id, tokens: made.map(({ token }) => token) };
+}
+
+/** Each kind of fault at its own pace, until the answers are given. */
+async function damageUntil(done: Promise<unknown>, means: Means, plan: Plan) {
+  const over = new AbortController();
+  done.catch(() => {}).finally(() => over.abort());
+  const { signal } = over;
+  const faults: Fault[] = [];
+  await Promise.all(
+    plan.faults.map(async ({ kind, everyMs }) => {
+      for (let turn = 0; ; turn++) {
+        await sleep(everyMs, undefined, { signal }).catch(() => {});
+        if (signal.aborted) return;
+        faults.push(await breakOne(means, kind, turn));
+      }
+    }),
+  );
+  return faults;
+}
+
+/** How many deliveries are not done, once all are or the time for it is over. */
+async function drained(db: Db, orgId: string): Promise<number> {
+  const until = performance.now() + drainMs;
+  for (;;) {
+    const [left] = await patiently(
+      () => db<{ count: number }[]>`
+        select count(*)::int as count from deliveries
+        where org_id = ${orgId} and status <> 'delivered'`,
+    );
+    if (left!.count === 0 || performance.now() > until) return left!.count;
+    await sleep(100);
+  }
+}
+
+async function answersOf(db: Db, orgId: string): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`select id from responses where org_id = ${orgId}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+function countKinds(faults: readonly Fault[]) {
+  const counts: Partial<Record<FaultKind, number>> = {};
+  for (const { kind } of faults) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

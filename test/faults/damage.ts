@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Db, isDatabaseAway } from '../../src/platform/db.ts';
+import type { Fault, FaultKind } from './ledger.ts';
+import type { Service } from './service.ts';
+
+export type Means = {
+  db: Db;
+  services: readonly Service[];
+  /** Stops Postgres at once, as a crash would, and returns when it takes connections again. */
+  restartPostgres?: () => Promise<void>;
+};
+
+/** Longer than Postgres needs to notice that a killed process has gone. */
+const noticeMs = 50;
+const patienceMs = 20_000;
+
+/** Breaks one thing, has it mended, and says what that did to deliveries in hand. */
+export async function breakOne(means: Means, kind: FaultKind, turn: number): Promise<Fault> {
+  if (kind === 'kill') return await killOne(means, turn);
+  const before = await claims(means.db);
+  if (kind === 'postgres restart') await means.restartPostgres!();
+  else await endBackend(means.db);
+  const aliveAt = Date.now();
+  return await faultOf(means.db, { kind, aliveAt, before });
+}
+
+async function killOne({ db, services }: Means, turn: number): Promise<Fault> {
+  const service = services[turn % services.length]!;
+  await service.kill();
+  const killedAt = Date.now();
+  const fault = await faultOf(db, { kind: 'kill', aliveAt: killedAt, before: await claims(db) });
+  await service.start();
+  return services.length > 1 ? fault : { ...fault, aliveAt: Date.now() };
+}
+
+type Claim = { id: string; claimed_by: string };
+type Broken = { kind: FaultKind; aliveAt: number; before: readonly Claim[] };
+
+async function faultOf(db: Db, { kind, aliveAt, before }: Broken): Promise<Fault> {
+  await sleep(noticeMs);
+  const [after, alive] = [await claims(db), await living(db)];
+  const inHand = [...before, ...after];
+  const orphans = inHand.filter(({ claimed_by }) => !alive.has(claimed_by));
+  const ids = (some: readonly Claim[]) => new Set(some.map(({ id }) => id));
+  return { kind, aliveAt, inHand: ids(inHand), orphans: ids(orphans) };
+}
+
+const claims = (db: Db) =>
+  patiently(
+    () => db<Claim[]>`
+      select id, claimed_by from deliveries where status = 'pending' and claimed_by is not null`,
+  );
+
+/** The names whose holders' connections still hold their locks. */
+async function living(db: Db): Promise<Set<string>> {
+  const held = await patiently(
+    () => db<{ pool_id: string }[]>`
+      select pool_id
+      from worker_pools
+      join pg_locks on locktype = 'advisory'
+        and lock_key = (classid::bigint << 32) | objid::bigint`,
+  );
+  return new Set(held.map(({ pool_id }) => pool_id));
+}
+
+async function endBackend(db: Db) {
+  await patiently(
+    () => db`
+      select pg_terminate_backend(pid)
+      from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+      order by random()
+      limit 1`,
+  );
+}
+
+/** Asks again while Postgres is coming back. */
+export async function patiently<T>(ask: () => PromiseLike<T>): Promise<T> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() > until) throw error;
+      await sleep(noticeMs);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Arrival } from './arrivals.ts';
+
+export type FaultKind = 'kill' | 'postgres restart' | 'ended backend';
+
+/** Something that was broken on purpose, and what was in hand then. */
+export type Fault = {
+  kind: FaultKind;
+  /** Who was left to go on: from this moment on (ms) work could be resumed. */
+  aliveAt: number;
+  /** Deliveries in somebody's hand when it happened, and of these whose holder is gone. */
+  inHand: ReadonlySet<string>;
+  orphans: ReadonlySet<string>;
+};
+
+export type Books = {
+  webhooks: readonly string[];
+  /** The answers that the database has. */
+  committed: ReadonlySet<string>;
+  /** The answers that somebody was told were recorded. */
+  acknowledged: readonly string[];
+  arrivals: readonly Arrival[];
+  faults: readonly Fault[];
+};
+
+/** Holds what arrived against what was committed. */
+export function reckon({ webhooks, committed, acknowledged, arrivals, faults }: Books) {
+  const seen = new Set(arrivals.map(({ webhook, responseId }) => `${webhook} ${responseId}`));
+  const expected = webhooks.flatMap((webhook) => [...committed].map((id) => `${webhook} ${id}`));
+  const exposed = new Set(faults.flatMap(({ inHand }) => [...inHand]));
+  const again = repeated(arrivals);
+  return {
+    committed: committed.size,
+    acknowledged_but_lost: acknowledged.filter((id) => !committed.has(id)).length,
+    expected: expected.length,
+    arrived: seen.size,
+    missing: expected.filter((pair) => !seen.has(pair)).length,
+    invented: arrivals.filter(({ responseId, genuine }) => !genuine || !committed.has(responseId))
+      .length,
+    duplicates: again.length,
+    in_hand_at_faults: exposed.size,
+    duplicates_of_others: again.filter((id) => !exposed.has(id)).length,
+    resumed_ms: resumed(faults, arrivals),
+  };
+}
+
+export type Ledger = ReturnType<typeof reckon>;
+
+/** The deliveries that arrived more than once, as often as they did so beyond the first time. */
+function repeated(arrivals: readonly Arrival[]): string[] {
+  const seen = new Set<string>();
+  return arrivals.flatMap(({ deliveryId }) => {
+    if (seen.has(deliveryId)) return [deliveryId];
+    seen.add(deliveryId);
+    return [];
+  });
+}
+
+/** How long it took at most, for each kind of fault, until the first of what was orphaned came again. */
+function resumed(faults: readonly Fault[], arrivals: readonly Arrival[]) {
+  const slowest: Partial<Record<FaultKind, number>> = {};
+  for (const { kind, aliveAt, orphans } of faults) {
+    const first = arrivals.find(({ at, deliveryId }) => at >= aliveAt && orphans.has(deliveryId));
+    if (first) slowest[kind] = Math.max(slowest[kind] ?? 0, first.at - aliveAt);
+  }
+  return slowest;
+}

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const startMs = 30_000;
+
+/**
+ * One place where the service runs, as a supervisor keeps it: at the same address, started again when it
+ * was killed. What it says that nobody asked for is kept for the report.
+ */
+export async function createService(environment: Readonly<Record<string, string>>) {
+  const port = await freePort();
+  const ended: string[] = [];
+  let child: ChildProcess | undefined;
+
+  async function start() {
+    const own = spawn(process.execPath, ['--import', 'tsx', entry, 'serve'], {
+      env: { PATH: process.env['PATH'] ?? '', ...environment, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = own;
+    const said: string[] = [];
+    createInterface({ input: own.stderr! }).on('line', (line) => said.push(line));
+    own.once('exit', (code) => {
+      if (code !== null) ended.push(`ended by itself with ${code}: ${said.slice(-5).join(' / ')}`);
+    });
+    const ready = once(createInterface({ input: own.stdout! }), 'line');
+    const late = AbortSignal.timeout(startMs);
+    await Promise.race([ready, once(own, 'exit'), once(late, 'abort')]);
+  }
+
+  /** Returns when the process is gone. */
+  async function kill() {
+    const own = child;
+    if (!own || own.exitCode !== null || own.signalCode !== null) return;
+    own.kill('SIGKILL');
+    await once(own, 'exit');
+  }
+
+  return { address: `http://127.0.0.1:${port}`, ended, start, kill };
+}
+
+export type Service = Awaited<ReturnType<typeof createService>>;
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
