@@ -2,7 +2,7 @@ import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
 import { enqueue } from '../platform/outbox.ts';
-import { getWebhook } from './manage.ts';
+import { lockStanding } from './delivery.queries.ts';
 import { copyDeliveries } from './queries.ts';
 
 type ReplayTools = { db: Db; pump: () => void };
@@ -24,17 +24,19 @@ export async function replayMissed(tools: ReplayTools, orgId: string, which: Whi
   return { replayed: await again(tools, orgId, which) };
 }
 
+/** Under the webhook's lock: of two replays at once, the second finds what the first has made. */
 async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Promise<number> {
+  const lane = { org_id: orgId, webhook_id: which.webhookId };
   const count = await db.begin(async (tx) => {
-    const webhook = await getWebhook({ db: tx }, orgId, which.webhookId);
+    const webhook = await lockStanding(tx, lane);
+    if (!webhook) throw notFound('webhook');
     if (!webhook.active) {
       throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
         code: 'webhook_inactive',
       });
     }
-    const payload = { org_id: orgId, webhook_id: webhook.id };
     const copies = await copyDeliveries(tx, orgId, which);
-    if (copies > 0) await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
+    if (copies > 0) await enqueue(tx, [{ task: 'webhooks.deliver', payload: lane }]);
     return copies;
   });
   pump();

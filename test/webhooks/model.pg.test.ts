@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { Refusal } from '../../src/errors.ts';
+import { inFlightPerWebhook } from '../../src/webhooks/lanes.ts';
+import { testDatabase } from '../support/database.ts';
+import { startReal } from '../support/webhook-under-test.ts';
+import { after, inHand, type Model, newModel, type Operation } from './model.ts';
+
+/**
+ * Random histories of one webhook, on the model and on Postgres with two processes. What happens at the
+ * same time must come to what the model says of one order of it. `ASKBACK_MODEL_RUNS=10000 make test
+ * only=webhooks/model` tries more; a failure prints its seed and the shortest history that still fails.
+ */
+const runs = Number(process.env['ASKBACK_MODEL_RUNS'] ?? 200);
+const patienceMs = 5000;
+
+const { db } = await testDatabase();
+type Real = Awaited<ReturnType<typeof startReal>>;
+
+/** An operation before it is known what it may be done to. */
+type Wish = { do: Exclude<Operation['do'], 'wake'>; who: number; good: boolean };
+
+const wish: fc.Arbitrary<Wish> = fc.record({
+  do: fc.oneof(
+    { weight: 60, arbitrary: fc.constant('emit' as const) },
+    { weight: 100, arbitrary: fc.constant('answer' as const) },
+    { weight: 40, arbitrary: fc.constantFrom('deactivate', 'reactivate', 'replay', 'rotate') },
+    { weight: 3, arbitrary: fc.constant('delete' as const) },
+  ) as fc.Arbitrary<Wish['do']>,
+  who: fc.nat(15),
+  good: fc.boolean(),
+});
+const alone: fc.Arbitrary<Wish[]> = fc.constant([{ do: 'retries due', who: 0, good: true }]);
+const history = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.array(wish, { minLength: 1, maxLength: 4 }) },
+    { weight: 2, arbitrary: alone },
+  ),
+  { minLength: 1, maxLength: 14 },
+);
+
+test('webhooks on Postgres do what the model says, whatever happens to them', async () => {
+  const property = fc.asyncProperty(history, async (steps) => {
+    const real = await startReal(db);
+    try {
+      let model = newModel();
+      for (const [place, wishes] of steps.entries()) {
+        model = await step(real, model, operationsOf(model, wishes, place * 10));
+      }
+    } finally {
+      await real.end();
+    }
+  });
+  await fc.assert(property, { numRuns: runs, endOnFailure: true });
+});
+
+/** Answers go to what is in hand, once each; no more is under way than a lane takes at once. */
+function operationsOf(model: Model, wishes: readonly Wish[], message: number): Operation[] {
+  const hand = inHand(model);
+  const waiting = model.deliveries.filter(({ status }) => status !== 'delivered').length;
+  let room = inFlightPerWebhook - waiting;
+  return wishes.flatMap((each, place): Operation[] => {
+    if (each.do === 'emit') return room-- > 0 ? [{ do: 'emit', message: message + place }] : [];
+    if (each.do !== 'answer') return [{ do: each.do }];
+    const [delivery] = hand.splice(each.who % Math.max(hand.length, 1), 1);
+    return delivery ? [{ do: 'answer', message: delivery.message, good: each.good }] : [];
+  });
+}
+
+/** Does all of it at once and waits until Postgres shows what the model says of one order of it. */
+async function step(real: Real, before: Model, operations: readonly Operation[]): Promise<Model> {
+  await Promise.all(operations.map((each) => real.run(each).catch(refused)));
+
+  const possible = outcomes(before, operations);
+  const giveUpAt = Date.now() + patienceMs;
+  for (;;) {
+    await real.run({ do: 'wake' }); // as the jobs of what is written do
+    const seen = await real.state();
+    const model = possible.find((each) => isDeepStrictEqual(seen, shown(each)));
+    if (model) return model;
+    if (Date.now() > giveUpAt) {
+      assert.deepEqual(seen, shown(possible[0]!), `after ${JSON.stringify(operations)}`);
+    }
+  }
+}
+
+function refused(error: unknown) {
+  if (!(error instanceof Refusal)) throw error;
+}
+
+/** A lane may look at any moment between two operations, and looks at the end. */
+function outcomes(before: Model, operations: readonly Operation[]): Model[] {
+  const awake = after(before, { do: 'wake' });
+  const ends = operations.flatMap((each, place) => {
+    const rest = operations.toSpliced(place, 1);
+    const then = after(before, each);
+    const looked = after(then, { do: 'wake' });
+    return [...outcomes(then, rest), ...(rest.length > 0 ? outcomes(looked, rest) : [])];
+  });
+  return operations.length === 0 ? [awake] : unique(ends);
+}
+
+const unique = (models: readonly Model[]) => [
+  ...new Map(models.map((model) => [JSON.stringify(model), model])).values(),
+];
+
+const shown = (model: Model) => {
+  const { active, failures, rotated, switchedOff } = model;
+  const deliveries = model.deliveries
+    .map(({ message, status, attempts }) => `${message} ${status} ${attempts} ${attempts}`)
+    .sort();
+  const webhook = { active, failures, rotated, switchedOff, deliveries };
+  const held = inHand(model)
+    .map(({ message, inHand }) => `${message} ${inHand}`)
+    .sort();
+  return { webhook: model.exists ? webhook : null, held };
+};

@@ -1,0 +1,109 @@
+/**
+ * What webhooks promise, as small as it can be said: no time, no processes, no database. A delivery in
+ * hand is one that a subscriber has got and not answered yet.
+ */
+export type Model = {
+  exists: boolean;
+  active: boolean;
+  failures: number;
+  switchedOff: number;
+  rotated: boolean;
+  deliveries: Delivery[];
+};
+
+type Delivery = {
+  message: number;
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  attempts: number;
+  due: boolean;
+  /** How many signatures it carries while it is in hand. */
+  inHand: 0 | 1 | 2;
+};
+
+export type Operation =
+  | { do: 'emit'; message: number }
+  | { do: 'answer'; message: number; good: boolean }
+  | { do: 'retries due' | 'deactivate' | 'reactivate' | 'replay' | 'rotate' | 'delete' | 'wake' };
+
+const attemptsAllowed = 2;
+const failuresAllowed = 3;
+
+export const newModel = (): Model => ({
+  ...{ exists: true, active: true, failures: 0, switchedOff: 0, rotated: false },
+  deliveries: [],
+});
+
+export const inHand = (model: Model) => model.deliveries.filter((each) => each.inHand > 0);
+
+/** The next state; the one before stays as it is. */
+export function after(before: Model, operation: Operation): Model {
+  const model = structuredClone(before);
+  if (operation.do === 'answer') answered(model, operation);
+  else if (model.exists) change(model, operation);
+  return model;
+}
+
+function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
+  switch (operation.do) {
+    case 'emit':
+      return add(model, operation.message, model.active ? 'pending' : 'skipped');
+    case 'wake':
+      return wake(model);
+    case 'retries due':
+      return model.deliveries.forEach((each) => {
+        each.due ||= each.status === 'pending';
+      });
+    case 'replay':
+      return replay(model);
+    case 'rotate':
+      model.rotated = true;
+      return;
+    case 'delete':
+      model.exists = false;
+      return;
+    default:
+      model.active = operation.do === 'reactivate';
+      if (model.active) model.failures = 0;
+  }
+}
+
+const add = (model: Model, message: number, status: Delivery['status']) =>
+  void model.deliveries.push({ message, status, attempts: 0, due: true, inHand: 0 });
+
+/** What is due is taken in hand; of a webhook that is off, all that waits is skipped. */
+function wake(model: Model) {
+  for (const each of model.deliveries) {
+    if (each.status !== 'pending' || each.inHand > 0) continue;
+    if (!model.active) each.status = 'skipped';
+    else if (each.due) each.inHand = model.rotated ? 2 : 1;
+  }
+}
+
+/** What was missed and has no later delivery is delivered anew; by a webhook that is off, nothing is. */
+function replay(model: Model) {
+  if (!model.active) return;
+  const missed = model.deliveries.filter(({ message, status }, place) => {
+    const later = model.deliveries.slice(place + 1).some((each) => each.message === message);
+    return (status === 'skipped' || status === 'failed') && !later;
+  });
+  for (const { message } of missed) add(model, message, 'pending');
+}
+
+function answered(model: Model, { message, good }: { message: number; good: boolean }) {
+  const delivery = inHand(model).find((each) => each.message === message);
+  if (!delivery) return;
+  delivery.inHand = 0;
+  delivery.due = false;
+  delivery.attempts += 1;
+  if (good) {
+    delivery.status = 'delivered';
+    model.failures = 0;
+  } else if (delivery.attempts === attemptsAllowed) {
+    delivery.status = 'failed';
+    model.failures += 1;
+  }
+  if (model.active && model.failures >= failuresAllowed) {
+    model.active = false;
+    model.switchedOff += 1;
+  }
+}
