@@ -311,11 +311,14 @@ create table suppressions (
   kind text not null,
   detail text,
   created_at timestamp with time zone not null default now(),
+  id uuid not null default gen_random_uuid(),
   constraint suppressions_email_check CHECK ((email = lower(email))),
   constraint suppressions_kind_check CHECK ((kind = ANY (ARRAY['unsubscribed'::text, 'bounced'::text]))),
   constraint suppressions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint suppressions_pkey PRIMARY KEY (org_id, email, kind)
 );
+CREATE INDEX suppressions_newest_first ON public.suppressions USING btree (org_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX suppressions_by_id ON public.suppressions USING btree (org_id, id);
 
 create table survey_tallies (
   org_id uuid not null,

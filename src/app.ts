@@ -13,7 +13,8 @@ import type { Secrets } from './platform/secrets.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
-import { sendRoutes } from './sends/routes.ts';
+import { unsubscribePages } from './sends/pages.ts';
+import { sendRoutes, suppressionRoutes } from './sends/routes.ts';
 import type { Waiting } from './sends/waiting.ts';
 import { summaryRoutes } from './summaries/routes.ts';
 import { surveyRoutes } from './surveys/routes.ts';
@@ -59,6 +60,7 @@ export function createApp(tools: AppTools) {
     .use('/api/*', answerOnce(tools))
     .route('/api/v1/surveys', surveyRoutes(tools))
     .route('/api/v1/surveys', sendRoutes(tools))
+    .route('/api/v1/suppressions', suppressionRoutes(tools))
     .route('/api/v1/responses', responseRoutes(tools))
     .route('/api/v1/nps', npsRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
@@ -66,6 +68,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/summaries', summaryRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', answerPages(tools))
+    .route('/', unsubscribePages(tools))
     .route(
       '/',
       docsRoutes(() => apiDocument(tools.settings)),

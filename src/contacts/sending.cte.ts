@@ -13,18 +13,18 @@ export const markSending = (sql: Sql, contacts: Part) => sql`
     select l.org_id, l.id
     from (${contacts}) as s (org_id, contact_id)
     join contacts l on l.org_id = s.org_id and l.id = s.contact_id
-    order by lower(l.email)
+    order by lower(l.email), l.id
     for no key update of l
   ) s
-  where c.org_id = s.org_id and c.id = s.id and c.status <> 'responded'`;
+  where c.org_id = s.org_id and c.id = s.id and c.status not in ('responded', 'unsubscribed')`;
 
 /**
  * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
- * status, the reason, and when it was sent. Who has answered meanwhile stays "responded".
+ * status, the reason, and when it was sent. Who has answered or unsubscribed meanwhile stays so.
  */
 export const markSettled = (sql: Sql, outcomes: Part) => sql`
   update contacts c
-  set status = case when c.status = 'responded' then c.status else s.status end,
+  set status = case when c.status in ('responded', 'unsubscribed') then c.status else s.status end,
       failure_reason = s.reason,
       sent_at = coalesce(c.sent_at, s.sent_at),
       updated_at = now()
@@ -32,7 +32,7 @@ export const markSettled = (sql: Sql, outcomes: Part) => sql`
     select l.org_id, l.id, s.status, s.reason, s.sent_at
     from (${outcomes}) as s (org_id, contact_id, status, reason, sent_at)
     join contacts l on l.org_id = s.org_id and l.id = s.contact_id
-    order by lower(l.email)
+    order by lower(l.email), l.id
     for no key update of l
   ) s
   where c.org_id = s.org_id and c.id = s.id`;

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import type { Room } from '../platform/openapi.ts';
+import { List } from '../platform/answer.ts';
+import type { Operation, Room } from '../platform/openapi.ts';
 import { Failure } from '../platform/openapi-parts.ts';
-import { SendAnswer, SendBody } from './schemas.ts';
+import { SendAnswer, SendBody, Suppression, SuppressionQuery } from './schemas.ts';
 
 const Query = v.object({
   dry_run: v.pipe(
@@ -18,10 +19,33 @@ const SendLimitExceeded = v.object({
   requested: v.pipe(v.number(), v.integer(), v.description('mails this request would have sent')),
 });
 
+const suppressionOperations: readonly Operation[] = [
+  {
+    id: 'listSuppressions',
+    method: 'get',
+    path: '/api/v1/suppressions',
+    summary: 'List the addresses that get no mail of yours, newest first',
+    permission: 'read',
+    query: SuppressionQuery,
+    answer: { status: 200, about: 'a page of them', schema: List(Suppression) },
+  },
+  {
+    id: 'liftSuppression',
+    method: 'delete',
+    path: '/api/v1/suppressions/{id}',
+    summary: 'Let an address get mail again',
+    about:
+      'For who asked to be subscribed again, or for a mailbox that exists after all. What else keeps the ' +
+      'address back stays.',
+    permission: 'write',
+    answer: { status: 204, about: 'the address may be mailed again' },
+  },
+];
+
 export const sendRoom = ({ maxContacts }: { maxContacts: number }): Room => ({
   name: 'Sending',
   about: 'A survey is mailed to each address once, whatever happens.',
-  schemas: { SendResult: SendAnswer, SendLimitExceeded },
+  schemas: { SendResult: SendAnswer, SendLimitExceeded, Suppression },
   operations: [
     {
       id: 'sendSurvey',
@@ -47,5 +71,6 @@ export const sendRoom = ({ maxContacts }: { maxContacts: number }): Room => ({
         },
       },
     },
+    ...suppressionOperations,
   ],
 });

@@ -1,10 +1,14 @@
 import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { answerList } from '../platform/answer.ts';
+import type { Db } from '../platform/db.ts';
 import { parseBody } from '../platform/http.ts';
-import { isUuid } from '../platform/parse.ts';
-import { SendBody } from './schemas.ts';
+import { isUuid, parse } from '../platform/parse.ts';
+import { SendBody, SuppressionQuery } from './schemas.ts';
 import { type SendTools, sendSurvey, trySend } from './send.ts';
+import { listSuppressions } from './suppressions.queries.ts';
+import { liftSuppression } from './unsubscribe.ts';
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
 
@@ -23,3 +27,19 @@ export function sendRoutes(tools: RouteTools) {
     return c.json({ data });
   });
 }
+
+/** The addresses that get no mail of an organization. */
+export const suppressionRoutes = (tools: { db: Db }) =>
+  new Hono<ApiEnv>()
+    .get('/', async (c) => {
+      const query = parse(SuppressionQuery, c.req.query());
+      return answerList(c, query, await listSuppressions(tools.db, c.var.key.org_id, query));
+    })
+
+    .delete('/:id', async (c) => {
+      const key = requireWrite(c.var.key);
+      const id = c.req.param('id');
+      if (!isUuid(id)) throw notFound('suppression');
+      await liftSuppression(tools, key, id);
+      return c.body(null, 204);
+    });

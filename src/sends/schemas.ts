@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { Moment } from '../platform/answer.ts';
+import { Page } from '../platform/page.ts';
 import { Uuid } from '../platform/parse.ts';
 
 /** What a contact should be, for the document. */
@@ -49,3 +51,24 @@ export const SendAnswer = v.object({
   invalid: Count,
   failed: Count,
 });
+
+const kinds = ['unsubscribed', 'bounced'] as const;
+
+export const Suppression = v.object({
+  id: Uuid,
+  email: v.pipe(v.string(), v.description('in lower case')),
+  kind: v.pipe(
+    v.picklist(kinds),
+    v.description('`unsubscribed`: the recipient asked so; `bounced`: the mailbox does not exist'),
+  ),
+  detail: v.pipe(v.nullable(v.string()), v.description('what the mail server said')),
+  created_at: Moment,
+});
+
+export const SuppressionQuery = v.object({
+  ...Page.entries,
+  email: v.pipe(v.optional(v.string()), v.description('only this address, whatever its case')),
+  kind: v.optional(v.picklist(kinds, 'must be unsubscribed or bounced')),
+});
+
+export type SuppressionQuery = v.InferOutput<typeof SuppressionQuery>;

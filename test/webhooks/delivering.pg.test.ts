@@ -205,4 +205,4 @@ test('a rotated secret signs at once, the old one beside it for 24 hours', async
 });
 
 const claim = (lane: { org_id: string; webhook_id: string }) =>
-  claimDue(db, lane, { by: 'nobody', atMost: 1 });
+  claimDue(db, lane, { by: 'nobody', atMost: 1, inHand: [] });

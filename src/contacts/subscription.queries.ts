@@ -1,0 +1,39 @@
+import type { Sql } from '../platform/db.ts';
+
+/** Contacts of an address get no more mail of the organization; who has answered stays "responded". */
+export async function markKept(
+  sql: Sql,
+  { orgId, email }: { orgId: string; email: string },
+  { status, reason }: { status: 'unsubscribed' | 'bounced'; reason: string | null },
+) {
+  await sql`
+    update contacts c
+    set status = ${status}, failure_reason = coalesce(${reason}, c.failure_reason), updated_at = now()
+    from (${contactsOf(sql, orgId, email)}) held
+    where c.org_id = ${orgId} and c.id = held.id
+      and c.status not in ('responded', 'unsubscribed', ${status})`;
+}
+
+/** They stand again where they stood before: it follows from what became of their mail. */
+export async function markReleased(
+  sql: Sql,
+  { orgId, email, bounced }: { orgId: string; email: string; bounced: boolean },
+) {
+  await sql`
+    update contacts c
+    set status = case when ${bounced} then 'bounced'
+                      when c.sent_at is not null then 'sent'
+                      when c.failure_reason is not null then 'failed'
+                      else 'pending' end,
+        updated_at = now()
+    from (${contactsOf(sql, orgId, email)}) held
+    where c.org_id = ${orgId} and c.id = held.id and c.status in ('unsubscribed', 'bounced')`;
+}
+
+/** Locked in the order in which mailing locks them. */
+const contactsOf = (sql: Sql, orgId: string, email: string) => sql`
+  select id
+  from contacts
+  where org_id = ${orgId} and lower(email) = ${email}
+  order by lower(email), id
+  for no key update`;
