@@ -7,6 +7,7 @@ import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
 import type { Command } from './platform/command.ts';
 import { responseCommands } from './responses/cli.ts';
+import { sendCommands } from './sends/cli.ts';
 import { summaryCommands } from './summaries/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
 import { tagCommands } from './tags/cli.ts';
@@ -19,6 +20,7 @@ const commands: readonly Command<Tools>[] = [
   ...surveyCommands,
   ...tagCommands,
   ...contactCommands,
+  ...sendCommands,
   ...responseCommands,
   ...webhookCommands,
   ...summaryCommands,

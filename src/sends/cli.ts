@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
+import { Refusal } from '../errors.ts';
+import { demandOrganization } from '../organizations/find.ts';
+import { type Command, columns, command } from '../platform/command.ts';
+import { Email, id, option, optional } from '../platform/words.ts';
+import { type HistoryRow, listHistory } from './history.queries.ts';
+import { previewMail } from './preview.ts';
+
+const preview = command({
+  name: 'mail preview',
+  does: "writes both parts of a survey's mail to files, to be looked at before it is sent",
+  options: {
+    survey: id('whose mail'),
+    out: optional(v.string(), 'DIR', 'where the files go (the current folder)'),
+  },
+  run: (tools: Tools, { survey: surveyId, out = '.' }) =>
+    inDatabase(tools, async (db, config) => {
+      const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
+      const { subject, html, text } = await previewMail(db, { surveyId, publicUrl });
+      const data = {
+        subject,
+        html_file: write(join(out, `mail-${surveyId}.html`), html),
+        text_file: write(join(out, `mail-${surveyId}.txt`), text),
+      };
+      return { data, text: `${data.html_file}\n${data.text_file}` };
+    }),
+});
+
+const why = command({
+  name: 'contact why',
+  does: 'tells what was sent to an address, what was kept back by which rule, and what came of it',
+  options: {
+    org: id('of which organization'),
+    email: option(Email, 'E', 'of whom'),
+  },
+  run: (tools: Tools, { org, email }) =>
+    inDatabase(tools, async (db) => {
+      await demandOrganization(db, org);
+      const events = await listHistory(db, org, email);
+      return { data: { email, events }, text: told(email, events) };
+    }),
+});
+
+export const sendCommands: readonly Command<Tools>[] = [preview, why];
+
+function write(path: string, text: string): string {
+  try {
+    writeFileSync(path, text);
+    return path;
+  } catch (error) {
+    throw new Refusal('invalid', `${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+const inWords: Record<HistoryRow['what'], string> = {
+  added: 'added to the survey',
+  claimed: 'waits to be sent',
+  sending: 'is being sent',
+  sent: 'sent',
+  failed: 'not sent',
+  unknown: 'outcome unknown',
+  withheld: 'kept back',
+  opened: 'opened the link',
+  answered: 'answered',
+  answer_held: 'answered, held',
+  unsubscribed: 'unsubscribed',
+  bounced: 'bounced',
+};
+
+function told(email: string, events: readonly HistoryRow[]): string {
+  if (events.length === 0) return `nothing has happened between this organization and ${email}`;
+  const rows = events.map(({ at, what, survey_name, reason_code, reason }) => [
+    at.toISOString(),
+    inWords[what],
+    survey_name,
+    [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
+  ]);
+  return columns([['when', 'what', 'survey', 'why'], ...rows]);
+}

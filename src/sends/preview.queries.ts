@@ -1,0 +1,16 @@
+import type { Sql } from '../platform/db.ts';
+import type { SurveyMail } from './mail.ts';
+
+/** What the mail of a survey is made of. */
+export async function findMailed(sql: Sql, surveyId: string) {
+  const [found] = await sql<Pick<SurveyMail, 'survey' | 'organization'>[]>`
+    select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
+                             'question_text', v.question_text, 'subject', v.subject,
+                             'language', v.language, 'from_name', v.from_name,
+                             'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
+           json_build_object('id', o.id, 'name', o.name, 'color', o.color) as organization
+    from surveys v
+    join organizations o on o.id = v.org_id
+    where v.id = ${surveyId}`;
+  return found;
+}

@@ -1,0 +1,27 @@
+import PostalMime from 'postal-mime';
+import { notFound } from '../errors.ts';
+import type { Sql } from '../platform/db.ts';
+import { compose } from '../platform/mail/compose.ts';
+import { surveyFilling, surveyMail } from './mail.ts';
+import { findMailed } from './preview.queries.ts';
+
+/** Somebody who is nobody: the links in a preview lead to no contact. */
+const reader = {
+  sendId: '00000000-0000-0000-0000-000000000000',
+  email: 'reader@example.com',
+  name: 'Robin Reader',
+  token: 'preview',
+};
+
+/** A survey's mail as a mail program reads it: composed whole and taken apart again. */
+export async function previewMail(
+  sql: Sql,
+  { surveyId, publicUrl }: { surveyId: string; publicUrl: string },
+) {
+  const mailed = await findMailed(sql, surveyId);
+  if (!mailed) throw notFound('survey');
+  const mail = { ...mailed, publicUrl };
+  const raw = compose(surveyMail(mail))(surveyFilling(mail, reader, new Date()));
+  const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
+  return { subject, text, html };
+}

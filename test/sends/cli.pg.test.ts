@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { testDatabase } from '../support/database.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make.ts';
+import { askback, secretKey } from '../support/program.ts';
+
+const { db, url } = await testDatabase();
+const environment = {
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  ASKBACK_PUBLIC_URL: 'https://ask.example',
+};
+const run = (...words: string[]) => askback(words, environment);
+const folder = mkdtempSync(join(tmpdir(), 'askback-preview-'));
+after(() => rmSync(folder, { recursive: true }));
+
+test('a preview is both parts of the mail in files, and their names', async () => {
+  const survey = await makeSurvey(db, await makeOrganization(db), { question_text: 'Wie war’s?' });
+  const { code, stdout } = await run('mail', 'preview', '--survey', survey, '--out', folder);
+  assert.equal(code, 0);
+  const files = stdout.trim().split('\n');
+  assert.deepEqual(files, [
+    join(folder, `mail-${survey}.html`),
+    join(folder, `mail-${survey}.txt`),
+  ]);
+  const [html, text] = files.map((file) => readFileSync(file, 'utf8'));
+  assert.match(
+    html!,
+    /^<!doctype html>[\s\S]*Wie war’s\?[\s\S]*https:\/\/ask\.example\/s\/preview\?score=9/i,
+  );
+  assert.match(text!, /Hello Robin Reader,\n\nWie war’s\?[\s\S]*\/s\/preview\?score=9/);
+});
+
+test('a preview of no survey, or into no folder, is a sentence', async () => {
+  const nobodys = await run('mail', 'preview', '--survey', randomUUID());
+  assert.deepEqual([nobodys.code, nobodys.stderr], [1, 'askback: survey not found\n']);
+  const survey = await makeSurvey(db, await makeOrganization(db));
+  const nowhere = await run('mail', 'preview', '--survey', survey, '--out', join(folder, 'no'));
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /^askback: .*mail-.*\.html cannot be written: /);
+});
+
+/** Ann's story: mailed, opened twice, answered, then unsubscribed, and kept back by a later survey. */
+async function story() {
+  const org_id = await makeOrganization(db);
+  const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 8, minute));
+  const survey_id = await makeSurvey(db, org_id, { name: 'Spring' });
+  const email = `Ann-${randomUUID()}@people.test`;
+  const of = { org_id, survey_id };
+  const contact_id = await makeContact(db, of, { email, created_at: at(0) });
+  const month = '2026-03-01';
+  const send = { ...of, contact_id, email, request_id: randomUUID(), month, claimed_at: at(1) };
+  const reason = '554 5.7.1 no';
+  await db`insert into sends ${db([
+    { ...send, status: 'failed', reason, reason_code: 'refused', settled_at: at(1) },
+    { ...send, status: 'sent', reason: null, reason_code: null, settled_at: at(2) },
+  ])}`;
+  const opened = { ...of, contact_id, method: 'GET' };
+  await db`insert into openings ${db([
+    { ...opened, kind: 'view', opened_at: at(3) },
+    { ...opened, kind: 'view', opened_at: at(4) },
+    { ...opened, kind: 'post', opened_at: at(5) },
+  ])}`;
+  await makeResponse(db, of, { contact_id, score: 9, created_at: at(5) });
+  await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind: 'unsubscribed', created_at: at(6) })}`;
+  const rule = {
+    email: email.toLowerCase(),
+    reason_code: 'unsubscribed',
+    reason: 'has unsubscribed',
+  };
+  await db`insert into withheld_sends ${db({ ...of, ...rule, withheld_at: at(7) })}`;
+  return { org_id, email };
+}
+
+test('why tells all that happened, in its order, with the rule that kept a mail back', async () => {
+  const { org_id, email } = await story();
+  const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');
+  const { events } = JSON.parse(stdout);
+  assert.deepEqual(
+    events.map((event: Record<string, unknown>) => [
+      event['what'],
+      event['reason_code'],
+      event['reason'],
+    ]),
+    [
+      ['added', null, null],
+      ['failed', 'refused', '554 5.7.1 no'],
+      ['sent', null, null],
+      ['opened', null, '2 times, last on 2026-03-01T08:04:00.000Z'],
+      ['answered', null, 'score 9'],
+      ['unsubscribed', null, null],
+      ['withheld', 'unsubscribed', 'has unsubscribed'],
+    ],
+  );
+});
+
+test('why reads as lines, whatever the case of the address', async () => {
+  const { org_id, email } = await story();
+  const { code, stdout } = await run(
+    'contact',
+    'why',
+    '--org',
+    org_id,
+    '--email',
+    email.toUpperCase(),
+  );
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^when +what +survey +why\n2026-03-01T08:00:00.000Z +added to the survey +Spring/,
+  );
+  assert.match(stdout, /kept back +Spring +\[unsubscribed\] has unsubscribed\n$/);
+});
+
+test('why knows nothing of another organization', async () => {
+  const { email } = await story();
+  const other = await makeOrganization(db);
+  const { stdout } = await run('contact', 'why', '--org', other, '--email', email);
+  assert.match(stdout, /^nothing has happened between/);
+});
+
+test('an organization that is not there is a sentence', async () => {
+  const { code, stderr } = await run(
+    'contact',
+    'why',
+    '--org',
+    randomUUID(),
+    '--email',
+    'a@b.test',
+  );
+  assert.deepEqual([code, stderr], [1, 'askback: organization not found\n']);
+});
