@@ -1,6 +1,6 @@
 import type { Listed } from '../platform/answer.ts';
 import { json, one, type Sql } from '../platform/db.ts';
-import type { Page } from '../platform/page.ts';
+import { following, type Page } from '../platform/page.ts';
 
 /** From this many rows on it pays to look up the day a page begins on, instead of counting rows off. */
 const deepOffset = 500;
@@ -39,8 +39,7 @@ function pickContacts(sql: Sql, orgId: string, { page, limit, cursor }: Page) {
     return sql`picked as (
       select *
       from contacts
-      where org_id = ${orgId}
-        and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)
+      where org_id = ${orgId} ${following(sql, cursor)}
       ${newestFirst}
     )`;
   }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Sql } from './db.ts';
 import { parse } from './parse.ts';
 
 const defaultLimit = 50;
@@ -38,6 +39,15 @@ export type Page = v.InferOutput<typeof Page>;
 
 /** Where a list goes on: after the row with this time and id. The time keeps its microseconds, as text. */
 export type Position = { at: string; id: string };
+
+/**
+ * The condition that leaves only what follows a position in a list, newest first. The time goes over as
+ * text: as a timestamp the driver would cut it to milliseconds, and rows in between would be lost.
+ */
+export const following = (sql: Sql, position: Position | undefined) =>
+  position
+    ? sql`and (created_at, id) < (${position.at}::text::timestamptz, ${position.id}::uuid)`
+    : sql``;
 
 export const encodeCursor = ({ at, id }: Position) =>
   Buffer.from(`${at} ${id}`).toString('base64url');

@@ -1,6 +1,6 @@
 import type { Listed } from '../platform/answer.ts';
 import { one, type Sql } from '../platform/db.ts';
-import type { Page } from '../platform/page.ts';
+import { following, type Page } from '../platform/page.ts';
 import type { Category } from '../scores.ts';
 import { dayOf, type Range, startOfDay } from './range.ts';
 import { countedColumn, everything, tallies } from './totals.queries.ts';
@@ -71,9 +71,7 @@ const itemJoins = (sql: Sql) => sql`
 function pick(sql: Sql, orgId: string, filter: ResponseFilter, { page, limit, cursor }: Page) {
   const offset = (page - 1) * limit;
   const newestFirst = sql`order by created_at desc, id desc limit ${limit + 1}::int`;
-  const after = cursor
-    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
-    : sql``;
+  const after = following(sql, cursor);
   if (filter.pattern !== null) {
     return sql`
       ${matched(sql, orgId, filter, filter.pattern)},

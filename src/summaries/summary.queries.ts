@@ -1,6 +1,6 @@
 import type { Listed } from '../platform/answer.ts';
 import { one, type Sql } from '../platform/db.ts';
-import type { Page } from '../platform/page.ts';
+import { following, type Page } from '../platform/page.ts';
 import type { Category, Tally } from '../scores.ts';
 
 export type Period = { start: Date; end: Date };
@@ -102,15 +102,12 @@ export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary
 /** A page of the organization's summaries, newest first. */
 export async function listSummaries(sql: Sql, orgId: string, page: Page): Promise<Listed> {
   const { limit, cursor } = page;
-  const position = cursor
-    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
-    : sql``;
   return one(
     await sql<Listed[]>`
       with picked as (
         select *
         from summaries
-        where org_id = ${orgId} ${position}
+        where org_id = ${orgId} ${following(sql, cursor)}
         order by created_at desc, id desc
         limit ${limit + 1}::int offset ${cursor ? 0 : (page.page - 1) * limit}::bigint
       ), shown as (

@@ -1,6 +1,6 @@
 import type { Listed } from '../platform/answer.ts';
 import { one, type Sql } from '../platform/db.ts';
-import type { Page } from '../platform/page.ts';
+import { following, type Page } from '../platform/page.ts';
 import type { SurveyType, Tally } from '../scores.ts';
 
 export type SurveyRow = Tally & {
@@ -25,15 +25,12 @@ export type SurveyStatus = 'draft' | 'active' | 'completed';
 /** A page of the organization's surveys, newest first. */
 export async function listSurveys(sql: Sql, orgId: string, page: Page): Promise<Listed> {
   const { limit, cursor } = page;
-  const position = cursor
-    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
-    : sql``;
   return one(
     await sql<Listed[]>`
       with picked as (
         select *
         from surveys
-        where org_id = ${orgId} ${position}
+        where org_id = ${orgId} ${following(sql, cursor)}
         order by created_at desc, id desc
         limit ${limit + 1}::int offset ${cursor ? 0 : (page.page - 1) * limit}::bigint
       ), shown as (

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testApp } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make.ts';
+import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+async function client() {
+  const { id, read } = await makeClient(db);
+  const survey_id = await makeSurvey(db, id);
+  const of = { org_id: id, survey_id };
+  const answer = (over: Record<string, unknown> = {}) => makeResponse(db, of, over);
+  /** At a time to the microsecond, which a parameter of the driver would lose. */
+  const answerAt = async (time: string, over: Record<string, unknown> = {}) => {
+    const response = await answer(over);
+    await db`update responses set created_at = ${time}::text::timestamptz where id = ${response}`;
+    return response;
+  };
+  return { id, of, answer, answerAt, ...reader(app, read) };
+}
+
+type Client = Awaited<ReturnType<typeof client>>;
+
+/** An answer at each of these times; what a query finds of them, by their place. */
+async function answersAt(org: Client, times: readonly string[]) {
+  const ids: string[] = [];
+  for (const time of times) ids.push(await org.answerAt(time));
+  return async (query: string) => {
+    const found = await org.ids(`/api/v1/responses?${query}`);
+    return ids.flatMap((id, place) => (found.includes(id) ? [place] : []));
+  };
+}
+
+test('an answer has its public fields, in the list and alone', async () => {
+  const org = await client();
+  const contact_id = await makeContact(db, org.of, { email: 'Ann@people.test', name: 'Ann' });
+  const id = await org.answerAt('2024-05-01T09:30:15.123456Z', {
+    contact_id,
+    score: 3,
+    category: 'detractor',
+    comment: 'Too "slow"\n',
+  });
+  await db`insert into analyses ${db({
+    org_id: org.id,
+    response_id: id,
+    sentiment: 'negative',
+    themes: ['speed', 'price'],
+    churn_risk: 'high',
+    summary: 'It is slow.',
+    provider: 'test',
+  })}`;
+
+  const expected = {
+    id,
+    survey_id: org.of.survey_id,
+    score: 3,
+    category: 'detractor',
+    comment: 'Too "slow"\n',
+    ai_sentiment: 'negative',
+    ai_themes: ['speed', 'price'],
+    ai_churn_risk: 'high',
+    ai_summary: 'It is slow.',
+    held: false,
+    created_at: '2024-05-01T09:30:15.123Z',
+    contact_email: 'Ann@people.test',
+    contact_name: 'Ann',
+    survey_name: 'Onboarding',
+  };
+  assert.deepEqual((await org.list('/api/v1/responses')).data, [expected]);
+  assert.deepEqual(await org.json(`/api/v1/responses/${id}`), { data: expected });
+});
+
+test('an anonymous answer without AI has nulls and no themes', async () => {
+  const org = await client();
+  const id = await org.answer();
+  const { data } = await org.json<{ data: Record<string, unknown> }>(`/api/v1/responses/${id}`);
+  const { contact_email, contact_name, comment, ai_sentiment, ai_churn_risk, ai_summary } = data;
+  const nulls = [contact_email, contact_name, comment, ai_sentiment, ai_churn_risk, ai_summary];
+  assert.deepEqual(nulls, [null, null, null, null, null, null]);
+  assert.deepEqual(data['ai_themes'], []);
+});
+
+test('answers of one instant keep one order over pages and cursors', async () => {
+  const org = await client();
+  const instant = '2024-05-01T09:30:15.123456Z';
+  const same = await Promise.all(Array.from({ length: 5 }, () => org.answerAt(instant)));
+  const newest = await org.answerAt('2024-05-01T09:30:15.123457Z');
+  const oldest = await org.answerAt('2024-05-01T09:30:15.123455Z');
+  const expected = [newest, ...same.sort().reverse(), oldest];
+
+  assert.deepEqual(await idsByPage(org.list, '/api/v1/responses?limit=2'), expected);
+  assert.deepEqual(await idsByCursor(org.list, '/api/v1/responses?limit=2'), expected);
+  assert.deepEqual(await idsByCursor(org.list, '/api/v1/responses?limit=7'), expected);
+});
+
+test('a cursor is not moved by newer answers', async () => {
+  const org = await client();
+  const ids = [];
+  for (const day of ['01', '02', '03'])
+    ids.push(await org.answer({ created_at: `2024-05-${day}` }));
+  const { meta } = await org.list('/api/v1/responses?limit=1');
+  await org.answer({ created_at: '2024-05-04' });
+
+  const next = await org.list(`/api/v1/responses?limit=2&cursor=${meta.next_cursor}`);
+
+  assert.deepEqual(
+    next.data.map(({ id }) => id),
+    [ids[1], ids[0]],
+  );
+  assert.equal(next.meta.next_cursor, null);
+});
+
+test('date_from and date_to as bare dates mean whole days, UTC', async () => {
+  const org = await client();
+  const found = await answersAt(org, [
+    '2024-04-30T23:59:59.999999Z',
+    '2024-05-01T00:00:00Z',
+    '2024-05-02T23:59:59.999999Z',
+    '2024-05-03T00:00:00Z',
+  ]);
+  assert.deepEqual(await found('date_from=2024-05-01'), [1, 2, 3]);
+  assert.deepEqual(await found('date_to=2024-05-02'), [0, 1, 2]);
+  assert.deepEqual(await found('date_from=2024-05-01&date_to=2024-05-02'), [1, 2]);
+  assert.deepEqual(await found('date_from=2024-05-03&date_to=2024-05-01'), []);
+});
+
+test('the times that an answer shows find it, on either end', async () => {
+  const org = await client();
+  const found = await answersAt(org, [
+    '2024-05-01T09:30:15.122999Z',
+    '2024-05-01T09:30:15.123456Z',
+    '2024-05-01T09:30:15.124000Z',
+  ]);
+  assert.deepEqual(await found('date_from=2024-05-01T09:30:15.123Z'), [1, 2]);
+  assert.deepEqual(await found('date_to=2024-05-01T09:30:15.123Z'), [0, 1]);
+});
+
+test('a time may have an offset, escaped or not', async () => {
+  const org = await client();
+  const found = await answersAt(org, ['2024-04-30T22:29:59Z', '2024-04-30T22:30:00Z']);
+  for (const plus of ['%2B', '+']) {
+    assert.deepEqual(await found(`date_from=2024-05-01T00:30:00${plus}02:00`), [1]);
+  }
+});
+
+test('the total of a range counts the parts of its first and last day', async () => {
+  const org = await client();
+  for (const time of ['01T09', '01T11', '02T12', '03T09', '03T11']) {
+    await org.answer({ created_at: `2024-05-${time}:00:00Z` });
+  }
+  const total = async (query: string) =>
+    (await org.list(`/api/v1/responses?limit=1&${query}`)).meta.total;
+
+  assert.equal(await total('date_from=2024-05-01T10:00:00Z&date_to=2024-05-03T10:00:00Z'), 3);
+  assert.equal(await total('date_from=2024-05-01T10:00:00Z&date_to=2024-05-01T12:00:00Z'), 1);
+  assert.equal(await total('date_from=2024-05-01T10:00:00Z'), 4);
+  assert.equal(await total('date_to=2024-05-03T10:00:00Z'), 4);
+});
+
+test('filters narrow the list and its total, alone and together', async () => {
+  const org = await client();
+  const other = await makeSurvey(db, org.id, { name: 'Support' });
+  const day = '2024-05-01';
+  const low = { score: 1, category: 'detractor' };
+  const a = await org.answer({ created_at: day });
+  const b = await org.answer({ ...low, created_at: day });
+  const c = await org.answer({ ...low, survey_id: other, created_at: day, comment: 'too slow' });
+  await org.answer({ ...low, survey_id: other, created_at: '2024-05-09' });
+
+  const expected: [query: string, ids: string[]][] = [
+    ['category=promoter', [a]],
+    [`category=detractor&date_to=${day}`, [b, c]],
+    [`survey_id=${other.toUpperCase()}&date_to=${day}`, [c]],
+    [`survey_id=${other}&category=detractor&date_to=${day}`, [c]],
+    [`survey_id=${other}&category=passive`, []],
+    [`search=SLOW&survey_id=${other}&category=detractor&date_to=${day}`, [c]],
+    [`search=slow&survey_id=${org.of.survey_id}`, []],
+    ['search=slow&category=promoter', []],
+    ['search=slow&date_from=2024-05-02', []],
+  ];
+  for (const [query, ids] of expected) {
+    const { data, meta } = await org.list(`/api/v1/responses?${query}`);
+    assert.deepEqual(data.map(({ id }) => id).sort(), ids.sort(), query);
+    assert.equal(meta.total, ids.length, query);
+  }
+});
+
+test('search finds any part of comment, address and name in any case', async () => {
+  const org = await client();
+  const person = (email: string, name: string | null) => makeContact(db, org.of, { email, name });
+  const commented = await org.answer({ comment: 'The QUICK brown Füchse' });
+  const named = await org.answer({ contact_id: await person('x1@people.test', 'Zoë Quickly') });
+  const mailed = await org.answer({ contact_id: await person('Quick.One@b.test', null) });
+  const both = await org.answer({
+    contact_id: await person('quick@c.test', 'Quick'),
+    comment: 'quick',
+  });
+  const found = async (search: string) => {
+    const query = `/api/v1/responses?search=${encodeURIComponent(search)}`;
+    const { data, meta } = await org.list(query);
+    assert.equal(meta.total, data.length, search);
+    return data.map(({ id }) => id).sort();
+  };
+
+  assert.deepEqual(await found('quick'), [commented, named, mailed, both].sort());
+  assert.deepEqual(await found('k b'), [commented]);
+  assert.deepEqual(await found('FÜCHS'), [commented]);
+  assert.deepEqual(await found('k.o'), [mailed]);
+  assert.deepEqual(await found('ZOË'), [named]);
+  assert.deepEqual(await found('test zo'), [], 'address and name are two fields');
+  assert.deepEqual(await found(''), [commented, named, mailed, both].sort());
+});
+
+test('search takes %, _ and \\ literally', async () => {
+  const org = await client();
+  const percent = await org.answer({ comment: '100% sure' });
+  const underscore = await org.answer({ comment: 'snake_case' });
+  const backslash = await org.answer({ comment: 'C:\\temp' });
+  await org.answer({ comment: '1000 snakes case' });
+  const found = (search: string) =>
+    org.ids(`/api/v1/responses?search=${encodeURIComponent(search)}`);
+
+  assert.deepEqual(await found('0%'), [percent]);
+  assert.deepEqual(await found('%'), [percent]);
+  assert.deepEqual(await found('e_c'), [underscore]);
+  assert.deepEqual(await found(':\\t'), [backslash]);
+  assert.deepEqual(await found('\\'), [backslash]);
+});
+
+test('what a search finds has pages and cursors too', async () => {
+  const org = await client();
+  const ids: string[] = [];
+  for (let minute = 10; minute < 15; minute++) {
+    ids.unshift(await org.answer({ comment: 'needle', created_at: `2024-05-01T00:${minute}:00Z` }));
+  }
+  await org.answer({ comment: 'hay' });
+  assert.deepEqual(await idsByPage(org.list, '/api/v1/responses?limit=2&search=needle'), ids);
+  assert.deepEqual(await idsByCursor(org.list, '/api/v1/responses?limit=2&search=needle'), ids);
+});
+
+test('a held answer is shown by its id and listed only when held ones are asked for', async () => {
+  const org = await client();
+  const held = await org.answer({ held_reason: 'two scores opened', comment: 'needle' });
+  const counted = await org.answer({ comment: 'needle' });
+
+  const { data } = await org.json<{ data: { held: boolean } }>(`/api/v1/responses/${held}`);
+  assert.equal(data.held, true);
+  const listed: [query: string, id: string][] = [
+    ['', counted],
+    ['held=false', counted],
+    ['held=true', held],
+    ['search=needle', counted],
+    ['search=needle&held=true', held],
+    ['category=promoter', counted],
+  ];
+  for (const [query, id] of listed) {
+    const answer = await org.list(`/api/v1/responses?${query}`);
+    assert.deepEqual(
+      answer.data.map((item) => item.id),
+      [id],
+      query,
+    );
+    assert.equal(answer.meta.total, 1, query);
+  }
+});
+
+test("another organization's answers are not found, listed or counted, by any filter", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  const contact_id = await makeContact(db, theirs.of, { email: 'needle@people.test' });
+  const created_at = '2024-05-01T10:00:00Z';
+  const id = await theirs.answer({ contact_id, comment: 'needle', created_at });
+  const survey = theirs.of.survey_id;
+  await theirs.answer({ held_reason: 'trap', created_at });
+  await theirs.answer({ created_at: '2024-05-02' });
+  const { meta } = await theirs.list('/api/v1/responses?limit=1');
+
+  assert.equal(await mine.status(`/api/v1/responses/${id}`), 404);
+  for (const query of [
+    '',
+    `survey_id=${survey}`,
+    `survey_id=${survey}&date_from=2024-05-01T09:00:00Z&date_to=2024-05-01T11:00:00Z`,
+    `survey_id=${survey}&category=promoter&date_from=2024-05-01`,
+    'search=needle',
+    'held=true',
+    `held=true&survey_id=${survey}`,
+    'date_from=2024-01-01',
+    `page=600&limit=1&survey_id=${survey}`,
+    `cursor=${meta.next_cursor}`,
+  ]) {
+    const answer = await mine.list(`/api/v1/responses?${query}`);
+    assert.deepEqual([answer.data, answer.meta.total], [[], 0], query);
+  }
+});
+
+for (const query of [
+  'category=happy',
+  'category=',
+  'survey_id=x',
+  'survey_id=',
+  'date_from=yesterday',
+  'date_to=2024-02-30',
+  'date_to=',
+  'held=yes',
+  `search=${'x'.repeat(501)}`,
+  'search=%00',
+]) {
+  test(`?${query.slice(0, 30)} is refused`, async () => {
+    const org = await client();
+    assert.equal(await org.status(`/api/v1/responses?${query}`), 400);
+  });
+}
+
+test('a search of 500 characters is taken, and so is an unknown parameter', async () => {
+  const org = await client();
+  assert.equal(await org.status(`/api/v1/responses?search=${'x'.repeat(500)}&colour=red`), 200);
+});
+
+for (const id of ['1', 'nps', '%20', '00000000-0000-0000-0000-00000000000g']) {
+  test(`the id ${id} is a 404 like a stranger's`, async () => {
+    const org = await client();
+    assert.equal(await org.status(`/api/v1/responses/${id}`), 404);
+  });
+}
