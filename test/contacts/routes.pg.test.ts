@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { testApp } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { someoneWaits } from '../support/locks.ts';
+import { makeClient, makeContact, makeSurvey } from '../support/make.ts';
+import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+type Saved = { id: string; email: string; name: string | null; status: string; created_at: string };
+
+async function client(survey: Record<string, unknown> = {}) {
+  const { id, read, write } = await makeClient(db);
+  const survey_id = await makeSurvey(db, id, survey);
+  const send = (body: string, headers: Record<string, string>) =>
+    app.request('/api/v1/contacts', { method: 'POST', headers, body });
+  const post = (body: unknown, headers: Record<string, string> = write) =>
+    send(JSON.stringify(body), headers);
+  const save = async (over: Record<string, unknown>): Promise<Saved> => {
+    const response = await post({ survey_id, email: 'ann@people.test', ...over });
+    assert.equal(response.status, 201, await response.clone().text());
+    return ((await response.json()) as { data: Saved }).data;
+  };
+  const refusal = async (over: Record<string, unknown>) => {
+    const response = await post({ survey_id, email: 'ann@people.test', ...over });
+    return [response.status, ((await response.json()) as { error: string }).error] as const;
+  };
+  return { id, survey_id, read, post, save, refusal, ...reader(app, read) };
+}
+
+const rowOf = async (id: string) =>
+  (await db<Record<string, unknown>[]>`select * from contacts where id = ${id}`)[0]!;
+
+test('a contact in the list has its public fields', async () => {
+  const org = await client();
+  const of = { org_id: org.id, survey_id: org.survey_id };
+  const id = await makeContact(db, of, {
+    email: 'Ann@people.test',
+    name: 'Ann',
+    status: 'failed',
+    failure_reason: 'mailbox full',
+    sent_at: new Date('2024-05-01T10:00:00.5Z'),
+  });
+  const { data, meta } = await org.list('/api/v1/contacts');
+  assert.deepEqual(data, [
+    {
+      id,
+      email: 'Ann@people.test',
+      name: 'Ann',
+      status: 'failed',
+      failure_reason: 'mailbox full',
+      sent_at: '2024-05-01T10:00:00.500Z',
+      responded_at: null,
+      survey_id: org.survey_id,
+      survey_name: 'Onboarding',
+    },
+  ]);
+  assert.deepEqual(meta, { page: 1, limit: 50, total: 1, next_cursor: null });
+});
+
+test('contacts of one instant keep one order over pages and cursors', async () => {
+  const org = await client();
+  const of = { org_id: org.id, survey_id: org.survey_id };
+  const ids = [];
+  for (let n = 0; n < 5; n++) ids.push(await makeContact(db, of, { created_at: '2024-05-01' }));
+  const expected = ids.sort().reverse();
+  assert.deepEqual(await idsByPage(org.list, '/api/v1/contacts?limit=2'), expected);
+  assert.deepEqual(await idsByCursor(org.list, '/api/v1/contacts?limit=2'), expected);
+});
+
+test("another organization's contacts are not listed or counted", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  await theirs.save({});
+  const { data, meta } = await mine.list('/api/v1/contacts');
+  assert.deepEqual([data, meta.total], [[], 0]);
+});
+
+test('a new contact is pending and has a link of its own', async () => {
+  const org = await client();
+  const [one, two] = [await org.save({ name: ' Ann ' }), await org.save({ email: 'b@c.test' })];
+
+  const { id, created_at, ...contact } = one;
+  assert.deepEqual(contact, { email: 'ann@people.test', name: 'Ann', status: 'pending' });
+  assert.match(created_at, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+  const tokens = [(await rowOf(id))['token'], (await rowOf(two.id))['token']];
+  assert.match(String(tokens[0]), /^[A-Za-z0-9_-]{32}$/);
+  assert.notEqual(tokens[0], tokens[1]);
+  assert.equal(two.name, null);
+});
+
+test('the same address in another case updates the contact', async () => {
+  const org = await client();
+  const first = await org.save({ name: 'Ann' });
+  const again = await org.save({ email: 'ANN@People.test', name: 'Anna' });
+  assert.deepEqual(again, { ...first, name: 'Anna' });
+  assert.equal((await org.list('/api/v1/contacts')).meta.total, 1);
+});
+
+for (const name of [undefined, null]) {
+  test(`a name that is ${name} keeps the old one`, async () => {
+    const org = await client();
+    await org.save({ name: 'Ann' });
+    assert.equal((await org.save({ name })).name, 'Ann');
+  });
+}
+
+test('custom fields are merged: what is given replaces, the rest stays', async () => {
+  const org = await client();
+  await org.save({ properties: { plan: 'free', seats: 3 } });
+  const { id } = await org.save({ properties: { plan: 'paid', tags: ['a'] } });
+  assert.deepEqual((await rowOf(id))['properties'], { plan: 'paid', seats: 3, tags: ['a'] });
+});
+
+test('custom fields may not grow over 16 KiB by merging either', async () => {
+  const org = await client();
+  const { id } = await org.save({ properties: { a: 'x'.repeat(9000) } });
+  const [status, error] = await org.refusal({ properties: { b: 'x'.repeat(9000) } });
+  assert.equal(status, 400);
+  assert.match(error, /^properties: .*16384 bytes/);
+  assert.deepEqual(Object.keys((await rowOf(id))['properties'] as object), ['a']);
+});
+
+test('one address on two surveys is two contacts', async () => {
+  const org = await client();
+  const other = await makeSurvey(db, org.id);
+  const [one, two] = [await org.save({}), await org.save({ survey_id: other })];
+  assert.notEqual(one.id, two.id);
+});
+
+test('an address posted many times at once is one contact', async () => {
+  const org = await client();
+  const saved = await Promise.all(Array.from({ length: 8 }, () => org.save({ name: 'Ann' })));
+  assert.equal(new Set(saved.map(({ id }) => id)).size, 1);
+});
+
+const completed = { status: 'completed', completed_at: new Date('2024-01-01') };
+const stateOf = async (survey: string) =>
+  (
+    await db<Record<string, unknown>[]>`
+    select status, completed_by, completed_at from surveys where id = ${survey}`
+  )[0];
+
+test('a survey that completed by itself is active again with a new contact', async () => {
+  const org = await client({ ...completed, completed_by: 'answers' });
+  await org.save({});
+  const expected = { status: 'active', completed_by: null, completed_at: null };
+  assert.deepEqual({ ...(await stateOf(org.survey_id)) }, expected);
+});
+
+test('updating a contact does not open a completed survey', async () => {
+  const org = await client();
+  await org.save({});
+  await db`update surveys set ${db({ ...completed, completed_by: 'answers' })} where id = ${org.survey_id}`;
+  await org.save({ name: 'Ann' });
+  assert.equal((await stateOf(org.survey_id))?.['status'], 'completed');
+});
+
+test('a survey that was closed by hand takes no contacts and stays closed', async () => {
+  const org = await client({ ...completed, completed_by: 'hand' });
+  assert.equal((await org.refusal({}))[0], 400);
+  assert.equal((await org.list('/api/v1/contacts')).meta.total, 0);
+  assert.equal((await stateOf(org.survey_id))?.['completed_by'], 'hand');
+});
+
+test('a survey that is being closed while a contact is posted takes it no more', async () => {
+  const org = await client();
+  let posting: ReturnType<typeof org.refusal> | undefined;
+  await db.begin(async (tx) => {
+    await tx`update surveys set ${tx({ ...completed, completed_by: 'hand' })} where id = ${org.survey_id}`;
+    posting = org.refusal({});
+    await someoneWaits(db);
+  });
+  assert.equal((await posting)?.[0], 400);
+});
+
+test('a draft takes contacts', async () => {
+  const org = await client({ status: 'draft' });
+  await org.save({});
+  assert.equal((await stateOf(org.survey_id))?.['status'], 'draft');
+});
+
+test('a survey of another organization, or of nobody, is not found', async () => {
+  const [mine, theirs] = [await client(), await client()];
+  for (const survey_id of [theirs.survey_id, randomUUID()]) {
+    assert.deepEqual(await mine.refusal({ survey_id }), [404, 'survey not found']);
+  }
+  assert.equal((await theirs.list('/api/v1/contacts')).meta.total, 0);
+});
+
+test('a read key may not add contacts', async () => {
+  const org = await client();
+  const response = await org.post({ survey_id: org.survey_id, email: 'a@b.test' }, org.read);
+  assert.equal(response.status, 403);
+  assert.equal((await org.list('/api/v1/contacts')).meta.total, 0);
+});
+
+const refused: [why: string, over: Record<string, unknown>, error: RegExp][] = [
+  ['no email', { email: undefined }, /^email is required$/],
+  ['an email that is null', { email: null }, /^email: /],
+  ['an email that is none', { email: 'ann' }, /^email: is not an email address$/],
+  ['no survey', { survey_id: undefined }, /^survey_id is required$/],
+  ['a survey that is no UUID', { survey_id: '1' }, /^survey_id: must be a UUID$/],
+  ['a name of 201 characters', { name: 'x'.repeat(201) }, /^name: must be at most 200 characters$/],
+  ['a name with a line break', { name: 'Ann\nBcc: eve' }, /^name: must not contain control/],
+  ['a name that is a number', { name: 7 }, /^name: must be text$/],
+  ['properties that are a list', { properties: [1] }, /^properties: must be an object$/],
+  ['properties with NUL', { properties: { a: '\u0000' } }, /NUL/],
+];
+for (const [why, over, error] of refused) {
+  test(`${why} is refused`, async () => {
+    const [status, sentence] = await (await client()).refusal(over);
+    assert.equal(status, 400);
+    assert.match(sentence, error);
+  });
+}
+
+for (const body of [null, [], 'text', 7]) {
+  test(`the body ${JSON.stringify(body)} is refused`, async () => {
+    const org = await client();
+    assert.equal((await org.post(body)).status, 400);
+  });
+}
+
+test('a name of 200 characters and an unknown field are taken', async () => {
+  const saved = await (await client()).save({ name: 'ü'.repeat(200), colour: 'red' });
+  assert.equal(saved.name, 'ü'.repeat(200));
+});

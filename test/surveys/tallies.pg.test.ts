@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { foldTallies } from '../../src/surveys/queries.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make.ts';
+import { assertTalliesHold } from '../support/tallies.ts';
+
+const { db } = await testDatabase();
+
+/** Numbers that look random and are the same in every run. */
+function numbers(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+type Pick = ReturnType<typeof numbers>;
+type Survey = { id: string; org_id: string };
+
+const categories = ['promoter', 'passive', 'detractor'];
+
+/** Answers and contacts over a few days, in one statement each; some answers are held. */
+const add = [
+  (pick: Pick, { id, org_id }: Survey) => db`
+    insert into responses (org_id, survey_id, score, category, held_reason, created_at)
+    select ${org_id}, ${id}, ${pick(11)}, ${categories[pick(3)]!},
+           case when n % 4 = 0 then 'trap' end,
+           now() - (n % 3 + ${pick(3)}::int) * interval '17 hours'
+    from generate_series(1, ${1 + pick(6)}::int) n`,
+  (pick: Pick, { id, org_id }: Survey) => db`
+    insert into contacts (org_id, survey_id, email, token, sent_at, created_at)
+    select ${org_id}, ${id}, gen_random_uuid() || '@people.test', gen_random_uuid(),
+           case when n % 2 = 0 then now() end, now() - ${pick(4)}::int * interval '17 hours'
+    from generate_series(1, ${1 + pick(4)}::int) n`,
+  (_: Pick, { id, org_id }: Survey) => db`
+    insert into responses (org_id, survey_id, contact_id, score, category)
+    select ${org_id}, ${id}, id, 9, 'promoter'
+    from contacts
+    where survey_id = ${id}
+    limit 2
+    on conflict do nothing`,
+];
+
+/** Changes of a few rows that nobody else is changing. */
+const some = (table: 'responses' | 'contacts', survey: Survey, limit: number) => db`
+  id in (
+    select id from ${db(table)} where survey_id = ${survey.id} order by random() limit ${limit}
+    for update skip locked
+  )`;
+const change = [
+  (pick: Pick, survey: Survey) => db`
+    update responses
+    set held_reason = case when held_reason is null then 'by hand' end
+    where ${some('responses', survey, pick(4))}`,
+  (pick: Pick, survey: Survey) => db`
+    update responses
+    set score = ${pick(11)}, category = ${categories[pick(3)]!}
+    where ${some('responses', survey, pick(4))}`,
+  (pick: Pick, survey: Survey) => db`
+    update contacts
+    set sent_at = coalesce(sent_at, now()), responded_at = case when random() < 0.5 then now() end
+    where ${some('contacts', survey, pick(4))}`,
+  (pick: Pick, survey: Survey) =>
+    db`delete from responses where ${some('responses', survey, pick(3))}`,
+  (pick: Pick, survey: Survey) =>
+    db`delete from contacts where ${some('contacts', survey, pick(2))}`,
+];
+
+/** What was rolled back must count as if it had not been: a survey that was gone, or a deadlock. */
+async function happened(statement: PromiseLike<unknown>): Promise<number> {
+  try {
+    await statement;
+    return 1;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== '23503' && code !== '40P01') throw error;
+    return 0;
+  }
+}
+
+for (const seed of [1, 2, 3]) {
+  test(`after anything that many writers do at once, the tallies are what the rows say (${seed})`, async () => {
+    const surveys: Survey[] = [];
+    for (let n = 0; n < 3; n++) {
+      const org_id = await makeOrganization(db);
+      for (let m = 0; m < 3; m++) surveys.push({ org_id, id: await makeSurvey(db, org_id) });
+    }
+    const writer = async (number: number) => {
+      const pick = numbers(seed * 100 + number);
+      const actions = [...add, ...add, ...change];
+      let done = 0;
+      for (let step = 0; step < 40; step++) {
+        const survey = surveys[pick(surveys.length)]!;
+        done += await happened(actions[pick(actions.length)]!(pick, survey));
+        if (number === 0 && step % 5 === 4) await foldTallies(db);
+        if (number === 1 && step === 20) await db`delete from surveys where id = ${surveys[0]!.id}`;
+        if (number === 2 && step === 20) {
+          await happened(db`delete from organizations where id = ${surveys.at(-1)!.org_id}`);
+        }
+      }
+      return done;
+    };
+
+    const done = await Promise.all([0, 1, 2, 3, 4, 5].map(writer));
+
+    assert.ok(Math.min(...done) > 20, 'most of it happened');
+    await assertTalliesHold(db);
+    await foldTallies(db);
+    await assertTalliesHold(db);
+  });
+}
+
+test('folding makes one row of each survey and of each past day, and leaves today alone', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  const slots = [3, 5, 9];
+  await db`
+    insert into survey_tallies (org_id, survey_id, slot, promoters)
+    select ${org_id}, ${survey_id}, unnest(${slots}::int[]), 1`;
+  await db`
+    insert into day_tallies (org_id, survey_id, day, slot, promoters)
+    select ${org_id}, ${survey_id}, (now() at time zone 'UTC')::date - age, unnest(${slots}::int[]), 1
+    from generate_series(0, 1) age`;
+
+  await foldTallies(db);
+
+  assert.deepEqual(
+    (await db`select slot, promoters from survey_tallies where survey_id = ${survey_id}`).map(
+      ({ slot, promoters }) => [slot, promoters],
+    ),
+    [[0, 3]],
+  );
+  const days = await db`
+    select count(*)::int as rows, sum(promoters)::int as promoters
+    from day_tallies where survey_id = ${survey_id} group by day order by day`;
+  assert.deepEqual(
+    days.map((row) => ({ ...row })),
+    [
+      { rows: 1, promoters: 3 },
+      { rows: 3, promoters: 3 },
+    ],
+  );
+  await db`delete from organizations where id = ${org_id}`;
+});
+
+test('folding waits for no writer, and loses nothing of what one holds', async () => {
+  const of = { org_id: await makeOrganization(db), survey_id: '' };
+  of.survey_id = await makeSurvey(db, of.org_id);
+  await db.begin(async (tx) => {
+    await makeContact(tx, of, { created_at: '2024-05-01' });
+    await makeResponse(tx, of, { created_at: '2024-05-01' });
+    await foldTallies(db);
+  });
+  await assertTalliesHold(db);
+  await foldTallies(db);
+  await assertTalliesHold(db);
+});
