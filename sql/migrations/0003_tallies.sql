@@ -216,6 +216,10 @@ begin
     union
     select survey_id from day_tallies where slot <> 0 and day < today
   loop
+    -- First the owner, as a delete of it does: the two must not wait for each other.
+    perform from surveys where id = owner for key share skip locked;
+    continue when not found;
+
     with held as (
       select survey_id, slot from survey_tallies
       where survey_id = owner and slot <> 0
@@ -239,7 +243,6 @@ begin
           contacts = t.contacts + excluded.contacts,
           sent = t.sent + excluded.sent,
           responded = t.responded + excluded.responded;
-    commit;
 
     with held as (
       select survey_id, day, slot from day_tallies
@@ -269,6 +272,9 @@ begin
   for owner in
     select distinct org_id from organization_day_tallies where slot <> 0 and day < today
   loop
+    perform from organizations where id = owner for key share skip locked;
+    continue when not found;
+
     with held as (
       select org_id, day, slot from organization_day_tallies
       where org_id = owner and slot <> 0 and day < today

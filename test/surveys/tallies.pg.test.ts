@@ -95,7 +95,9 @@ for (const seed of [1, 2, 3]) {
         const survey = surveys[pick(surveys.length)]!;
         done += await happened(actions[pick(actions.length)]!(pick, survey));
         if (number === 0 && step % 5 === 4) await foldTallies(db);
-        if (number === 1 && step === 20) await db`delete from surveys where id = ${surveys[0]!.id}`;
+        if (number === 1 && step === 20) {
+          await happened(db`delete from surveys where id = ${surveys[0]!.id}`);
+        }
         if (number === 2 && step === 20) {
           await happened(db`delete from organizations where id = ${surveys.at(-1)!.org_id}`);
         }
