@@ -172,7 +172,10 @@ export async function copyDeliveries(
   return copies.count;
 }
 
-/** Forgets old deliveries beyond a webhook's newest, some at a time; says whether there may be more. */
+/**
+ * Forgets old deliveries beyond a webhook's newest, some at a time; says whether there may be more. It
+ * begins at the old ones: the many newer ones of a busy webhook are not walked past each time.
+ */
 export async function deleteOldDeliveries(
   sql: Sql,
   { keep, days, atMost }: { keep: number; days: number; atMost: number },
@@ -183,13 +186,19 @@ export async function deleteOldDeliveries(
       select o.org_id, o.id
       from webhooks w
       cross join lateral (
-        select org_id, id, created_at, status
+        select created_at, id
         from deliveries
         where webhook_id = w.id
         order by created_at desc, id desc
-        offset ${keep}
+        offset ${keep - 1} limit 1
+      ) kept
+      cross join lateral (
+        select org_id, id
+        from deliveries
+        where webhook_id = w.id and (created_at, id) < (kept.created_at, kept.id)
+          and created_at < now() - make_interval(days => ${days}) and status <> 'pending'
+        limit ${atMost}
       ) o
-      where o.created_at < now() - make_interval(days => ${days}) and o.status <> 'pending'
       limit ${atMost}
     ) old
     where d.org_id = old.org_id and d.id = old.id`;
