@@ -15,9 +15,14 @@ export type ImportedAnswer = {
   category: Category;
   comment: string | null;
   created_at: Date;
+  /** Which one of those that say the same: 1, if not given, is the first. */
+  occurrence?: number;
 };
 
-/** Keeps answers from elsewhere, but for those that are here already; says how many were new. */
+/**
+ * Keeps answers from elsewhere, but for those that are here already; says how many were new. Of answers
+ * that are alike, nameless ones of one day say, as many are kept as the file has.
+ */
 export async function insertImported(
   sql: Sql,
   { orgId, surveyId }: Where,
@@ -27,9 +32,11 @@ export async function insertImported(
     insert into responses (org_id, survey_id, contact_id, source, score, category, comment, created_at)
     select ${orgId}, ${surveyId}, a.contact_id, 'import', a.score, a.category, a.comment, a.created_at
     from json_to_recordset(${JSON.stringify(answers)}::text::json) as a (
-      contact_id uuid, score smallint, category text, comment text, created_at timestamptz)
-    where not exists (
-      select from responses r
+      contact_id uuid, score smallint, category text, comment text, created_at timestamptz,
+      occurrence integer)
+    where coalesce(a.occurrence, 1) > (
+      select count(*)
+      from responses r
       where r.org_id = ${orgId} and r.survey_id = ${surveyId} and r.created_at = a.created_at
         and r.score = a.score and r.held_reason is null
         and r.contact_id is not distinct from a.contact_id

@@ -25,7 +25,7 @@ type Answer = Omit<ImportedAnswer, 'contact_id'> & { email: string | null; name:
 export async function importResponses(tools: ImportTools, where: Where, text: string) {
   const type = await findSurveyType(tools.db, where.orgId, where.surveyId);
   if (!type) throw notFound('survey');
-  const answers = readAnswers(text, type, tools.isAddress);
+  const answers = numberAlike(readAnswers(text, type, tools.isAddress));
   return await tools.db.begin(async (tx) => {
     let imported = 0;
     for (let done = 0; done < answers.length; done += answersAtOnce) {
@@ -34,6 +34,18 @@ export async function importResponses(tools: ImportTools, where: Where, text: st
       tools.onProgress(done + some.length, answers.length);
     }
     return { imported, passed_over: answers.length - imported };
+  });
+}
+
+/** Counts the lines that say the same, over the whole file: it is taken over in several steps. */
+function numberAlike(answers: readonly Omit<Answer, 'occurrence'>[]): Answer[] {
+  const met = new Map<string, number>();
+  return answers.map((answer) => {
+    const { score, created_at, comment, email } = answer;
+    const words = JSON.stringify([score, created_at, comment, email?.toLowerCase() ?? null]);
+    const occurrence = (met.get(words) ?? 0) + 1;
+    met.set(words, occurrence);
+    return { ...answer, occurrence };
   });
 }
 

@@ -61,6 +61,13 @@ test('the same file taken over twice changes nothing', async () => {
   assert.deepEqual(await importResponses(tools, where, delighted), { imported: 0, passed_over: 3 });
 });
 
+test('of many nameless answers alike every one is taken over, once', async () => {
+  const where = await survey();
+  const file = `score,created_at\n${'9,2024-01-01\n'.repeat(1500)}`;
+  assert.deepEqual(await importResponses(tools, where, file), { imported: 1500, passed_over: 0 });
+  assert.deepEqual(await importResponses(tools, where, file), { imported: 0, passed_over: 1500 });
+});
+
 test('one person may have answered over years', async () => {
   const where = await survey();
   const file = 'score,created_at,email\n9,2023-01-01,a@b.test\n3,2024-01-01,A@b.test\n';
