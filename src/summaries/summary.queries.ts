@@ -138,7 +138,10 @@ export async function findSummary(sql: Sql, orgId: string, id: string) {
 
 export type Month = { id: string; name: string; time_zone: string; start: Date; end: Date };
 
-/** Organizations whose last calendar month, by their own clocks, has no summary yet. */
+/**
+ * Organizations whose last calendar month, by their own clocks, has no summary yet. One whose clock was
+ * changed meanwhile has it all the same: its month began some hours earlier or later.
+ */
 export async function listMonthsDue(sql: Sql, reportType: string) {
   return await sql<Month[]>`
     select o.id, o.name, o.time_zone, m.start, m.end
@@ -151,7 +154,8 @@ export async function listMonthsDue(sql: Sql, reportType: string) {
     where o.ai_enabled and o.created_at < m.end
       and not exists (
         select from summaries
-        where org_id = o.id and report_type = ${reportType} and scheduled and period_start = m.start
+        where org_id = o.id and report_type = ${reportType} and scheduled
+          and period_start between m.start - interval '2 days' and m.start + interval '2 days'
       )`;
 }
 

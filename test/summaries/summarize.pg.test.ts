@@ -127,6 +127,16 @@ test('two processes write the summary of a month once and tell it once', async (
   assert.equal((await told(org.webhook)).length, 1);
 });
 
+test('an organization that changed its clock is not told its last month again', async () => {
+  const org = await organization({ created_at: new Date('2020-01-01') });
+  await db`
+    insert into summaries (org_id, scheduled, period_start, period_end, responses, text)
+    select ${org.id}, true, start + interval '9 hours', start + interval '1 month 9 hours', 0, ''
+    from (select date_trunc('month', now()) - interval '1 month' as start) m`;
+  await summarizeMonths(tools(), async (id) => (id === org.id ? org : undefined));
+  assert.equal((await told(org.webhook)).length, 0);
+});
+
 test('a period without answers has no false zero', async () => {
   const org = await organization();
   const summary = await summarize(tools(), { organization: org, period: may, scheduled: false });
