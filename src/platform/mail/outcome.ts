@@ -67,7 +67,7 @@ const longestResponse = 500;
 /** On one line and of bounded length: it is shown to people and kept with the row. */
 export const tidy = (text: string) =>
   text
-    .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-    .slice(0, longestResponse);
+    .slice(0, longestResponse)
+    .toWellFormed(); // last: the cut may leave half a pair, which Postgres refuses
