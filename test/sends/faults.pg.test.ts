@@ -81,9 +81,12 @@ test('a job of which one mail cannot begin ends when the others have', async () 
   asked[0]!.answer({ kind: 'transient', response: '421 later' });
   await db.begin(async (tx) => {
     await tx`select from sends where org_id = ${orgId} for update`;
-    await someoneWaits(db);
-    await db`select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%sending_at%'`;
+    await until('a beginning waits, and is cut', async () => {
+      const cut = await db`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%sending_at = now%'`;
+      return cut.length > 0;
+    });
   });
   await until('the other is on its way', () => asked.length === 2);
   assert.equal(ended, false);
