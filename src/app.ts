@@ -13,6 +13,7 @@ import type { Secrets } from './platform/secrets.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
+import { mailboxPages } from './sends/mailbox-pages.ts';
 import { unsubscribePages } from './sends/pages.ts';
 import { sendRoutes, suppressionRoutes } from './sends/routes.ts';
 import type { Waiting } from './sends/waiting.ts';
@@ -43,6 +44,8 @@ export type AppTools = {
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
   waiting: Waiting;
+  /** Whether mails land in the built-in mailbox, which then has pages. */
+  mailbox: boolean;
   isAddress: (text: string) => boolean;
   excerpt: Excerpt;
 };
@@ -69,6 +72,7 @@ export function createApp(tools: AppTools) {
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))
+    .route('/mailbox', mailboxPages(tools))
     .route(
       '/',
       docsRoutes(() => apiDocument(tools.settings)),

@@ -86,9 +86,13 @@ async function start({ config, log, parts, say }: Start) {
       state.draining = true;
     },
   );
+  if (work.mailbox) say(whereMailsLand(httpAddress(config.host, door.port)));
   keepOnlyNetwork();
   return { address, lost };
 }
+
+const whereMailsLand = (address: string) =>
+  `no SMTP server is configured: mails stay on this machine, to be read at ${address}/mailbox`;
 
 function runnersDown(state: ReturnType<Jobs['state']>): string | undefined {
   const down = Object.entries(state).filter(([, runner]) => runner.state !== 'running');

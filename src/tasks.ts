@@ -6,6 +6,7 @@ import { type Task, task } from './platform/jobs/task.ts';
 import type { Jobs } from './platform/outbox.ts';
 import { Uuid } from './platform/parse.ts';
 import { forgetOpenings } from './responses/forget.ts';
+import { forgetOldMails } from './sends/mailbox.ts';
 import type { Mailing } from './sends/mailing.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { type SummaryTools, summarizeMonths } from './summaries/summarize.ts';
@@ -29,6 +30,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job) =>
     tools.mailing.mail(job.org_id, job.send_ids),
   ),
+  'sends.forget_mailbox': task(Nothing, () => forgetOldMails(tools)),
   'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
   'webhooks.tell_deactivation': task(OneWebhook, (webhook) => tellDeactivation(tools, webhook)),
   'webhooks.retire': task(Nothing, () => forgetOldDeliveries(tools)),
@@ -44,6 +46,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
 export const crontab: CronItem[] = [
   { task: 'keys.expire', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
+  { task: 'sends.forget_mailbox', match: '29 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.retire', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.forget_openings', match: '23 3 * * *', options: { maxAttempts: 5 } },
   { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },

@@ -73,7 +73,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     () => setInterval(() => void lanes.sweep().catch(() => {}), sweepMs),
     (it) => clearInterval(it),
   );
-  return { jobs, pump, outbound, judgeTarget: outbound.judge, secrets, waiting };
+  const mailbox = !config.smtpUrl;
+  return { jobs, pump, outbound, judgeTarget: outbound.judge, secrets, waiting, mailbox };
 }
 
 /** Where mails go: to the configured server, or nowhere but into the mailbox. */

@@ -10,6 +10,7 @@ export type Jobs = {
   'responses.forget_openings': Record<string, never>;
   'summaries.analyze': { org_id: string; response_id: string; tries: number };
   'summaries.monthly': Record<string, never>;
+  'sends.forget_mailbox': Record<string, never>;
   'sends.mail': { org_id: string; send_ids: string[] };
 };
 

@@ -19,12 +19,13 @@ export type MessageRow = {
   received_at: Date;
 };
 
-export async function listMessages(sql: Sql, limit: number) {
+/** A page of them, newest first, and one more if there are any. */
+export async function listMessages(sql: Sql, { page, limit }: { page: number; limit: number }) {
   return await sql<MessageRow[]>`
     select id, mail_from, rcpt_to, subject, received_at
     from mailbox_messages
     order by received_at desc, id desc
-    limit ${limit}`;
+    limit ${limit + 1} offset ${(page - 1) * limit}`;
 }
 
 export async function findMessage(sql: Sql, id: string) {
@@ -33,4 +34,13 @@ export async function findMessage(sql: Sql, id: string) {
     from mailbox_messages
     where id = ${id}`;
   return message;
+}
+
+/** The newest this many are kept. */
+export async function forgetMessages(sql: Sql, kept: number) {
+  await sql`
+    delete from mailbox_messages
+    where id in (
+      select id from mailbox_messages order by received_at desc, id desc offset ${kept}
+    )`;
 }

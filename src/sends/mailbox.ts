@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db.ts';
-import { insertMessage } from './mailbox.queries.ts';
+import { forgetMessages, insertMessage } from './mailbox.queries.ts';
 import type { Transport } from './mailer.ts';
 
 /** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
@@ -9,6 +9,11 @@ export const createMailbox = (db: Db): Transport => ({
     return { kind: 'accepted', response: `250 kept in the mailbox as ${id}` };
   },
 });
+
+const keptMails = 10_000;
+
+/** The mailbox is for looking at mails, not for keeping them. */
+export const forgetOldMails = ({ db }: { db: Db }) => forgetMessages(db, keptMails);
 
 /** As the message spells it, unfolded; the page that shows it decodes it. */
 function subjectOf(raw: Buffer): string {

@@ -37,6 +37,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
     waiting: { nextNews: async () => {}, tell: async () => {}, stop: async () => {} },
+    mailbox: true,
     isAddress: (text) => mailableAddress(text) !== undefined,
     excerpt: redactedExcerpt,
     ...over,

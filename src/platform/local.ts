@@ -1,0 +1,25 @@
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+import ipaddr from 'ipaddr.js';
+
+/** What a proxy adds for whom it speaks: then the peer of the socket is not who asks. */
+const proxyHeaders = ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'Via'];
+
+/**
+ * Whether somebody on this machine asks for this machine. The socket's peer alone is not enough: a web page
+ * from anywhere can have its reader's browser ask here, under a name of its own that resolves to 127.0.0.1.
+ */
+export function isLocalRequest(c: Context): boolean {
+  const peer = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
+  if (!peer || !isLoopback(peer)) return false;
+  if (proxyHeaders.some((name) => c.req.header(name) !== undefined)) return false;
+  return isLocalName(c.req.header('Host') ?? '');
+}
+
+function isLocalName(host: string): boolean {
+  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+  return name === 'localhost' || isLoopback(name.replace(/^\[|\]$/g, ''));
+}
+
+const isLoopback = (address: string) =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';

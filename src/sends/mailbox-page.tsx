@@ -1,0 +1,149 @@
+import { languageOf } from '../web/language.ts';
+import { type Page, renderPage } from '../web/layout.tsx';
+import { oneLine } from '../web/style.ts';
+
+export type ListedMessage = {
+  id: string;
+  from: string;
+  to: string;
+  subject: string;
+  received_at: Date;
+};
+
+type Listing = { messages: readonly ListedMessage[]; page: number; more: boolean };
+
+const language = languageOf('en');
+const about = 'No SMTP server is configured, so nothing leaves this machine: mails are kept here.';
+
+/** What has been sent, newest first. */
+export function messagesPage({ messages, page, more }: Listing): Page {
+  const rows = messages.map(({ id, to, subject, received_at }) => (
+    <li>
+      <a href={`/mailbox/${id}`}>
+        <strong dir="auto">{subject || '(no subject)'}</strong>
+        <span>{to}</span>
+        <Time at={received_at} />
+      </a>
+    </li>
+  ));
+  return renderPage({
+    language,
+    title: 'Mailbox',
+    style,
+    body: (
+      <>
+        <h1>Mailbox</h1>
+        <p class="about">{about}</p>
+        {rows.length > 0 ? <ul>{rows}</ul> : <p>There is no mail here yet.</p>}
+        <nav aria-label="Pages">
+          {page > 1 && <a href={`/mailbox?page=${page - 1}`}>Newer</a>}
+          {more && <a href={`/mailbox?page=${page + 1}`}>Older</a>}
+        </nav>
+      </>
+    ),
+  });
+}
+
+type ShownMessage = ListedMessage & {
+  headers: readonly { name: string; value: string }[];
+  text: string;
+  html: string | null;
+};
+
+/** One mail: as a mail program shows it, its text part, and its headers. */
+export function messagePage(message: ShownMessage): Page {
+  const { id, from, to, subject, received_at, headers, text, html } = message;
+  const page = renderPage({
+    language,
+    title: subject || '(no subject)',
+    style,
+    body: (
+      <>
+        <p class="back">
+          <a href="/mailbox">Mailbox</a>
+        </p>
+        <h1 dir="auto">{subject || '(no subject)'}</h1>
+        <p class="about">
+          {from} → {to}, <Time at={received_at} />
+        </p>
+        {html && (
+          <iframe
+            title="The mail as HTML"
+            src={`/mailbox/${id}/html`}
+            sandbox="allow-popups allow-popups-to-escape-sandbox"
+          />
+        )}
+        <h2>Text</h2>
+        <pre dir="auto">{text}</pre>
+        <details>
+          <summary>Headers</summary>
+          <dl>
+            {headers.map(({ name, value }) => (
+              <>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </>
+            ))}
+          </dl>
+        </details>
+        <p class="back">
+          <a href={`/mailbox/${id}/raw`}>As it was sent</a>
+        </p>
+      </>
+    ),
+  });
+  return withPolicy(page, "frame-src 'self'");
+}
+
+/**
+ * The HTML part by itself, for the frame: it runs nothing and loads nothing, and its links open beside
+ * the mailbox, as they do in a mail program.
+ */
+export function mailHtml(html: string): Page {
+  const opensBeside = html.replace(/<head[^>]*>/i, '$&<base target="_blank">');
+  const headers = {
+    'Content-Security-Policy': [
+      'sandbox allow-popups allow-popups-to-escape-sandbox',
+      "default-src 'none'",
+      "style-src 'unsafe-inline'",
+      'img-src data:',
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+    ].join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  };
+  return { html: opensBeside, headers };
+}
+
+const Time = ({ at }: { at: Date }) => (
+  <time datetime={at.toISOString()}>{at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>
+);
+
+const policyName = 'Content-Security-Policy';
+
+const withPolicy = ({ html, headers }: Page, rule: string): Page => ({
+  html,
+  headers: { ...headers, [policyName]: `${headers[policyName]}; ${rule}` },
+});
+
+const style = oneLine(`
+main a { color: var(--accent) }
+.about { margin-top: .5rem; color: var(--muted); overflow-wrap: anywhere }
+.back { margin: 0 0 1rem }
+.back a, nav a { display: inline-block; min-height: 2.75rem; padding: .625rem 0 }
+summary { padding: .625rem 0; cursor: pointer }
+h2 { margin: 2rem 0 .5rem; font-size: 1.125rem }
+ul { margin: 1.5rem 0; padding: 0; list-style: none }
+li { border-top: 1px solid var(--line) }
+li a { display: grid; gap: .125rem; padding: .75rem 0; color: var(--text); text-decoration: none; overflow-wrap: anywhere }
+li span, li time { color: var(--muted); font-size: .875rem }
+nav { display: flex; gap: 1.5rem }
+iframe { display: block; width: 100%; height: 40rem; margin-top: 1.5rem; border: 1px solid var(--line); border-radius: .5rem; background: #fff }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .875rem/1.5 ui-monospace, monospace }
+details { margin: 1.5rem 0 }
+dl { margin: 0; font-size: .875rem }
+dt { margin-top: .5rem; color: var(--muted) }
+dd { margin: 0; overflow-wrap: anywhere }
+`);

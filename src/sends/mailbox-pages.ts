@@ -1,0 +1,83 @@
+import { type Context, Hono } from 'hono';
+import PostalMime, { decodeWords } from 'postal-mime';
+import { notFound, Refusal } from '../errors.ts';
+import type { Db } from '../platform/db.ts';
+import { isLocalRequest } from '../platform/local.ts';
+import { parsePage } from '../platform/page.ts';
+import { isUuid } from '../platform/parse.ts';
+import type { Page } from '../web/layout.tsx';
+import { wantsJson } from '../web/wants-json.ts';
+import { findMessage, listMessages, type MessageRow } from './mailbox.queries.ts';
+import { mailHtml, messagePage, messagesPage } from './mailbox-page.tsx';
+
+type Tools = {
+  db: Db;
+  /** Whether mails land in the mailbox, because no SMTP server is configured. */
+  mailbox: boolean;
+};
+
+/** The built-in mailbox: for whoever sits at this machine, and only while mails land in it. */
+export const mailboxPages = (tools: Tools) =>
+  new Hono()
+    .use(async (c, next) => {
+      if (!tools.mailbox) throw notFound('path');
+      if (!isLocalRequest(c)) {
+        throw new Refusal('forbidden', 'the mailbox can be read only on the machine itself');
+      }
+      await next();
+    })
+    .get('/', (c) => showList(c, tools))
+    .get('/:id', (c) => showMessage(c, tools))
+    .get('/:id/html', (c) => showHtml(c, tools))
+    .get('/:id/raw', async (c) => {
+      const { raw } = await demandMessage(c, tools);
+      return c.body(new Uint8Array(raw), 200, {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'no-store',
+      });
+    });
+
+async function showList(c: Context, { db }: Tools) {
+  const { page, limit } = parsePage(c.req.query());
+  const found = (await listMessages(db, { page, limit })).map(shownRow);
+  const messages = found.slice(0, limit);
+  if (wantsJson(c)) return c.json({ data: messages });
+  return show(c, messagesPage({ messages, page, more: found.length > limit }));
+}
+
+async function showMessage(c: Context, { db, mailbox }: Tools) {
+  const { raw, ...row } = await demandMessage(c, { db, mailbox });
+  const { text = '', html, headers } = await PostalMime.parse(raw);
+  const message = {
+    ...shownRow(row),
+    headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
+    text,
+    html: html ?? null,
+  };
+  return wantsJson(c) ? c.json({ data: message }) : show(c, messagePage(message));
+}
+
+async function showHtml(c: Context, tools: Tools) {
+  const { raw } = await demandMessage(c, tools);
+  const { html } = await PostalMime.parse(raw);
+  if (!html) throw notFound('HTML part');
+  return show(c, mailHtml(html));
+}
+
+async function demandMessage(c: Context, { db }: Tools) {
+  const id = c.req.param('id') ?? '';
+  const message = isUuid(id) && (await findMessage(db, id));
+  if (!message) throw notFound('message');
+  return message;
+}
+
+const shownRow = ({ id, mail_from, rcpt_to, subject, received_at }: MessageRow) => ({
+  id,
+  from: mail_from,
+  to: rcpt_to,
+  subject: decodeWords(subject),
+  received_at,
+});
+
+const show = (c: Context, { html, headers }: Page) => c.html(html, 200, headers);
