@@ -15,7 +15,7 @@ import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
 import { mailboxPages } from './sends/mailbox-pages.ts';
 import { unsubscribePages } from './sends/pages.ts';
-import { sendRoutes, suppressionRoutes } from './sends/routes.ts';
+import { bounceRoutes, sendRoutes, suppressionRoutes } from './sends/routes.ts';
 import type { Waiting } from './sends/waiting.ts';
 import { summaryRoutes } from './summaries/routes.ts';
 import { surveyRoutes } from './surveys/routes.ts';
@@ -33,6 +33,7 @@ export type AppTools = {
     maxContacts: number;
     sendDeadlineSeconds: number;
     serviceName: string;
+    bounceDomain: string | null;
   };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
@@ -69,6 +70,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/contacts', contactRoutes(tools))
     .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/summaries', summaryRoutes(tools))
+    .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))

@@ -70,7 +70,7 @@ function compareParameters(before: Described, after: Described, schemas: Schemas
 
 function compareBodies(before: Described, after: Described, about: Omit<About, 'at'>): string[] {
   const schemaOf = ({ requestBody }: Described) =>
-    requestBody?.content['application/json'].schema ?? {};
+    requestBody?.content['application/json']?.schema ?? {};
   const required = after.requestBody?.required && !before.requestBody?.required;
   return [
     ...(required ? ['the body is required now'] : []),

@@ -107,6 +107,12 @@ export async function parseBody<const S extends GenericSchema>(
   return parse(schema, value);
 }
 
+/** The body as it came, whatever its encoding, read no further than its limit. */
+export async function readRawBody(c: Context): Promise<Uint8Array> {
+  const before: unknown = c.get('body');
+  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw);
+}
+
 /** The body as text, read no further than its limit. Reading it twice is free. */
 export async function readBody(c: Context): Promise<string> {
   const before: unknown = c.get('body');

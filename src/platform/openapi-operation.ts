@@ -21,9 +21,15 @@ export function describeOperation(operation: Operation, { room, named }: Place):
     ...(body && {
       requestBody: { required: !bodyOptional, content: json(jsonSchema(body, 'input', named)) },
     }),
+    ...(operation.message && { requestBody: messageBody(operation.message) }),
     responses: { ...success(operation, named), ...refusals(operation, named) },
   };
 }
+
+const messageBody = (description: string) => ({
+  required: true,
+  content: { 'message/rfc822': { schema: { type: 'string', description } } },
+});
 
 function success({ method, answer }: Operation, named: Named): Record<string, Answer> {
   const { status, about, schema } = answer;

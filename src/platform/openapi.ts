@@ -44,6 +44,8 @@ export type Operation = {
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   body?: v.GenericSchema;
   bodyOptional?: boolean;
+  /** What a body that is no JSON but a mail message should hold. */
+  message?: string;
   answer: { status: 200 | 201 | 202 | 204; about: string; schema?: v.GenericSchema };
   refusals?: Readonly<Record<number, Refused>>;
 };
@@ -69,6 +71,11 @@ export type Parameter = {
   schema: Schema;
 };
 export type Content = { 'application/json': { schema: Schema } };
+/** A body that is a mail message, as it came. */
+export type MessageContent = {
+  'application/json'?: never;
+  'message/rfc822': { schema: Schema };
+};
 export type Answer = { description: string; headers?: Record<string, unknown>; content?: Content };
 export type Described = {
   operationId: string;
@@ -77,7 +84,7 @@ export type Described = {
   description?: string;
   security?: Record<string, string[]>[];
   parameters: Parameter[];
-  requestBody?: { required: boolean; content: Content };
+  requestBody?: { required: boolean; content: Partial<Content> | MessageContent };
   responses: Record<string, Answer>;
 };
 export type Document = ReturnType<typeof describeApi>;

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { List } from '../platform/answer.ts';
+import { List, One } from '../platform/answer.ts';
 import type { Operation, Room } from '../platform/openapi.ts';
 import { Failure } from '../platform/openapi-parts.ts';
-import { SendAnswer, SendBody, Suppression, SuppressionQuery } from './schemas.ts';
+import { BounceAnswer, SendAnswer, SendBody, Suppression, SuppressionQuery } from './schemas.ts';
 
 const Query = v.object({
   dry_run: v.pipe(
@@ -40,12 +40,24 @@ const suppressionOperations: readonly Operation[] = [
     permission: 'write',
     answer: { status: 204, about: 'the address may be mailed again' },
   },
+  {
+    id: 'takeBounce',
+    method: 'post',
+    path: '/api/bounces',
+    summary: 'Hand in a message that came to the return address',
+    about:
+      'A delivery report or a complaint about a mail that was sent keeps its address from being mailed again. ' +
+      'Every other message changes nothing, so all that comes in can be handed in.',
+    permission: 'write',
+    message: 'the message as it came, with its headers',
+    answer: { status: 200, about: 'what it was taken for', schema: One(BounceAnswer) },
+  },
 ];
 
 export const sendRoom = ({ maxContacts }: { maxContacts: number }): Room => ({
   name: 'Sending',
   about: 'A survey is mailed to each address once, whatever happens.',
-  schemas: { SendResult: SendAnswer, SendLimitExceeded, Suppression },
+  schemas: { SendResult: SendAnswer, SendLimitExceeded, Suppression, Bounce: BounceAnswer },
   operations: [
     {
       id: 'sendSurvey',

@@ -3,8 +3,9 @@ import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { answerList } from '../platform/answer.ts';
 import type { Db } from '../platform/db.ts';
-import { parseBody } from '../platform/http.ts';
+import { parseBody, readRawBody } from '../platform/http.ts';
 import { isUuid, parse } from '../platform/parse.ts';
+import { type BounceTools, takeBounce } from './bounces.ts';
 import { SendBody, SuppressionQuery } from './schemas.ts';
 import { type SendTools, sendSurvey, trySend } from './send.ts';
 import { listSuppressions } from './suppressions.queries.ts';
@@ -43,3 +44,21 @@ export const suppressionRoutes = (tools: { db: Db }) =>
       await liftSuppression(tools, key, id);
       return c.body(null, 204);
     });
+
+/** Where a mail server, or whoever reads its mailbox, hands in what came back. */
+export const bounceRoutes = (tools: BounceTools) =>
+  new Hono<ApiEnv>().post('/', async (c) => {
+    const key = requireWrite(c.var.key);
+    const body = await readRawBody(c);
+    return c.json({
+      data: await takeBounce(tools, key, wholeMessage(c.req.header('Content-Type'), body)),
+    });
+  });
+
+/** Of a multipart body without headers the request's own Content-Type is the only one. */
+function wholeMessage(contentType = '', body: Uint8Array): Uint8Array {
+  const isBare =
+    /^multipart\//i.test(contentType) &&
+    /^\s*--/.test(new TextDecoder('latin1').decode(body.slice(0, 100)));
+  return isBare ? Buffer.concat([Buffer.from(`Content-Type: ${contentType}\r\n\r\n`), body]) : body;
+}

@@ -72,3 +72,13 @@ export const SuppressionQuery = v.object({
 });
 
 export type SuppressionQuery = v.InferOutput<typeof SuppressionQuery>;
+
+export const BounceAnswer = v.object({
+  matched: v.pipe(v.boolean(), v.description('whether it is about a mail that was sent')),
+  action: v.pipe(
+    v.picklist(['bounced', 'unsubscribed', 'none']),
+    v.description(
+      'what became of the address: `none` for a delay, a full mailbox, a vacation reply',
+    ),
+  ),
+});

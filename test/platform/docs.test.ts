@@ -61,7 +61,7 @@ test('what the page shows as a body is one that the document accepts', () => {
   addFormats.default(ajv);
   const { schemas } = document.components;
   for (const { operationId, requestBody } of operations) {
-    const schema = requestBody?.content['application/json'].schema;
+    const schema = requestBody?.content['application/json']?.schema;
     if (!schema) continue;
     for (const shown of [schema, essential(schema, schemas)]) {
       assert.ok(ajv.validate(schema, sample(shown, schemas)), `${operationId} ${ajv.errorsText()}`);

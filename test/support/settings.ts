@@ -3,5 +3,6 @@ export const testSettings = {
   rateLimit: 1_000_000,
   sendDeadlineSeconds: 60,
   serviceName: 'Service',
+  bounceDomain: 'bounces.example',
   maxContacts: 1000,
 };

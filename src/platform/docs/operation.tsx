@@ -60,7 +60,7 @@ const Parameters = ({ of, at }: { of: Described; at: Place }) =>
   );
 
 export const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
-  const schema = of.requestBody?.content['application/json'].schema;
+  const schema = of.requestBody?.content['application/json']?.schema;
   return schema ? (
     <>
       <h4>Body</h4>
@@ -110,7 +110,7 @@ function curl({ parameters, requestBody }: Described, { method, path, origin, sc
     .filter(({ in: where, required }) => where === 'query' && required)
     .map(({ name, schema }) => `${name}=${sample(schema, schemas, name)}`);
   const url = `${origin}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`;
-  const schema = requestBody?.content['application/json'].schema;
+  const schema = requestBody?.content['application/json']?.schema;
   const lines = [
     `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${url}'`,
     `-H "X-API-Key: $ASKBACK_KEY"`,
@@ -119,6 +119,9 @@ function curl({ parameters, requestBody }: Described, { method, path, origin, sc
           `-H 'Content-Type: application/json'`,
           `-d '${JSON.stringify(sample(essential(schema, schemas), schemas)).replaceAll("'", "'\\''")}'`,
         ]
+      : []),
+    ...(requestBody && 'message/rfc822' in requestBody.content
+      ? [`-H 'Content-Type: message/rfc822'`, '--data-binary @message.eml']
       : []),
   ];
   return lines.join(' \\\n  ');

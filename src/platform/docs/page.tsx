@@ -148,7 +148,7 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
 const samplePayload = (
   { requestBody }: Described,
   schemas: Document['components']['schemas'],
-): unknown => sample(requestBody?.content['application/json'].schema ?? {}, schemas);
+): unknown => sample(requestBody?.content['application/json']?.schema ?? {}, schemas);
 
 const entriesOf = ({ paths }: Document): Entry[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
