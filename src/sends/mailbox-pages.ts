@@ -5,7 +5,7 @@ import type { Db } from '../platform/db.ts';
 import { isLocalRequest } from '../platform/local.ts';
 import { parsePage } from '../platform/page.ts';
 import { isUuid } from '../platform/parse.ts';
-import type { Page } from '../web/layout.tsx';
+import { showPage } from '../web/show.ts';
 import { wantsJson } from '../web/wants-json.ts';
 import { findMessage, listMessages, type MessageRow } from './mailbox.queries.ts';
 import { mailHtml, messagePage, messagesPage } from './mailbox-page.tsx';
@@ -43,7 +43,7 @@ async function showList(c: Context, { db }: Tools) {
   const found = (await listMessages(db, { page, limit })).map(shownRow);
   const messages = found.slice(0, limit);
   if (wantsJson(c)) return c.json({ data: messages });
-  return show(c, messagesPage({ messages, page, more: found.length > limit }));
+  return showPage(c, messagesPage({ messages, page, more: found.length > limit }));
 }
 
 async function showMessage(c: Context, { db, mailbox }: Tools) {
@@ -55,14 +55,14 @@ async function showMessage(c: Context, { db, mailbox }: Tools) {
     text,
     html: html ?? null,
   };
-  return wantsJson(c) ? c.json({ data: message }) : show(c, messagePage(message));
+  return wantsJson(c) ? c.json({ data: message }) : showPage(c, messagePage(message));
 }
 
 async function showHtml(c: Context, tools: Tools) {
   const { raw } = await demandMessage(c, tools);
   const { html } = await PostalMime.parse(raw);
   if (!html) throw notFound('HTML part');
-  return show(c, mailHtml(html));
+  return showPage(c, mailHtml(html));
 }
 
 async function demandMessage(c: Context, { db }: Tools) {
@@ -79,5 +79,3 @@ const shownRow = ({ id, mail_from, rcpt_to, subject, received_at }: MessageRow) 
   subject: decodeWords(subject),
   received_at,
 });
-
-const show = (c: Context, { html, headers }: Page) => c.html(html, 200, headers);
