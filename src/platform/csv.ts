@@ -17,7 +17,7 @@ export function readCsv(text: string): { headers: string[]; records: CsvRecord[]
       bom: true,
       info: true,
       skip_empty_lines: true,
-      relax_column_count: true,
+      relax_column_count_less: true,
       columns: (names: string[]) => {
         headers = names;
         return names.map((name, place) => headerKey(name) || `column${place}`);

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ask } from './support/ask.ts';
+import { testDatabase } from './support/database.ts';
+import { makeResponse } from './support/make.ts';
+import { askback, secretKey } from './support/program.ts';
+
+const { db, url } = await testDatabase();
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
+const run = (...words: string[]) => askback(words, environment);
+const nobody = '00000000-0000-4000-8000-000000000000';
+
+const folder = mkdtempSync(join(tmpdir(), 'imports-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | Uint8Array) {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const contactsOf = async (survey: string) => [
+  ...(await db`select email, name, properties from contacts where survey_id = ${survey}
+    and email not like '%@people.test' order by email`),
+];
+
+test('contact import takes over a file of a spreadsheet, and says how many', async () => {
+  const { survey } = await ask(db);
+  const path = file(
+    'people.csv',
+    '\ufeffEmail,Name,Plan\r\nann@acme.test,"Ann, B.",gold\r\nbob@acme.test,,\r\n',
+  );
+  const { code, stdout, stderr } = await run('contact', 'import', '--survey', survey, path);
+  assert.deepEqual([code, stdout, stderr], [0, 'imported 2 contacts\n', '']);
+  assert.deepEqual(await contactsOf(survey), [
+    { email: 'ann@acme.test', name: 'Ann, B.', properties: { Plan: 'gold' } },
+    { email: 'bob@acme.test', name: null, properties: {} },
+  ]);
+});
+
+test('contact import --json prints one value, and the same file again adds nobody', async () => {
+  const { survey } = await ask(db);
+  const path = file('again.csv', 'email\nann@acme.test\nANN@acme.test\n');
+  for (let times = 0; times < 2; times++) {
+    const { code, stdout, stderr } = await run(
+      'contact',
+      'import',
+      '--survey',
+      survey,
+      path,
+      '--json',
+    );
+    assert.deepEqual([code, JSON.parse(stdout), stderr], [0, { contacts: 1 }, '']);
+  }
+  assert.equal((await contactsOf(survey)).length, 1);
+});
+
+test('contact import names each bad line and takes over none', async () => {
+  const { survey } = await ask(db);
+  const path = file('bad.csv', 'email,name\nann@acme.test,Ann\nnobody,\n,Bob\n');
+  const { code, stdout, stderr } = await run('contact', 'import', '--survey', survey, path);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /line 3: "nobody" is not an email address\n.*line 4: the email is missing/);
+  assert.deepEqual(await contactsOf(survey), []);
+});
+
+for (const [why, content, complaint] of [
+  ['is empty', '', /no column named email/],
+  ['has no column of addresses', 'who\nann\n', /line 1: the header row has no column named email/],
+  [
+    'has a line with too many columns',
+    'email,name\na@b.test,A,x\n',
+    /^askback: the file is not CSV: .* line 2$/m,
+  ],
+  ['has a quote that is never closed', 'email\n"a@b.test\n', /line [12]/],
+  ['is no UTF-8 text', Buffer.from('email\n\xff\xfe\n', 'latin1'), /it is not UTF-8 text/],
+] as const) {
+  test(`contact import refuses a file that ${why}`, async () => {
+    const { survey } = await ask(db);
+    const { code, stdout, stderr } = await run(
+      'contact',
+      'import',
+      '--survey',
+      survey,
+      file('odd.csv', content),
+    );
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, complaint);
+    assert.match(stderr, /^askback: /);
+  });
+}
+
+test('a file that is not there, or is a folder, is told in a sentence', async () => {
+  const { survey } = await ask(db);
+  for (const command of [
+    ['contact', 'import'],
+    ['import', 'responses'],
+  ]) {
+    for (const path of [join(folder, 'none.csv'), folder]) {
+      const { code, stderr } = await run(...command, '--survey', survey, path);
+      assert.equal(code, 1);
+      assert.match(stderr, /^askback: \S+ cannot be read: .*\n$/);
+    }
+  }
+});
+
+test('a survey that does not exist is told, and an id that is none is wrong usage', async () => {
+  const path = file('one.csv', 'email\nann@acme.test\n');
+  for (const command of [
+    ['contact', 'import'],
+    ['import', 'responses'],
+  ]) {
+    const unknown = await run(...command, '--survey', nobody, path);
+    assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
+    const wrong = await run(...command, '--survey', 'spring', path);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /--survey .*\nusage: askback /);
+  }
+});
+
+test('a command without its file, or with two, is wrong usage', async () => {
+  for (const files of [[], ['a.csv', 'b.csv']]) {
+    const { code, stdout, stderr } = await run('import', 'responses', '--survey', nobody, ...files);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /FILE is required|'b.csv' is one argument too many/);
+  }
+});
+
+test('import responses brings history, says what was here before, and tells nobody', async () => {
+  const { survey, told } = await ask(db);
+  const csv =
+    'Score,Comment,Created At,Person Email\n9,Great,2024-03-01 10:00:00 UTC,ann@acme.test\n0,,2024-03-02,\n';
+  const words = ['import', 'responses', '--survey', survey, file('history.csv', csv)];
+
+  const first = await run(...words);
+  assert.deepEqual([first.code, first.stdout, first.stderr], [0, 'imported 2 answers\n', '']);
+  const second = await run(...words);
+  assert.equal(second.stdout, 'imported 0 answers, 2 were here before\n');
+  assert.deepEqual(JSON.parse((await run(...words, '--json')).stdout), {
+    imported: 0,
+    passed_over: 2,
+  });
+
+  const [tally] = await db`
+    select sum(promoters)::int as promoters, sum(detractors)::int as detractors from survey_tallies
+    where survey_id = ${survey}`;
+  assert.deepEqual({ ...tally }, { promoters: 1, detractors: 1 });
+  assert.deepEqual(await told(), []);
+});
+
+test('import responses names each bad line and takes over none', async () => {
+  const { survey, answers } = await ask(db, { type: 'csat' });
+  const path = file('bad-answers.csv', 'score,created_at\n5,2024-01-01\n9,2024-01-01\n3,soon\n');
+  const { code, stderr } = await run('import', 'responses', '--survey', survey, path);
+  assert.equal(code, 1);
+  assert.match(stderr, /line 3: the score 9 is not from 1 to 5\n.*line 4: "soon" is not a time/);
+  assert.deepEqual(await answers(), []);
+});
+
+test('response release lets a held answer count, once', async () => {
+  const { organization, survey, contact, told, answers } = await ask(db);
+  const of = { org_id: organization, survey_id: survey };
+  const held = { contact_id: contact, source: 'link', held_reason: 'scores_opened', score: 9 };
+  const id = await makeResponse(db, of, held);
+
+  const released = await run('response', 'release', '--id', id, '--json');
+  assert.deepEqual([released.code, released.stderr], [0, '']);
+  assert.deepEqual(JSON.parse(released.stdout), { id, survey_id: survey, score: 9 });
+  assert.deepEqual(
+    (await answers()).map(({ held_reason }) => held_reason),
+    [null],
+  );
+  assert.deepEqual(await told(), ['response.received', 'survey.completed']);
+
+  const again = await run('response', 'release', '--id', id);
+  assert.deepEqual(
+    [again.code, again.stderr],
+    [1, 'askback: this answer is not held: it counts already\n'],
+  );
+  assert.deepEqual(await told(), ['response.received', 'survey.completed']);
+});
+
+test('response release of an answer that does not exist says so', async () => {
+  const { code, stdout, stderr } = await run('response', 'release', '--id', nobody);
+  assert.deepEqual([code, stdout, stderr], [1, '', 'askback: response not found\n']);
+});
