@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type SurveyType, surveyTypes } from '../../src/scores.ts';
 import { testApp } from '../support/app.ts';
@@ -203,6 +203,9 @@ async function ask(type: SurveyType) {
 
 async function onPage(options: BrowserContextOptions, use: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
-  after(() => context.close());
-  await use(await context.newPage());
+  try {
+    await use(await context.newPage());
+  } finally {
+    await context.close();
+  }
 }

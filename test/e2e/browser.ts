@@ -29,19 +29,22 @@ export const phone: BrowserContextOptions = {
 export const desktop: BrowserContextOptions = { viewport: { width: 1024, height: 768 } };
 
 /** What axe finds wrong with the page as it is shown right now, each as a line to read. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
-    const { violations, incomplete } = await (globalThis as unknown as AxeWindow).axe.run();
+export async function violations(page: Page, rules?: string[]): Promise<string[]> {
+  const resultTypes: axe.RunOptions['resultTypes'] = ['violations', 'incomplete'];
+  const options: axe.RunOptions = rules ? { resultTypes, runOnly: rules } : { resultTypes };
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
+  const found = await page.evaluate(async (chosen) => {
+    const { axe } = globalThis as unknown as AxeWindow;
+    const { violations, incomplete } = await axe.run(chosen);
     return { violations, incomplete };
-  });
+  }, options);
   const unsure = found.incomplete.filter(({ id }) => id === 'color-contrast');
   return [...found.violations, ...unsure].flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
 }
 
-type AxeWindow = { axe: { run: () => Promise<axe.AxeResults> } };
+type AxeWindow = { axe: { run: (options: axe.RunOptions) => Promise<axe.AxeResults> } };
 
 const screenshots = '.cache/screenshots';
 
