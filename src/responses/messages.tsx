@@ -47,9 +47,15 @@ type Unsaved = { action: string; fields: Readonly<Record<string, string>> };
 
 /** An answer that could not even be looked up whose it is. The form carries it, to be sent again. */
 export function notSavedPage(language: Language, { action, fields }: Unsaved): Page {
-  const { unavailable, notSaved, send } = language.texts;
+  const { unavailable, notSaved, yourComment, send } = language.texts;
   return messagePage({ language, title: unavailable.title }, [
     <Words title={unavailable.title} text={notSaved} />,
+    fields['comment'] && (
+      <dl>
+        <dt>{yourComment}</dt>
+        <dd dir="auto">{fields['comment']}</dd>
+      </dl>
+    ),
     <form method="post" action={action}>
       {Object.entries(fields).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />

@@ -26,7 +26,7 @@ header { display: flex; align-items: center; gap: .75rem; margin-bottom: 1.75rem
 .monogram { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: .75rem; background: var(--brand); color: var(--on-brand); font-size: 1.125rem; font-weight: 700; box-shadow: inset 0 0 0 1px #88888840 }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.3; font-weight: 700; letter-spacing: -.011em; text-wrap: balance; overflow-wrap: anywhere }
 :lang(ar) h1, h1:lang(ar) { letter-spacing: 0 }
-p { margin: 0 }
+p { margin: 0; text-wrap: pretty }
 footer { margin-top: auto; padding: 1.25rem 1rem; text-align: center; font-size: .875rem }
 footer a { display: inline-block; padding: .75rem; color: var(--muted) }
 button { appearance: none; width: 100%; min-height: 3.25rem; padding: .75rem 1.75rem; border: 2px solid var(--accent); border-radius: .875rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 650; cursor: pointer }
