@@ -9,7 +9,7 @@ import { forgetOpenings } from './responses/forget.ts';
 import { forgetOldMails } from './sends/mailbox.ts';
 import type { Mailing } from './sends/mailing.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
-import { type SummaryTools, summarizeMonths } from './summaries/summarize.ts';
+import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
 import type { Lanes } from './webhooks/lanes.ts';
 import { forgetOldDeliveries } from './webhooks/retire.ts';
@@ -36,10 +36,18 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'webhooks.retire': task(Nothing, () => forgetOldDeliveries(tools)),
   'responses.forget_openings': task(Nothing, () => forgetOpenings(tools)),
   'summaries.analyze': task(
-    v.object({ org_id: Uuid, response_id: Uuid, tries: v.number() }),
+    v.object({
+      org_id: Uuid,
+      response_id: Uuid,
+      tries: v.number(),
+      asked_at: v.optional(v.string()),
+    }),
     (job) => analyze(tools, job),
   ),
-  'summaries.monthly': task(Nothing, () => summarizeMonths(tools)),
+  'summaries.monthly': task(Nothing, () => planMonths(tools)),
+  'summaries.month': task(v.object({ org_id: Uuid, tries: v.number() }), (job) =>
+    summarizeMonth(tools, job),
+  ),
 });
 
 /** What happens by the clock (UTC), once for all processes. */

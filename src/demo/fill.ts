@@ -3,7 +3,9 @@ import { insertPastContacts } from '../contacts/past.queries.ts';
 import { issueKey } from '../keys/issue.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import type { Db, Sql } from '../platform/db.ts';
+import { enqueue } from '../platform/outbox.ts';
 import { insertImported } from '../responses/import.queries.ts';
+import { analyzeAgain } from '../summaries/analyze.ts';
 import { createSurvey } from '../surveys/create.ts';
 import { insertTag } from '../tags/manage.queries.ts';
 import { type DemoStory, storyDays, tellStory } from './rules.ts';
@@ -16,24 +18,33 @@ const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
 
 export type Filled = { readKey: string; writeKey: string; surveyId: string };
 
-/** Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. */
+/**
+ * Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. The
+ * running service reads the comments, and then writes the summary of the last month.
+ */
 export async function fillDemo(db: Db, now: Date): Promise<Filled | undefined> {
   return await db.begin(async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,
       name: 'Larkspur (demo)',
+      ai_enabled: true,
+      created_at: daysBefore(now, storyDays + 1),
     });
     if (!organization) return undefined;
     const orgId = organization.id;
 
     const surveyIds: string[] = [];
     for (const survey of surveys) surveyIds.push(await fillSurvey(tx, orgId, { survey, now }));
+    await analyzeAgain(tx, orgId, daysBefore(now, storyDays + 1));
+    await enqueue(tx, [{ task: 'summaries.month', payload: { org_id: orgId, tries: 0 } }]);
     for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
     return { readKey: read.key, writeKey: write.key, surveyId: surveyIds[0]! };
   });
 }
+
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000);
 
 async function fillSurvey(
   tx: Sql,
@@ -48,7 +59,7 @@ async function fillSurvey(
     subject: null,
     language: 'en',
     status: 'active',
-    created_at: new Date(now.getTime() - (storyDays + 1) * 86_400_000),
+    created_at: daysBefore(now, storyDays + 1),
   });
   await fillPeople(tx, { orgId, surveyId }, tellStory(survey, now));
   return surveyId;

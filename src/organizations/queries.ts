@@ -37,7 +37,7 @@ export async function insertOrganization(
 /** The organization with an id that was settled beforehand; nothing comes back when it exists. */
 export async function insertOrganizationOnce(
   sql: Sql,
-  organization: OrganizationSettings & { id: string; name: string },
+  organization: OrganizationSettings & { id: string; name: string; created_at?: Date },
 ): Promise<OrganizationRow | undefined> {
   const [row] = await sql<OrganizationRow[]>`
     insert into organizations ${sql(organization as never)}

@@ -8,7 +8,13 @@ export type Jobs = {
   'webhooks.tell_deactivation': { org_id: string; webhook_id: string };
   'webhooks.retire': Record<string, never>;
   'responses.forget_openings': Record<string, never>;
-  'summaries.analyze': { org_id: string; response_id: string; tries: number };
+  'summaries.analyze': {
+    org_id: string;
+    response_id: string;
+    tries: number;
+    asked_at?: string | undefined;
+  };
+  'summaries.month': { org_id: string; tries: number };
   'summaries.monthly': Record<string, never>;
   'sends.forget_mailbox': Record<string, never>;
   'sends.mail': { org_id: string; send_ids: string[] };

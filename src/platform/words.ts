@@ -45,6 +45,14 @@ export const Moment = v.pipe(
   v.transform((text) => new Date(text)),
 );
 
+/** The same, where a day is one by somebody's own clock: it stays as it was written. */
+export const DayOrMoment = v.pipe(
+  v.string(),
+  v.regex(momentForm(), 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+  v.check(isInCalendar, 'must be a time that exists'),
+  v.transform((text) => (text.length === 10 ? { day: text } : { moment: new Date(text) })),
+);
+
 export const OneOf = <const W extends readonly string[]>(words: W) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 

@@ -12,8 +12,10 @@ export type Remark = {
   themes: readonly Theme[];
 };
 
-/** An analyst that cannot answer now says why, and whether asking later makes sense. */
-export type Answer<T> = { ok: true; value: T } | { ok: false; why: string; later: boolean };
+/** An analyst that cannot answer now says why, whether asking later makes sense, and when at the earliest. */
+export type Answer<T> = { ok: true; value: T } | Refused;
+
+export type Refused = { ok: false; why: string; later: boolean; waitMs: number };
 
 export type Analyst = {
   name: string;

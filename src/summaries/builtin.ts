@@ -1,4 +1,5 @@
 import type { Analyst, Remark } from './analyst.ts';
+import { isEnglish } from './english.ts';
 import {
   type Analysis,
   churnRiskOf,
@@ -21,14 +22,17 @@ export function createBuiltinAnalyst(): Analyst {
   return {
     name: 'built-in',
     analyze: async (remark) => {
-      loading ??= loadReader();
+      loading ??= loadReader().catch((error: unknown) => {
+        loading = undefined;
+        throw error;
+      });
       return { ok: true, value: read(remark, await loading) };
     },
     write: async () => ({ ok: true, value: null }),
   };
 }
 
-type Reader = (text: string) => { sentences: number[]; phrases: string[]; known: number };
+type Reader = (text: string) => { sentences: number[]; phrases: string[]; english: boolean };
 
 /** The language model costs half a second and 50 MB: an organization without analysis never loads it. */
 async function loadReader(): Promise<Reader> {
@@ -44,15 +48,15 @@ async function loadReader(): Promise<Reader> {
     return {
       sentences: doc.sentences().out(its.sentiment) as unknown as number[],
       phrases: nounPhrases(tokens.out(its.value) as string[], tokens.out(its.pos) as string[]),
-      known: shareOfEnglish(tokens.out(its.value) as string[]),
+      english: isEnglish(text),
     };
   };
 }
 
 function read(remark: Remark, reader: Reader): Analysis {
-  const comment = remark.comment.slice(0, readCharacters);
-  const { sentences, phrases, known } = reader(comment);
-  const readable = remark.language.startsWith('en') && known > 0;
+  const comment = Array.from(remark.comment).slice(0, readCharacters).join('');
+  const { sentences, phrases, english } = reader(comment);
+  const readable = remark.language.startsWith('en') && english;
   const tone = readable ? toneOf(sentences) : null;
   const sentiment = tone ? sentimentOf(tone, remark.category) : scoreAlone(remark.category);
   const named = themesOf(comment, remark.themes);
@@ -90,16 +94,5 @@ function nounPhrases(words: readonly string[], parts: readonly string[]): string
     if (run.length >= 2 && parts[place - 1] === 'NOUN') phrases.push(run.join(' '));
     run = [];
   }
-  return phrases.filter((phrase) => !/[[\]]/.test(phrase));
-}
-
-const commonEnglish = new Set(
-  'the a an and or but is are was were be been i you we they it this that my your our their not no very to of in on for with have has had do does did so too as at from more just can will would could all me us great good bad love hate excellent terrible nice awful slow fast easy support product service thanks'.split(
-    ' ',
-  ),
-);
-
-function shareOfEnglish(words: readonly string[]): number {
-  const met = words.filter((word) => commonEnglish.has(word.toLowerCase())).length;
-  return words.length === 0 ? 0 : met / words.length;
+  return phrases.filter((phrase) => /^[\p{L}\p{N}' -]+$/u.test(phrase));
 }

@@ -7,37 +7,52 @@ import { type Command, columns, command } from '../platform/command.ts';
 import type { Db } from '../platform/db.ts';
 import { createLog } from '../platform/log.ts';
 import { createProgress } from '../platform/progress.ts';
-import { id, Line, Moment, option, optional } from '../platform/words.ts';
+import { DayOrMoment, id, Line, Moment, option, optional } from '../platform/words.ts';
 import { redact } from '../responses/redact.ts';
 import { analyzeAgain } from './analyze.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
-import { countUnanalyzed, deleteTheme, listThemes, saveTheme } from './queries.ts';
+import { keepTheme } from './keep-theme.ts';
+import { lastMonth, startOfDay } from './period.queries.ts';
+import { countUnanalyzed, deleteTheme, listThemes } from './queries.ts';
+import { longestTheme } from './rules.ts';
 import { summarize } from './summarize.ts';
-import { lastMonth } from './summary.queries.ts';
+import { plain } from './themes.ts';
 
 const lookAgainMs = 500;
+/** So often nothing new: whatever is left waits for its analyst. */
+const standstillLooks = 60;
 
 const create = command({
   name: 'summary create',
   does: 'writes an executive summary of a period and tells it to subscribers',
   options: {
     org: id('whose feedback'),
-    from: optional(Moment, 'D', "the period's first moment (of the last calendar month)"),
-    to: optional(Moment, 'D', 'the first moment after it'),
+    from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
+    to: optional(DayOrMoment, 'D', 'the first day or moment after it (with --from: now)'),
   },
   run: (tools: Tools, { org, from, to }) =>
     inDatabase(tools, async (db, config) => {
       const organization = await demandOrganization(db, org);
-      const usual = await lastMonth(db, organization.time_zone);
-      const period = { start: from ?? usual.start, end: to ?? (from ? new Date() : usual.end) };
-      if (period.start >= period.end) throw new Refusal('invalid', '--from must be before --to');
-      const summary = await summarize(summaryTools(db, config), {
-        ...{ organization, period, scheduled: false },
-      });
+      const period = await periodOf(db, organization.time_zone, { from, to });
+      const wish = { organization, period, scheduled: false };
+      const summary = await summarize(summaryTools(db, config), wish);
       if (!summary) throw new Error('a summary on demand is always kept');
       return { data: summary, text: summary.text };
     }),
 });
+
+type Given = v.InferOutput<typeof DayOrMoment> | undefined;
+
+/** The last calendar month, or what was asked for: days are the organization's own. */
+async function periodOf(db: Db, timeZone: string, { from, to }: { from: Given; to: Given }) {
+  if (to && !from) throw new Refusal('invalid', '--to needs --from');
+  if (!from) return await lastMonth(db, timeZone);
+  const momentOf = async ({ day, moment }: NonNullable<Given>) =>
+    day ? await startOfDay(db, timeZone, day) : moment!;
+  const period = { start: await momentOf(from), end: to ? await momentOf(to) : new Date() };
+  if (period.start >= period.end) throw new Refusal('invalid', '--from must be before --to');
+  return period;
+}
 
 const summaryTools = (db: Db, config: Config) => ({
   db,
@@ -57,24 +72,33 @@ const analyze = command({
       if (!organization.ai_enabled) {
         throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
       }
-      const answers = await analyzeAgain({ db }, org, since);
-      await watch(db, org, { since, answers });
+      const { answers, asked_at: askedAt } = await analyzeAgain(db, org, since);
+      await watch(db, org, { since, answers, askedAt });
       return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
     }),
 });
 
-/** On a terminal one likes to see it go on; whoever has seen enough may leave. */
-async function watch(db: Db, orgId: string, { since, answers }: { since: Date; answers: number }) {
+type Watched = { since: Date; answers: number; askedAt: string };
+
+/** On a terminal one likes to see it go on, for as long as it does; whoever has seen enough may leave. */
+async function watch(db: Db, orgId: string, { since, answers, askedAt }: Watched) {
   if (!process.stderr.isTTY) return;
   const show = createProgress('analyzed');
-  for (let left = answers; left > 0; ) {
-    left = await countUnanalyzed(db, orgId, since);
+  let left = answers;
+  for (let still = 0; left > 0 && still < standstillLooks; still++) {
+    const now = await countUnanalyzed(db, orgId, { start: since, end: null, askedAt });
+    if (now < left) still = 0;
+    left = now;
     show(answers - left, answers);
     if (left > 0) await new Promise((later) => setTimeout(later, lookAgainMs));
   }
 }
 
-const themeName = Line(100);
+const themeName = Line(longestTheme);
+const Word = v.pipe(
+  Line(100),
+  v.check((word) => plain(word) !== '', 'must have a letter or a digit in each word'),
+);
 
 const addTheme = command({
   name: 'theme add',
@@ -93,6 +117,7 @@ const addTheme = command({
         ),
         v.minLength(1, 'must name at least one word'),
         v.maxLength(100, 'must name at most 100 words'),
+        v.array(Word),
       ),
       'WORDS',
       'words or phrases that speak of it, with commas between them',
@@ -101,7 +126,7 @@ const addTheme = command({
   run: (tools: Tools, { org, name, words }) =>
     inDatabase(tools, async (db) => {
       await demandOrganization(db, org);
-      const theme = await saveTheme(db, org, { name, words });
+      const theme = await keepTheme(db, org, { name, words });
       return { data: theme, text: `${theme.name}: ${theme.words.join(', ')}` };
     }),
 });

@@ -1,4 +1,5 @@
 import { one, type Sql } from '../platform/db.ts';
+import { enqueueEach } from '../platform/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { Theme } from './themes.ts';
@@ -13,11 +14,14 @@ export type Unanalyzed = {
   known_addresses: string[];
 };
 
+/** One answer; made again when what is known of it is from before `askedAt`. */
+export type Which = { orgId: string; responseId: string; askedAt: string | null };
+
 /** An answer whose comment is still to be analyzed, for an organization that wants it. */
-export async function findUnanalyzed(sql: Sql, orgId: string, responseId: string) {
+export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: Which) {
   const [row] = await sql<Unanalyzed[]>`
     select r.comment, r.score, r.category, s.type, s.language,
-           array_remove(o.people || array[c.name, s.from_name, o.name], null) as known_names,
+           array_remove(o.people || array[c.name, s.from_name], null) as known_names,
            array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
@@ -25,13 +29,18 @@ export async function findUnanalyzed(sql: Sql, orgId: string, responseId: string
     left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
     where r.org_id = ${orgId} and r.id = ${responseId}
       and r.comment is not null and r.held_reason is null and o.ai_enabled
-      and not exists (select from analyses where org_id = r.org_id and response_id = r.id)`;
+      and not exists (
+        select from analyses
+        where org_id = r.org_id and response_id = r.id
+          and analyzed_at > coalesce(${askedAt}::timestamptz, '-infinity')
+      )`;
   return row;
 }
 
+/** Keeps an analysis, unless there is one already that is new enough: of two jobs the first wins. */
 export async function saveAnalysis(
   sql: Sql,
-  { orgId, responseId }: { orgId: string; responseId: string },
+  { orgId, responseId, askedAt }: Which,
   { sentiment, themes, churn_risk, summary, provider }: Analysis & { provider: string },
 ) {
   await sql`
@@ -39,37 +48,65 @@ export async function saveAnalysis(
     select org_id, id, ${sentiment}, ${themes}, ${churn_risk}, ${summary}, ${provider}
     from responses
     where org_id = ${orgId} and id = ${responseId}
-    on conflict do nothing`;
+    on conflict (org_id, response_id) do update
+      set sentiment = excluded.sentiment, themes = excluded.themes, churn_risk = excluded.churn_risk,
+          summary = excluded.summary, provider = excluded.provider, analyzed_at = excluded.analyzed_at
+      where analyses.analyzed_at <= ${askedAt}::timestamptz`;
 }
 
-/** Forgets analyses, so that they are made again; says of which answers. */
-export async function forgetAnalyses(sql: Sql, orgId: string, since: Date) {
-  await sql`
-    delete from analyses a
-    using responses r
-    where a.org_id = ${orgId} and r.org_id = a.org_id and r.id = a.response_id
-      and r.created_at >= ${since}`;
-  const rows = await sql<{ id: string }[]>`
-    select id
-    from responses
-    where org_id = ${orgId} and created_at >= ${since} and comment is not null and held_reason is null
-    order by created_at`;
-  return rows.map(({ id }) => id);
+/** Asks for analyses of all answers since a time, a job each; says how many, and when it was asked. */
+export async function enqueueAnalyses(sql: Sql, orgId: string, since: Date) {
+  return one(
+    await sql<{ answers: number; asked_at: string }[]>`
+      with asked as (
+        select id
+        from responses
+        where org_id = ${orgId} and created_at >= ${since} and comment is not null
+          and held_reason is null
+        order by created_at
+      ), queued as (
+        ${enqueueEach(
+          sql,
+          'summaries.analyze',
+          sql`
+          select json_build_object('org_id', ${orgId}::uuid, 'response_id', id, 'tries', 0, 'asked_at', now())
+          from asked`,
+        )}
+      )
+      select count(*)::int as answers, now()::text as asked_at from asked`,
+  );
 }
 
-export async function countUnanalyzed(sql: Sql, orgId: string, since: Date): Promise<number> {
+/** Of the answers with a comment in a time: how many have no analysis, or none since it was asked for. */
+export async function countUnanalyzed(
+  sql: Sql,
+  orgId: string,
+  { start, end, askedAt }: { start: Date; end: Date | null; askedAt: string | null },
+): Promise<number> {
   return one(
     await sql<{ left: number }[]>`
       select count(*)::int as left
       from responses r
-      where org_id = ${orgId} and created_at >= ${since} and comment is not null and held_reason is null
-        and not exists (select from analyses where org_id = r.org_id and response_id = r.id)`,
+      where org_id = ${orgId} and comment is not null and held_reason is null
+        and created_at >= ${start} and created_at < coalesce(${end}::timestamptz, 'infinity')
+        and not exists (
+          select from analyses
+          where org_id = r.org_id and response_id = r.id
+            and analyzed_at > coalesce(${askedAt}::timestamptz, '-infinity')
+        )`,
   ).left;
 }
 
 export async function listThemes(sql: Sql, orgId: string) {
   return await sql<(Theme & { id: string })[]>`
     select id, name, words from themes where org_id = ${orgId} order by lower(name)`;
+}
+
+export async function countThemesOf(sql: Sql, orgId: string): Promise<number> {
+  return one(
+    await sql<{ themes: number }[]>`
+      select count(*)::int as themes from themes where org_id = ${orgId}`,
+  ).themes;
 }
 
 /** Adds a theme, or gives the one of that name other words. */

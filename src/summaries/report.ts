@@ -85,3 +85,12 @@ const count = (number: number, thing: string) => `${number} ${thing}${number ===
 const signed = (number: number) => (number > 0 ? `+${number}` : String(number).replace('-', '−'));
 const listed = (words: readonly string[]) =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
+
+/** Whether a text brings no number that the facts do not have: what is counted was counted by us. */
+export function hasOnlyNumbersOf(text: string, facts: string): boolean {
+  const known = new Set(numbersIn(facts));
+  return numbersIn(text).every((number) => known.has(number));
+}
+
+const numbersIn = (text: string): string[] =>
+  text.replace(/(?<=\d),(?=\d{3}(?!\d))/g, '').match(/\d+(?:\.\d+)?/g) ?? [];

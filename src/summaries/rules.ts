@@ -16,6 +16,24 @@ export const mostThemes = 5;
 export const longestTheme = 40;
 export const longestSummary = 300;
 
+const analysisTries = 10;
+const firstWaitMs = 60_000;
+const longestWaitMs = 3_600_000;
+
+/** When to ask an analyst again that could not answer, who may have said when; null is never again. */
+export function analysisWaitMs(tries: number, wishedMs: number): number | null {
+  if (tries + 1 >= analysisTries) return null;
+  return Math.max(firstWaitMs * 2 ** tries, Math.min(wishedMs, longestWaitMs));
+}
+
+const monthTries = 8;
+const firstMonthWaitMs = 10_000;
+
+/** How long a month's summary waits for analyses, twice as long each time; null when it waited enough. */
+export function monthWaitMs(tries: number): number | null {
+  return tries < monthTries ? firstMonthWaitMs * 2 ** tries : null;
+}
+
 const noticeable = 0.15;
 
 /** What the words say, of -1 to 1 for each sentence: good and bad side by side is mixed. */
@@ -54,22 +72,33 @@ export function churnRiskOf(category: Category, sentiment: Sentiment, leaving: b
 }
 
 const leavingWords =
-  /\b(cancel\w*|unsubscrib\w*|switch(?:ed|ing)? to|leav(?:e|ing) (?:you|for)|looking (?:at|for) (?:other|another|an alternative)|alternatives?|competitors?|refund\w*|terminat\w+|quit(?:ting)?)\b/i;
+  /\b(cancel\w*|unsubscrib\w*|switch(?:ed|ing)? to|leav(?:e|ing) (?:you|for)|looking (?:at|for) (?:other|another|an alternative)|alternatives?|competitors?|refund\w*|terminat\w+|quit(?:ting)?)\b/gi;
 
-export const speaksOfLeaving = (comment: string) => leavingWords.test(comment);
+/** "We will not cancel" is no word of leaving: what is denied shortly before does not count. */
+const denied = /(?:\b(?:not|never|no|without)|n['’]t)\s+(?:[\p{L}'’]+\s+){0,2}$/iu;
+
+export function speaksOfLeaving(comment: string): boolean {
+  const met = comment.matchAll(leavingWords);
+  return [...met].some(({ index }) => !denied.test(comment.slice(Math.max(0, index - 60), index)));
+}
 
 /** What an analyst gave, cut to what we keep: never trusted to be short, or few. */
 export function tidyThemes(themes: readonly string[]): string[] {
   const tidy = themes
     .map((theme) => theme.replace(/\p{C}/gu, ' ').replace(/\s+/g, ' ').trim().toLowerCase())
-    .filter((theme) => theme.length > 0 && theme.length <= longestTheme);
+    .filter((theme) => /[\p{L}\p{N}]/u.test(theme) && theme.length <= longestTheme)
+    .filter((theme) => !/\[(?:name|email|phone)\]/.test(theme));
   return [...new Set(tidy)].slice(0, mostThemes);
 }
 
+/** One text of at most so many characters; neither a character nor a placeholder is cut in two. */
 export function tidyText(text: string, longest: number): string {
   const line = text
     .replace(/[^\P{C}\n]/gu, ' ')
     .replace(/[ \t]+/g, ' ')
     .trim();
-  return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`;
+  const characters = Array.from(line);
+  if (characters.length <= longest) return line;
+  const kept = characters.slice(0, longest - 1).join('');
+  return `${kept.replace(/\[[a-z]{0,5}$/, '').trimEnd()}…`;
 }

@@ -9,7 +9,10 @@ export const Summary = v.object({
   period_start: Moment,
   period_end: v.pipe(Moment, v.description('The first moment after the period.')),
   nps: Nps,
-  previous_nps: v.pipe(Nps, v.description('Of the period before, as long as this one.')),
+  previous_nps: v.pipe(
+    Nps,
+    v.description('Of the calendar months before, or of as long a time just before.'),
+  ),
   responses: Count,
   top_themes: v.array(v.string()),
   text: v.string(),

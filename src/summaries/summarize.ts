@@ -1,18 +1,24 @@
 import type { Db, Sql } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
+import { enqueue } from '../platform/outbox.ts';
 import { netPromoterScore } from '../scores.ts';
 import { emit } from '../webhooks/emit.ts';
 import { summaryGenerated } from '../webhooks/events.ts';
 import type { Analyst } from './analyst.ts';
-import { type Facts, writeReport } from './report.ts';
-import { tidyText } from './rules.ts';
+import {
+  enqueueMonthsDue,
+  findMonthDue,
+  type Period,
+  startOfPeriodBefore,
+} from './period.queries.ts';
+import { countUnanalyzed } from './queries.ts';
+import { type Facts, hasOnlyNumbersOf, writeReport } from './report.ts';
+import { monthWaitMs, tidyText } from './rules.ts';
 import {
   countPeriod,
   countThemes,
   insertSummary,
-  listMonthsDue,
   listQuotes,
-  type Period,
   type SummaryRow,
 } from './summary.queries.ts';
 
@@ -34,7 +40,7 @@ export type SummaryTools = {
   pump: () => void;
 };
 
-type Organization = { id: string; name: string; time_zone: string };
+type Organization = { id: string; name: string; time_zone: string; ai_enabled: boolean };
 type Wish = { organization: Organization; period: Period; scheduled: boolean };
 
 /**
@@ -44,7 +50,7 @@ type Wish = { organization: Organization; period: Period; scheduled: boolean };
 export async function summarize(tools: SummaryTools, wish: Wish): Promise<SummaryRow | undefined> {
   const { organization, period, scheduled } = wish;
   const facts = await gather(tools, organization, period);
-  const text = await words(tools, facts);
+  const text = await words(tools, organization, facts);
   const themes = facts.themes.map(({ theme }) => theme);
   const nps = netPromoterScore(facts.now);
 
@@ -74,7 +80,7 @@ async function tell(tx: Sql, orgId: string, { nps, top_themes, created_at }: Sum
 
 async function gather(tools: SummaryTools, { id, name, time_zone }: Organization, period: Period) {
   const { db } = tools;
-  const before = periodBefore(period);
+  const before = { start: await startOfPeriodBefore(db, time_zone, period), end: period.start };
   const quotes = await listQuotes(db, id, period, quotesPerCategory);
   const facts: Facts = {
     organization: name,
@@ -96,25 +102,51 @@ async function gather(tools: SummaryTools, { id, name, time_zone }: Organization
   return facts;
 }
 
-/** The analyst's words; where it has none, or fails, the template's. */
-async function words({ analyst, log }: SummaryTools, facts: Facts): Promise<string> {
-  const answer = await analyst.write(JSON.stringify(facts));
+/**
+ * The analyst's words; where it has none, fails, or counts what nobody counted, the template's. Without
+ * analysis switched on nobody is asked.
+ */
+async function words(
+  { analyst, log }: SummaryTools,
+  { ai_enabled }: Organization,
+  facts: Facts,
+): Promise<string> {
+  const template = writeReport(facts);
+  if (!ai_enabled) return template;
+  const { organization: _, ...told } = facts;
+  const data = JSON.stringify(told);
+  const answer = await analyst.write(data);
   if (!answer.ok) log.warn({ why: answer.why }, 'the report is written from the template');
-  return (answer.ok && answer.value) || writeReport(facts);
+  if (!answer.ok || answer.value === null) return template;
+  if (hasOnlyNumbersOf(answer.value, `${data} ${template}`)) return answer.value;
+  log.warn('a written report had numbers of its own: the template is taken');
+  return template;
 }
-
-/** As long as the period, just before it. */
-const periodBefore = ({ start, end }: Period): Period => ({
-  start: new Date(2 * start.getTime() - end.getTime()),
-  end: start,
-});
 
 const dayIn = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
 
-/** The scheduled task: a summary of the last month for each organization whose month is over. */
-export async function summarizeMonths(tools: SummaryTools) {
-  for (const { start, end, ...organization } of await listMonthsDue(tools.db, reportType)) {
+/** The scheduled task: a job for each organization whose last month has no summary yet. */
+export async function planMonths({ db, pump }: Pick<SummaryTools, 'db' | 'pump'>) {
+  await enqueueMonthsDue(db, reportType);
+  pump();
+}
+
+/**
+ * The summary of an organization's last month. It waits a while for comments that are still to be
+ * analyzed, and then goes without them: the hourly plan comes again if this job is lost.
+ */
+export async function summarizeMonth(tools: SummaryTools, job: { org_id: string; tries: number }) {
+  const { db } = tools;
+  const due = await findMonthDue(db, job.org_id, reportType);
+  if (!due) return;
+  const { start, end, ...organization } = due;
+  const left = await countUnanalyzed(db, job.org_id, { start, end, askedAt: null });
+  const waitMs = left > 0 ? monthWaitMs(job.tries) : null;
+  if (waitMs === null) {
     await summarize(tools, { organization, period: { start, end }, scheduled: true });
+    return;
   }
+  const payload = { ...job, tries: job.tries + 1 };
+  await enqueue(db, [{ task: 'summaries.month', payload, runAt: new Date(Date.now() + waitMs) }]);
 }

@@ -2,8 +2,7 @@ import type { Listed } from '../platform/answer.ts';
 import { one, type Sql } from '../platform/db.ts';
 import { following, type Page } from '../platform/page.ts';
 import type { Category, Tally } from '../scores.ts';
-
-export type Period = { start: Date; end: Date };
+import type { Period } from './period.queries.ts';
 
 export type Volume = Tally & { responses: number };
 
@@ -134,37 +133,4 @@ export async function findSummary(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<SummaryRow[]>`
     select ${columns(sql)} from summaries where org_id = ${orgId} and id = ${id}`;
   return row;
-}
-
-export type Month = { id: string; name: string; time_zone: string; start: Date; end: Date };
-
-/**
- * Organizations whose last calendar month, by their own clocks, has no summary yet. One whose clock was
- * changed meanwhile has it all the same: its month began some hours earlier or later.
- */
-export async function listMonthsDue(sql: Sql, reportType: string) {
-  return await sql<Month[]>`
-    select o.id, o.name, o.time_zone, m.start, m.end
-    from organizations o
-    cross join lateral (
-      select (date_trunc('month', now() at time zone o.time_zone) - interval '1 month')
-               at time zone o.time_zone as start,
-             date_trunc('month', now() at time zone o.time_zone) at time zone o.time_zone as end
-    ) m
-    where o.ai_enabled and o.created_at < m.end
-      and not exists (
-        select from summaries
-        where org_id = o.id and report_type = ${reportType} and scheduled
-          and period_start between m.start - interval '2 days' and m.start + interval '2 days'
-      )`;
-}
-
-/** The last calendar month by an organization's own clock. */
-export async function lastMonth(sql: Sql, timeZone: string): Promise<Period> {
-  return one(
-    await sql<Period[]>`
-      select (date_trunc('month', now() at time zone ${timeZone}) - interval '1 month')
-               at time zone ${timeZone} as start,
-             date_trunc('month', now() at time zone ${timeZone}) at time zone ${timeZone} as end`,
-  );
 }

@@ -81,7 +81,7 @@ export function vocabulary(own: readonly Theme[]): Theme[] {
 
 /** The themes that a comment speaks of, in the order in which it comes to them. */
 export function themesOf(comment: string, themes: readonly Theme[]): string[] {
-  const text = ` ${comment.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
+  const text = ` ${plain(comment.replace(/\[(?:name|email|phone)\]/g, ' '))} `;
   return themes
     .map(({ name, words }) => ({ name, at: firstOf(text, words) }))
     .filter(({ at }) => at >= 0)
@@ -89,12 +89,31 @@ export function themesOf(comment: string, themes: readonly Theme[]): string[] {
     .map(({ name }) => name.toLowerCase());
 }
 
+/** Letters and digits with single spaces between them: a hyphen or a capital makes no other word. */
+export const plain = (text: string) =>
+  text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim();
+
+/** Scripts that put nothing between words. */
+const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}]/u;
+
 /** A word is met in its plural and its usual endings too: `crash` in "crashes". */
 function firstOf(text: string, words: readonly string[]): number {
   const places = words.flatMap((word) => {
-    const plain = word.toLowerCase();
-    return ['', 's', 'es', 'd', 'ed', 'ing'].map((ending) => text.indexOf(` ${plain}${ending} `));
+    const wanted = plain(word);
+    if (wanted === '') return [];
+    if (unspaced.test(wanted)) return [text.indexOf(wanted)];
+    return endingsOf(wanted).map((ending) => text.indexOf(` ${wanted}${ending} `));
   });
   const met = places.filter((place) => place >= 0);
   return met.length === 0 ? -1 : Math.min(...met);
+}
+
+/** A feed is no fee. */
+function endingsOf(word: string): readonly string[] {
+  if (word.endsWith('ee')) return ['', 's'];
+  return word.endsWith('e') ? ['', 's', 'd'] : ['', 's', 'es', 'ed', 'ing'];
 }

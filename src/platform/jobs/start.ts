@@ -9,12 +9,19 @@ import { type AroundJob, graphileTasks, type Task } from './task.ts';
 
 /**
  * Mail has a runner of its own, so that a thousand slow mails do not keep webhooks waiting, nor the
- * other way round.
+ * other way round. So has the reading of comments: an endpoint that takes its time, or a whole
+ * history, is in nobody's way.
  */
 const lanes = {
-  mail: { takes: (task: string) => task.startsWith('sends.'), concurrency: 50, localQueue: 100 },
-  rest: { takes: (task: string) => !task.startsWith('sends.'), concurrency: 100, localQueue: 200 },
+  mail: { takes: (task: string) => laneOf(task) === 'mail', concurrency: 50, localQueue: 100 },
+  reading: { takes: (task: string) => laneOf(task) === 'reading', concurrency: 8, localQueue: 16 },
+  rest: { takes: (task: string) => laneOf(task) === 'rest', concurrency: 100, localQueue: 200 },
 };
+
+function laneOf(task: string) {
+  if (task.startsWith('sends.')) return 'mail';
+  return task.startsWith('summaries.') ? 'reading' : 'rest';
+}
 
 /** The backstops; a job normally starts by a nudge and is swept for seldom. */
 const usual = { pollMs: 500, sweepMs: 500, stopWithinMs: 25_000 };
