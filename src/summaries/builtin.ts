@@ -3,6 +3,7 @@ import { isEnglish } from './english.ts';
 import {
   type Analysis,
   churnRiskOf,
+  hasReservation,
   longestSummary,
   scoreAlone,
   sentimentOf,
@@ -34,6 +35,9 @@ export function createBuiltinAnalyst(): Analyst {
 
 type Reader = (text: string) => { sentences: number[]; phrases: string[]; english: boolean };
 
+/** A department by that name is no praise, which the word is to the model. */
+const support = /\bsupport\b/gi;
+
 /** The language model costs half a second and 50 MB: an organization without analysis never loads it. */
 async function loadReader(): Promise<Reader> {
   const [{ default: winkNLP }, { default: model }] = await Promise.all([
@@ -42,11 +46,12 @@ async function loadReader(): Promise<Reader> {
   ]);
   const nlp = winkNLP(model, ['sbd', 'negation', 'sentiment', 'pos']);
   const { its } = nlp;
+  const felt = (text: string) => nlp.readDoc(text.replace(support, 'service'));
   return (text) => {
     const doc = nlp.readDoc(text);
     const tokens = doc.tokens();
     return {
-      sentences: doc.sentences().out(its.sentiment) as unknown as number[],
+      sentences: felt(text).sentences().out(its.sentiment) as unknown as number[],
       phrases: nounPhrases(tokens.out(its.value) as string[], tokens.out(its.pos) as string[]),
       english: isEnglish(text),
     };
@@ -58,9 +63,11 @@ function read(remark: Remark, reader: Reader): Analysis {
   const { sentences, phrases, english } = reader(comment);
   const readable = remark.language.startsWith('en') && english;
   const tone = readable ? toneOf(sentences) : null;
-  const sentiment = tone ? sentimentOf(tone, remark.category) : scoreAlone(remark.category);
+  const words = tone === 'positive' && hasReservation(comment) ? 'reserved' : tone;
+  const sentiment = words ? sentimentOf(words, remark.category) : scoreAlone(remark.category);
   const named = themesOf(comment, remark.themes);
-  const themes = tidyThemes(readable ? [...named, ...phrases] : named);
+  const unnamed = phrases.filter((phrase) => themesOf(phrase, remark.themes).length === 0);
+  const themes = tidyThemes(readable ? [...named, ...unnamed] : named);
   const leaving = readable && speaksOfLeaving(comment);
   const churn_risk = churnRiskOf(remark.category, sentiment, leaving);
   const summary = sentence(remark, { sentiment, themes: named, leaving, readable });
@@ -82,13 +89,14 @@ function sentence({ category, score }: Remark, { sentiment, themes, leaving, rea
 const listed = (words: readonly string[]) =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
 
-/** Runs of nouns, with an adjective before them: "monthly report", "billing support". */
+/** Runs of nouns, with an adjective before them that tells them apart: "monthly report", "return form". */
 function nounPhrases(words: readonly string[], parts: readonly string[]): string[] {
   const phrases: string[] = [];
   let run: string[] = [];
   for (const [place, part] of [...parts, 'END'].entries()) {
-    if (part === 'NOUN' || (part === 'ADJ' && run.length === 0)) {
-      run.push((words[place] ?? '').toLowerCase());
+    const word = (words[place] ?? '').toLowerCase();
+    if (part === 'NOUN' || (part === 'ADJ' && run.length === 0 && !tellsNothing.has(word))) {
+      run.push(word);
       continue;
     }
     if (run.length >= 2 && parts[place - 1] === 'NOUN') phrases.push(run.join(' '));
@@ -96,3 +104,10 @@ function nounPhrases(words: readonly string[], parts: readonly string[]): string
   }
   return phrases.filter((phrase) => /^[\p{L}\p{N}' -]+$/u.test(phrase));
 }
+
+/** Adjectives that go with any noun and make no theme of it. */
+const tellsNothing: ReadonlySet<string> = new Set(
+  'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half'.split(
+    ' ',
+  ),
+);

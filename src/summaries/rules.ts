@@ -46,12 +46,17 @@ export function toneOf(sentences: readonly number[]): Sentiment {
 }
 
 /** Words and score together: kind words beside a bad score are mixed, plain ones take its colour. */
-export function sentimentOf(tone: Sentiment, category: Category): Sentiment {
+export function sentimentOf(tone: Sentiment | 'reserved', category: Category): Sentiment {
   const byScore = scoreAlone(category);
+  if (tone === 'reserved') return byScore === 'positive' ? 'positive' : 'mixed';
   if (tone === 'neutral') return byScore;
   if (byScore === 'neutral' || tone === 'mixed') return tone;
   return tone === byScore ? tone : 'mixed';
 }
+
+/** "Good, but ...": praise that goes on to something else. */
+export const hasReservation = (comment: string) =>
+  /\b(?:but|though|although|however|except|unfortunately)\b/i.test(comment);
 
 /** All that can be said of a comment in a language that we do not read. */
 export function scoreAlone(category: Category): Sentiment {

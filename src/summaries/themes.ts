@@ -5,7 +5,18 @@ export type Theme = { name: string; words: readonly string[] };
 export const usualThemes: readonly Theme[] = [
   {
     name: 'support',
-    words: ['support', 'customer service', 'helpdesk', 'agent', 'ticket', 'response time', 'staff'],
+    words: [
+      'support',
+      'customer service',
+      'helpdesk',
+      'agent',
+      'ticket',
+      'response time',
+      'staff',
+      'on hold',
+      'called back',
+      'first call',
+    ],
   },
   {
     name: 'price',
@@ -20,7 +31,19 @@ export const usualThemes: readonly Theme[] = [
       'value for money',
     ],
   },
-  { name: 'billing', words: ['billing', 'invoice', 'charge', 'payment', 'subscription', 'refund'] },
+  {
+    name: 'billing',
+    words: [
+      'billing',
+      'bill',
+      'overcharge',
+      'invoice',
+      'charge',
+      'payment',
+      'subscription',
+      'refund',
+    ],
+  },
   {
     name: 'performance',
     words: ['slow', 'fast', 'speed', 'performance', 'lag', 'laggy', 'loading', 'timeout', 'quick'],
@@ -63,13 +86,23 @@ export const usualThemes: readonly Theme[] = [
     words: ['integration', 'integrate', 'api', 'webhook', 'import', 'export'],
   },
   { name: 'mobile', words: ['mobile', 'app', 'android', 'ios', 'iphone', 'tablet'] },
-  { name: 'delivery', words: ['delivery', 'shipping', 'arrived', 'package', 'courier', 'late'] },
+  {
+    name: 'delivery',
+    words: ['delivery', 'deliver', 'parcel', 'shipping', 'arrived', 'package', 'courier', 'late'],
+  },
   { name: 'quality', words: ['quality', 'well made', 'durable', 'defective', 'faulty'] },
   {
     name: 'communication',
     words: ['communication', 'informed', 'update', 'email', 'announcement'],
   },
   { name: 'security', words: ['security', 'privacy', 'gdpr', 'login', 'password', 'two factor'] },
+  { name: 'pay', words: ['salary', 'salaries', 'wage', 'compensation', 'benefits'] },
+  { name: 'workload', words: ['workload', 'overtime', 'stress', 'burnout', 'understaffed'] },
+  { name: 'management', words: ['management', 'manager', 'leadership', 'decision', 'boss'] },
+  { name: 'team', words: ['team', 'teammate', 'colleague', 'coworker'] },
+  { name: 'flexibility', words: ['flexible', 'flexibility', 'remote work', 'home office'] },
+  { name: 'meetings', words: ['meeting'] },
+  { name: 'growth', words: ['career', 'promotion', 'learned', 'learning', 'development'] },
   { name: 'reporting', words: ['report', 'reporting', 'dashboard', 'analytics', 'chart'] },
 ];
 
