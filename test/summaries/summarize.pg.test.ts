@@ -1,130 +1,132 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../src/platform/log.ts';
-import { recordAnswer } from '../../src/responses/record.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { analyze, analyzeAgain } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
-import { countUnanalyzed } from '../../src/summaries/queries.ts';
-import { summarize, summarizeMonths } from '../../src/summaries/summarize.ts';
+import { planMonths, summarize, summarizeMonth } from '../../src/summaries/summarize.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeOrganization, makeSurvey, makeWebhook } from '../support/make.ts';
+import { makeFeedback, readingTools } from '../support/feedback.ts';
 
 const { db } = await testDatabase();
 const may = { start: new Date('2026-05-01T00:00:00Z'), end: new Date('2026-06-01T00:00:00Z') };
-
-const tools = (analyst: Analyst = createBuiltinAnalyst()) => ({
-  db,
-  log: createLog({ level: 'silent' }),
-  analyst,
-  redact: async (text: string) => text.replaceAll('Bob', '[name]'),
-  pump: () => {},
+const tools = (analyst?: Analyst) => readingTools(db, analyst);
+const old = { created_at: new Date('2020-01-01') };
+const writing = (value: string): Analyst => ({
+  ...createBuiltinAnalyst(),
+  write: async () => ({ ok: true, value }),
 });
+const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?: Analyst) =>
+  (await summarize(tools(analyst), {
+    ...{ organization: org.organization, period: may, scheduled: false },
+  }))!;
 
-async function organization(over: Record<string, unknown> = {}) {
-  const id = await makeOrganization(db, { ai_enabled: true, ...over });
-  const survey = await makeSurvey(db, id);
-  const webhook = await makeWebhook(db, id);
-  const answer = async (score: number, comment: string | null, at: string) => {
-    const recorded = await recordAnswer(
-      { db, pump: () => {} },
-      {
-        ...{ orgId: id, surveyId: survey, surveyType: 'nps', contact: null, score, comment },
-        ...{ excerpt: null, heldReason: null, traceparent: null, at: new Date(at) },
-      },
-    );
-    return recorded!.id;
-  };
-  return { id, name: 'Acme', time_zone: 'UTC', webhook, answer };
-}
+test('a summary says how the period went, with nobody recognizable, and is told once', async () => {
+  const org = await makeFeedback(db);
+  await org.answer(10, null, '2026-04-15');
+  await org.analyzed(10, 'Great support, thank you so much', '2026-05-10');
+  await org.analyzed(2, 'Terrible support, Bob Miller never answers', '2026-05-10');
+  await org.analyzed(3, 'The support is slow and it crashes', '2026-05-09');
+  await org.answer(9, null, '2026-05-10');
 
-const jobsFor = (orgId: string) => db<{ payload: { response_id: string; tries: number } }[]>`
-  select payload from outbox where task = 'summaries.analyze' and payload ->> 'org_id' = ${orgId}`;
+  const { nps, previous_nps, responses, top_themes, text } = await summaryOf(org);
 
-const told = (webhook: string) => db<{ body: string }[]>`
-  select body from deliveries where webhook_id = ${webhook} and event = 'summary.generated'`;
-
-test('an answer with a comment is analyzed by a job, once', async () => {
-  const org = await organization();
-  const id = await org.answer(2, 'Terrible, it crashes. Bob is rude.', '2026-05-02');
-  const [job] = await jobsFor(org.id);
-  assert.equal(job?.payload.response_id, id);
-
-  await analyze(tools(), { org_id: org.id, response_id: id, tries: 0 });
-  await analyze(tools(), { org_id: org.id, response_id: id, tries: 0 });
-
-  const analyses =
-    await db`select sentiment, churn_risk, provider from analyses where org_id = ${org.id}`;
+  assert.deepEqual([nps, previous_nps, responses], [0, 100, 4]);
+  assert.equal(top_themes[0], 'support');
+  assert.match(text, /From 1 May 2026 to 31 May 2026, Acme received 4 answers/);
+  assert.match(text, /down 100 points from \+100/);
+  assert.match(text, /“Terrible support, \[name\] never answers” \(detractor\)/);
+  const events = await org.told();
   assert.deepEqual(
-    analyses.map((row) => ({ ...row })),
-    [{ sentiment: 'negative', churn_risk: 'high', provider: 'built-in' }],
+    events.map(({ body }) => JSON.parse(body).nps),
+    [0],
   );
 });
 
-test('an organization without analysis, or an answer without comment, makes no job', async () => {
-  const [off, on] = [await organization({ ai_enabled: false }), await organization()];
-  await off.answer(2, 'Terrible', '2026-05-02');
-  await on.answer(2, null, '2026-05-02');
-  assert.equal((await jobsFor(off.id)).length + (await jobsFor(on.id)).length, 0);
+test('a calendar month is compared with the whole month before it', async () => {
+  const org = await makeFeedback(db);
+  await org.answer(0, null, '2026-03-31T12:00:00Z');
+  await org.answer(10, null, '2026-04-01T12:00:00Z');
+  await org.answer(9, null, '2026-05-10');
+  assert.equal((await summaryOf(org)).previous_nps, 100);
 });
 
-test('an analyst that is away is asked later, and in the end the answer stays without', async () => {
-  const org = await organization();
-  const id = await org.answer(2, 'Terrible', '2026-05-02');
-  const away: Analyst = {
-    name: 'away',
-    analyze: async () => ({ ok: false, why: 'away', later: true }),
-    write: async () => ({ ok: false, why: 'away', later: true }),
+test("a month is the organization's own: its clock says when it begins", async () => {
+  const org = await makeFeedback(db, { ...old, time_zone: 'Pacific/Auckland' });
+  await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
+  const [row] = await db`
+    select period_start at time zone 'Pacific/Auckland' = date_trunc('month', period_start at time zone 'Pacific/Auckland')
+           and period_end at time zone 'Pacific/Auckland' = date_trunc('month', now() at time zone 'Pacific/Auckland') as whole
+    from summaries where org_id = ${org.id}`;
+  assert.equal(row?.['whole'], true);
+});
+
+test('each organization whose month is over gets a job of its own, until there is a summary', async () => {
+  const [due, off, young] = [
+    await makeFeedback(db, old),
+    await makeFeedback(db, { ...old, ai_enabled: false }),
+    await makeFeedback(db),
+  ];
+  const planned = async () => {
+    await planMonths(tools());
+    const jobs = await Promise.all([due, off, young].map((org) => org.jobs('summaries.month')));
+    return jobs.map((of) => of.length);
   };
-  await analyze(tools(away), { org_id: org.id, response_id: id, tries: 0 });
-  await analyze(tools(away), { org_id: org.id, response_id: id, tries: 5 });
-  const tries = (await jobsFor(org.id)).map(({ payload }) => payload.tries);
-  assert.deepEqual(tries, [0, 1]);
-  assert.equal(await countUnanalyzed(db, org.id, may.start), 1);
-});
-
-test('history is analyzed again on demand', async () => {
-  const org = await organization();
-  const id = await org.answer(2, 'Terrible', '2026-05-02');
-  await analyze(tools(), { org_id: org.id, response_id: id, tries: 0 });
-  assert.equal(await countUnanalyzed(db, org.id, may.start), 0);
-  assert.equal(await analyzeAgain({ db }, org.id, may.start), 1);
-  assert.equal(await countUnanalyzed(db, org.id, may.start), 1);
-});
-
-test('a summary says how the period went, with nobody recognizable, and is told once', async () => {
-  const org = await organization();
-  await org.answer(10, null, '2026-04-15');
-  for (const [score, comment] of [
-    [10, 'Great support, thank you so much'],
-    [2, 'Terrible support, Bob never answers'],
-    [3, 'The support is slow and it crashes'],
-    [9, null],
-  ] as const) {
-    const id = await org.answer(score, comment, '2026-05-10');
-    await analyze(tools(), { org_id: org.id, response_id: id, tries: 0 });
-  }
-
-  const summary = await summarize(tools(), { organization: org, period: may, scheduled: false });
-
-  assert.deepEqual([summary?.nps, summary?.previous_nps, summary?.responses], [0, 100, 4]);
-  assert.equal(summary?.top_themes[0], 'support');
-  assert.match(summary?.text ?? '', /From 1 May 2026 to 31 May 2026, Acme received 4 answers/);
-  assert.match(summary?.text ?? '', /down 100 points from \+100/);
-  assert.ok(!summary?.text.includes('Bob'));
-  const events = await told(org.webhook);
-  assert.equal(events.length, 1);
-  assert.deepEqual(JSON.parse(events[0]!.body).nps, 0);
+  assert.deepEqual(await planned(), [1, 0, 0]);
+  await summarizeMonth(tools(), { org_id: due.id, tries: 0 });
+  assert.deepEqual(await planned(), [1, 0, 0]);
 });
 
 test('two processes write the summary of a month once and tell it once', async () => {
-  const org = await organization({ created_at: new Date('2020-01-01') });
-  await Promise.all([summarizeMonths(tools()), summarizeMonths(tools())]);
-  await summarizeMonths(tools());
+  const org = await makeFeedback(db, old);
+  const both = Promise.withResolvers<void>();
+  let writing = 0;
+  /** Neither goes on before both are as far as having found the month due. */
+  const analyst: Analyst = {
+    ...createBuiltinAnalyst(),
+    write: async () => {
+      writing += 1;
+      if (writing === 2) both.resolve();
+      await both.promise;
+      return { ok: true, value: null };
+    },
+  };
+  const job = { org_id: org.id, tries: 0 };
+  await Promise.all([summarizeMonth(tools(analyst), job), summarizeMonth(tools(analyst), job)]);
+  await summarizeMonth(tools(), job);
 
   const summaries = await db`select id from summaries where org_id = ${org.id} and scheduled`;
-  assert.equal(summaries.length, 1);
-  assert.equal((await told(org.webhook)).length, 1);
+  assert.deepEqual([writing, summaries.length, (await org.told()).length], [2, 1, 1]);
+});
+
+test('a process that dies before the commit leaves neither summary nor event, and the next writes both', async () => {
+  const org = await makeFeedback(db, old);
+  const dying = {
+    ...tools(),
+    db: new Proxy(db, {
+      get: (target, name) =>
+        name === 'begin'
+          ? (work: (tx: unknown) => Promise<unknown>) =>
+              target.begin(async (tx) => {
+                await work(tx);
+                throw new Error('killed');
+              })
+          : Reflect.get(target, name),
+    }),
+  };
+  await assert.rejects(summarizeMonth(dying, { org_id: org.id, tries: 0 }), /killed/);
+  assert.equal((await org.told()).length, 0);
+  await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
+  assert.equal((await org.told()).length, 1);
+});
+
+test('a month waits for comments that are still to be analyzed, and then goes without them', async () => {
+  const org = await makeFeedback(db, old);
+  const [month] = await db<{ middle: Date }[]>`
+    select date_trunc('month', now() at time zone 'UTC') - interval '10 days' as middle`;
+  await org.answer(2, 'Terrible and slow', month!.middle.toISOString());
+  await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
+  assert.deepEqual([(await org.told()).length, (await org.jobs('summaries.month')).length], [0, 1]);
+  await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
+  assert.equal((await org.told()).length, 1);
 });
 
 test('an organization that changed its clock is not told its last month again', async () => {
@@ -138,19 +140,52 @@ test('an organization that changed its clock is not told its last month again', 
 });
 
 test('a period without answers has no false zero', async () => {
-  const org = await organization();
-  const summary = await summarize(tools(), { organization: org, period: may, scheduled: false });
-  assert.equal(summary?.nps, null);
-  assert.match(summary?.text ?? '', /received no answers/);
+  const { nps, text } = await summaryOf(await makeFeedback(db));
+  assert.equal(nps, null);
+  assert.match(text, /received no answers/);
+});
+
+test("another organization's answers count for nothing", async () => {
+  const [mine, theirs] = [await makeFeedback(db), await makeFeedback(db)];
+  await theirs.analyzed(2, 'The support is terribly slow here', '2026-05-10');
+  const { responses, top_themes, text } = await summaryOf(mine);
+  assert.deepEqual([responses, top_themes], [0, []]);
+  assert.ok(!text.includes('support'));
+});
+
+test("the provider's words are taken, without knowing whose they are about", async () => {
+  const org = await makeFeedback(db, { name: 'Zebra Works' });
+  await org.answer(9, null, '2026-05-10');
+  let facts = '';
+  const analyst: Analyst = {
+    ...createBuiltinAnalyst(),
+    write: async (given) => {
+      facts = given;
+      return { ok: true, value: 'All 1 of them are happy: 100%.' };
+    },
+  };
+  assert.equal((await summaryOf(org, analyst)).text, 'All 1 of them are happy: 100%.');
+  assert.ok(facts.includes('"promoters":1') && !facts.includes('Zebra'));
+});
+
+test('a report with a number that nobody counted is not taken', async () => {
+  const org = await makeFeedback(db);
+  await org.answer(9, null, '2026-05-10');
+  assert.match((await summaryOf(org, writing('An NPS of 73.'))).text, /received 1 answer/);
 });
 
 test('when the provider fails the template writes', async () => {
-  const org = await organization();
+  const org = await makeFeedback(db);
   await org.answer(9, null, '2026-05-10');
   const failing: Analyst = {
     ...createBuiltinAnalyst(),
-    write: async () => ({ ok: false, why: 'status 500', later: true }),
+    write: async () => ({ ok: false, why: 'status 500', later: true, waitMs: 0 }),
   };
-  const wish = { organization: org, period: may, scheduled: false };
-  assert.match((await summarize(tools(failing), wish))?.text ?? '', /received 1 answer/);
+  assert.match((await summaryOf(org, failing)).text, /received 1 answer/);
+});
+
+test('without analysis switched on nothing is told to a provider', async () => {
+  const org = await makeFeedback(db, { ai_enabled: false });
+  await org.answer(9, 'Everything is very good here', '2026-05-10');
+  assert.match((await summaryOf(org, writing('mine'))).text, /received 1 answer/);
 });

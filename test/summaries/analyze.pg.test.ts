@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Analyst } from '../../src/summaries/analyst.ts';
+import { analyze, analyzeAgain } from '../../src/summaries/analyze.ts';
+import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { countUnanalyzed } from '../../src/summaries/queries.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeFeedback, readingTools } from '../support/feedback.ts';
+
+const { db } = await testDatabase();
+const start = new Date('2026-05-01T00:00:00Z');
+const refusing = (later: boolean, waitMs = 0): Analyst => ({
+  name: 'away',
+  analyze: async () => ({ ok: false, why: 'away', later, waitMs }),
+  write: async () => ({ ok: false, why: 'away', later, waitMs }),
+});
+const saying = (summary: string): Analyst => ({
+  name: summary,
+  analyze: async () => ({
+    ok: true,
+    value: { sentiment: 'neutral', themes: [], churn_risk: 'low', summary },
+  }),
+  write: async () => ({ ok: true, value: null }),
+});
+
+test('an answer with a comment is analyzed by a job, and a second run changes nothing', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible, it crashes. Bob is rude.', '2026-05-02');
+  const [job] = await org.jobs('summaries.analyze');
+  assert.equal(job?.payload.response_id, response_id);
+
+  await analyze(readingTools(db), { org_id: org.id, response_id, tries: 0 });
+  await analyze(readingTools(db, saying('other')), { org_id: org.id, response_id, tries: 0 });
+
+  const analyses = await org.analyses();
+  assert.deepEqual(
+    analyses.map(({ sentiment, provider }) => [sentiment, provider]),
+    [['negative', 'built-in']],
+  );
+});
+
+test('of two runs at once the first to end is kept', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  const job = { org_id: org.id, response_id, tries: 0 };
+  const slow = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const late = saying('late');
+  const analyst: Analyst = {
+    ...late,
+    analyze: async (remark) => {
+      asked.resolve();
+      await slow.promise;
+      return await late.analyze(remark);
+    },
+  };
+
+  const running = analyze(readingTools(db, analyst), job);
+  await asked.promise;
+  await analyze(readingTools(db, saying('early')), job);
+  slow.resolve();
+  await running;
+
+  assert.deepEqual(
+    (await org.analyses()).map(({ summary }) => summary),
+    ['early'],
+  );
+});
+
+test('an organization without analysis, or an answer without comment, makes no job', async () => {
+  const [off, on] = [await makeFeedback(db, { ai_enabled: false }), await makeFeedback(db)];
+  await off.answer(2, 'Terrible', '2026-05-02');
+  await on.answer(2, null, '2026-05-02');
+  const jobs = [await off.jobs('summaries.analyze'), await on.jobs('summaries.analyze')];
+  assert.deepEqual(
+    jobs.map((of) => of.length),
+    [0, 0],
+  );
+});
+
+test('a job that comes after analysis was switched off asks nobody', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  await db`update organizations set ai_enabled = false where id = ${org.id}`;
+  await analyze(readingTools(db), { org_id: org.id, response_id, tries: 0 });
+  assert.equal((await org.analyses()).length, 0);
+});
+
+test("a job never reaches another organization's answer", async () => {
+  const [mine, theirs] = [await makeFeedback(db), await makeFeedback(db)];
+  const response_id = await theirs.answer(2, 'Terrible', '2026-05-02');
+  await analyze(readingTools(db), { org_id: mine.id, response_id, tries: 0 });
+  assert.equal((await mine.analyses()).length + (await theirs.analyses()).length, 0);
+});
+
+test('an analyst that is away is asked later, and in the end the answer stays without', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  const job = { org_id: org.id, response_id, tries: 0 };
+  await analyze(readingTools(db, refusing(true)), job);
+  await analyze(readingTools(db, refusing(true)), { ...job, tries: 9 });
+  await analyze(readingTools(db, refusing(false)), job);
+  const tries = (await org.jobs('summaries.analyze')).map(({ payload }) => payload.tries);
+  assert.deepEqual(tries, [0, 1]);
+  assert.equal(await countUnanalyzed(db, org.id, { start, end: null, askedAt: null }), 1);
+});
+
+test('an analyst that says when is asked then', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  await analyze(readingTools(db, refusing(true, 1_200_000)), {
+    ...{ org_id: org.id, response_id, tries: 0 },
+  });
+  const [row] = await db<{ minutes: number }[]>`
+    select round(extract(epoch from run_at - now()) / 60)::int as minutes
+    from outbox
+    where payload ->> 'response_id' = ${response_id} and run_at is not null`;
+  assert.equal(row?.minutes, 20);
+});
+
+test('history is analyzed again, each answer once, and what was known stays until then', async () => {
+  const org = await makeFeedback(db);
+  await org.answer(2, 'Before that time', '2026-04-02');
+  const response_id = await org.analyzed(2, 'Terrible', '2026-05-02', saying('old'));
+
+  const { answers, asked_at } = await analyzeAgain(db, org.id, start);
+  const job = { org_id: org.id, response_id, tries: 0, asked_at };
+  const left = () => countUnanalyzed(db, org.id, { start, end: null, askedAt: asked_at });
+  assert.deepEqual([answers, await left()], [1, 1]);
+
+  await analyze(readingTools(db, refusing(false)), job);
+  assert.deepEqual(
+    (await org.analyses()).map(({ summary }) => summary),
+    ['old'],
+  );
+  await analyze(readingTools(db, saying('new')), job);
+  await analyze(readingTools(db, saying('newer')), job);
+  assert.deepEqual(
+    (await org.analyses()).map(({ summary }) => summary),
+    ['new'],
+  );
+  assert.equal(await left(), 0);
+});
+
+test('themes of the organization are looked for, and names are no theme', async () => {
+  const org = await makeFeedback(db, { people: ['Bob Miller'] });
+  await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;
+  await org.analyzed(8, 'Bob Miller at the lunch break; mail bob@acme.test', '2026-05-02');
+  const [analysis] = await org.analyses();
+  assert.deepEqual(analysis?.themes, ['café']);
+});
+
+test('the built-in analyst is asked with the placeholders only', async () => {
+  const org = await makeFeedback(db, { people: ['Bob Miller'] });
+  const builtin = createBuiltinAnalyst();
+  const heard: string[] = [];
+  const analyst: Analyst = {
+    ...builtin,
+    analyze: async (remark) => {
+      heard.push(remark.comment);
+      return await builtin.analyze(remark);
+    },
+  };
+  await org.analyzed(2, 'ask Bob Miller or bob@acme.test', '2026-05-02', analyst);
+  assert.deepEqual(heard, ['ask [name] or [email]']);
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { summarize } from '../../src/summaries/summarize.ts';
+import { testApp } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { readingTools } from '../support/feedback.ts';
+import { makeClient } from '../support/make.ts';
+import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+async function client() {
+  const { id, read } = await makeClient(db);
+  const organization = { id, name: 'Acme', time_zone: 'UTC', ai_enabled: true };
+  const summary = async (day: number) => {
+    const period = { start: new Date(Date.UTC(2026, 4, day)), end: new Date(Date.UTC(2026, 5, 1)) };
+    return (await summarize(readingTools(db), { organization, period, scheduled: false }))!.id;
+  };
+  return { ...reader(app, read), summary };
+}
+
+test('a summary is read under its public fields', async () => {
+  const org = await client();
+  const id = await org.summary(1);
+  const { data } = await org.json<{ data: Record<string, unknown> }>(`/api/v1/summaries/${id}`);
+  const { created_at, text, ...rest } = data;
+  assert.deepEqual(rest, {
+    ...{ id, report_type: 'executive-summary', nps: null, previous_nps: null, responses: 0 },
+    period_start: '2026-05-01T00:00:00.000Z',
+    period_end: '2026-06-01T00:00:00.000Z',
+    top_themes: [],
+  });
+  assert.match(String(text), /^From 1 May 2026 to 31 May 2026, Acme received no answers\.$/);
+  const { data: listed } = await org.list('/api/v1/summaries');
+  assert.deepEqual(listed, [data]);
+});
+
+test('summaries are listed newest first, page by page and by cursor', async () => {
+  const org = await client();
+  const made: string[] = [];
+  for (let day = 1; day <= 5; day++) made.unshift(await org.summary(day));
+  const { meta } = await org.list('/api/v1/summaries?limit=2');
+  assert.deepEqual([meta.page, meta.limit, meta.total], [1, 2, 5]);
+  assert.deepEqual(await idsByPage(org.list, '/api/v1/summaries?limit=2'), made);
+  assert.deepEqual(await idsByCursor(org.list, '/api/v1/summaries?limit=2'), made);
+});
+
+test("another organization's summary does not exist, nor one with a strange id", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  const id = await theirs.summary(1);
+  assert.equal((await mine.list('/api/v1/summaries')).meta.total, 0);
+  for (const unknown of [id, randomUUID(), 'x']) {
+    const answer = await mine.get(`/api/v1/summaries/${unknown}`);
+    assert.equal(answer.status, 404);
+    assert.equal(((await answer.json()) as { error: string }).error, 'summary not found');
+  }
+});
+
+for (const query of ['page=0', 'limit=x', 'cursor=nonsense']) {
+  test(`?${query} is refused`, async () => {
+    assert.equal(await (await client()).status(`/api/v1/summaries?${query}`), 400);
+  });
+}
+
+test('without a key nothing is told', async () => {
+  assert.equal((await app.request('/api/v1/summaries')).status, 401);
+});
