@@ -1,0 +1,80 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Mends mistakes of postgres 3.4.9 (porsager/postgres#1154, #1208) that end a process or lame it when a
+ * connection is lost at a bad moment. Runs after each installation; plain JavaScript, for any Node runs it.
+ * `test/platform/db-lost.pg.test.ts` shows what happens without it.
+ */
+const mends = [
+  {
+    // A transaction whose connection is gone goes on sending: to no socket, which nobody can catch, or to
+    // the same slot's next connection, outside of any transaction.
+    file: 'src/index.js',
+    from: 'new Promise((_, reject) => connection.onclose = reject)',
+    to: 'new Promise((_, reject) => connection.onclose = e => { lost = e; reject(e) })',
+  },
+  {
+    file: 'src/index.js',
+    from: '      , connection\n      , prepare = null',
+    to: '      , connection\n      , lost = null\n      , prepare = null',
+  },
+  {
+    file: 'src/index.js',
+    from: `        q.catch(e => uncaughtError || (uncaughtError = e))
+        c.queue === full`,
+    to: `        q.catch(e => uncaughtError || (uncaughtError = e))
+        if (lost)
+          return q.reject(lost)
+        c.queue === full`,
+  },
+  {
+    // What was about to be written when the connection closed would go before the greeting of the next one,
+    // and keep it from ever being sent.
+    file: 'src/connection.js',
+    from: `    incomings = null
+    clearImmediate(nextWriteTimer)
+    socket.removeListener`,
+    to: `    incomings = null
+    clearImmediate(nextWriteTimer)
+    chunk = nextWriteTimer = null
+    socket.removeListener`,
+  },
+  {
+    // What was under way when the connection broke would be taken for what goes on in the next one, and what
+    // the last one ended with for the answer to the first question there.
+    file: 'src/connection.js',
+    from: `    !hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+`,
+    to: `    if (query || sent.length)
+      error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    query = results = errorResponse = null
+`,
+  },
+  {
+    file: 'src/connection.js',
+    from: `    if (initial)
+      return reconnect()
+
+    `,
+    to: `    if (initial) {
+      query = results = errorResponse = null
+      while (sent.length) sent.shift()
+      return reconnect()
+    }
+
+    `,
+  },
+];
+
+for (const { file, from, to } of mends) {
+  const path = fileURLToPath(new URL(`../../node_modules/postgres/${file}`, import.meta.url));
+  const text = readFileSync(path, 'utf8');
+  if (text.includes(to)) continue;
+  if (text.split(from).length !== 2) throw new Error(`${file} of postgres is not the one to mend`);
+  writeFileSync(
+    `${path}.new`,
+    text.replace(from, () => to),
+  );
+  renameSync(`${path}.new`, path);
+}
