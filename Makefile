@@ -4,7 +4,7 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: run test e2e bench binary test-binary check types lint format schema openapi
+.PHONY: run test e2e bench faults binary test-binary check types lint format schema openapi
 
 ## run: serves from this checkout; the first time with a demo organization
 run: $(installed)
@@ -25,6 +25,10 @@ e2e: $(installed)
 ## bench: what the service costs beside its floors, kept in ops/benchmarks.md; only=NAME runs one part of it
 bench: $(installed)
 	@$(tsx) test/bench/run.ts $(only)
+
+## faults: kills processes, connections and Postgres while answers come in, and prints what arrived; only=WORD picks
+faults: $(installed)
+	@$(tsx) test/faults/run.ts $(only)
 
 ## binary: dist/askback, one executable with Node, the program and Postgres inside
 binary: dist/askback

@@ -53,7 +53,7 @@ export async function runCampaign(ground: Ground, plan: Plan) {
   }
 }
 
-const environment = (url: string) => ({
+export const environment = (url: string) => ({
   DATABASE_URL: url,
   ASKBACK_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',

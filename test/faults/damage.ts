@@ -21,7 +21,8 @@ export async function breakOne(means: Means, kind: FaultKind, turn: number): Pro
   if (kind === 'postgres restart') await means.restartPostgres!();
   else await endBackend(means.db);
   const aliveAt = Date.now();
-  return await faultOf(means.db, { kind, aliveAt, before });
+  const soon = await claims(means.db);
+  return await faultOf(means.db, { kind, aliveAt, before: [...before, ...soon] });
 }
 
 async function killOne({ db, services }: Means, turn: number): Promise<Fault> {

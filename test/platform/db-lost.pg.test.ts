@@ -65,27 +65,3 @@ test('a connection that is lost while a statement runs is an error of that state
   await assert.rejects(begun, isDatabaseAway);
   await useAllSlots(db);
 });
-
-test('a pool whose connections are ended again and again under load loses none of its slots', async (t) => {
-  const named = new URL(url);
-  named.searchParams.set('application_name', 'under load');
-  const db = poolOf(t, named.href);
-  let over = false;
-  const busy = Array.from({ length: 30 }, async (_, n) => {
-    while (!over) {
-      const asked = n % 2 ? db`select ${n}::int` : db.begin((tx) => tx`select ${n}::int`);
-      await Promise.resolve(asked).catch(() => {});
-    }
-  });
-  for (let round = 0; round < 300; round++) {
-    await admin`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'under load'
-      order by random() limit 2`;
-  }
-  over = true;
-  await Promise.all(busy);
-  // The last ends may still be on their way to us: once they are met, each slot must be whole.
-  await useAllSlots(db).catch(() => {});
-  await useAllSlots(db);
-});

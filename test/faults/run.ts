@@ -1,0 +1,65 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
+import { type Plan, runCampaign } from './campaign.ts';
+import { runFairness } from './fairness.ts';
+
+/** `make faults`: each way of breaking things, on a Postgres of its own. Words choose by title. */
+const plans: Plan[] = [
+  {
+    title: 'one process, killed every 6 s',
+    ...{ answers: 6000, perSecond: 300, processes: 1 },
+    faults: [{ kind: 'kill', everyMs: 6000 }],
+  },
+  {
+    title: 'two processes, one of them killed every 5 s',
+    ...{ answers: 6000, perSecond: 300, processes: 2 },
+    faults: [{ kind: 'kill', everyMs: 5000 }],
+  },
+  {
+    title: 'Postgres stopped at once and started again every 6 s',
+    ...{ answers: 4000, perSecond: 300, processes: 1 },
+    faults: [{ kind: 'postgres restart', everyMs: 6000 }],
+  },
+  {
+    title: 'ten connections ended a second',
+    ...{ answers: 4000, perSecond: 300, processes: 1 },
+    faults: [{ kind: 'ended backend', everyMs: 100 }],
+  },
+];
+
+const words = process.argv.slice(2);
+const chosen = ({ title }: { title: string }) =>
+  words.length === 0 || words.some((word) => title.includes(word));
+
+const home = mkdtempSync(join(tmpdir(), 'askback-faults-'));
+chmodSync(home, 0o755); // the account that the server runs as under root must get through
+const dataDir = join(home, 'data');
+const start = () => startEmbedded({ dataDir, keepRoot: true, say: () => {} });
+let server = await start();
+
+async function restartPostgres() {
+  const [pid] = readFileSync(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8').split('\n');
+  process.kill(Number(pid), 'SIGQUIT');
+  await server.stop();
+  server = await start();
+}
+
+try {
+  for (const plan of plans.filter(chosen)) {
+    const ledger = await runCampaign({ url: server.url, restartPostgres }, plan);
+    console.log(plan.title, ledger);
+    const { acknowledged_but_lost, missing, invented, undelivered, ended_by_themselves } = ledger;
+    const wrong = acknowledged_but_lost + missing + invented + undelivered;
+    if (wrong + ended_by_themselves.length > 0) process.exitCode = 1;
+  }
+  const fairness = {
+    title: 'fairness: a dead subscriber with 50,000 deliveries beside a live one',
+  };
+  if (chosen(fairness)) console.log(fairness.title, await runFairness(server.url));
+} finally {
+  await server.stop();
+  rmSync(home, { recursive: true, force: true });
+}
+process.exit();
