@@ -226,8 +226,8 @@ create table responses (
 );
 CREATE INDEX responses_by_category ON public.responses USING btree (org_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_by_contact ON public.responses USING btree (contact_id);
-CREATE INDEX responses_by_survey ON public.responses USING btree (survey_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
-CREATE INDEX responses_by_survey_and_category ON public.responses USING btree (survey_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
+CREATE INDEX responses_by_survey ON public.responses USING btree (org_id, survey_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
+CREATE INDEX responses_by_survey_and_category ON public.responses USING btree (org_id, survey_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_held ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NOT NULL);
 CREATE INDEX responses_newest_first ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_search ON public.responses USING gin (org_id, comment gin_trgm_ops) WHERE (comment IS NOT NULL);

@@ -78,9 +78,9 @@ create table responses (
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create index responses_by_contact on responses (contact_id);
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
-create index responses_by_survey on responses (survey_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) where held_reason is null;
 create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
-create index responses_by_survey_and_category on responses (survey_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 

@@ -35,23 +35,22 @@ export async function listContacts(sql: Sql, orgId: string, page: Page): Promise
 function pickContacts(sql: Sql, orgId: string, { page, limit, cursor }: Page) {
   const newestFirst = sql`order by created_at desc, id desc limit ${limit + 1}::int`;
   const offset = (page - 1) * limit;
-  if (cursor) {
+  if (cursor || offset < deepOffset) {
+    // A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
     return sql`picked as (
       select *
-      from contacts
-      where org_id = ${orgId} ${following(sql, cursor)}
+      from (
+        select * from contacts where org_id = ${orgId} ${following(sql, cursor)}
+        order by created_at desc, id desc
+        limit 201 ${cursor || offset === 0 ? sql`` : sql`offset ${offset}::bigint`}
+      ) longest
       ${newestFirst}
-    )`;
-  }
-  if (offset < deepOffset) {
-    return sql`picked as (
-      select * from contacts where org_id = ${orgId} ${newestFirst} offset ${offset}::int
     )`;
   }
   return sql`
     days as (
-      select day, sum(contacts) as contacts,
-             sum(sum(contacts)) over (order by day desc) - sum(contacts) as newer
+      select day, sum(contacts)::int as contacts,
+             sum(sum(contacts)::int) over (order by day desc) - sum(contacts) as newer
       from organization_day_tallies
       where org_id = ${orgId}
       group by day

@@ -31,7 +31,7 @@ export async function listResponses(
         select row_number() over (order by r.created_at desc, r.id desc) as place,
                r.id, r.created_at, row_to_json(item) as item
         from picked r
-        ${itemJoins(sql)}
+        ${itemJoins(sql, orgId)}
         cross join lateral (select ${itemColumns(sql)}, iso(r.created_at) as created_at) item
       )
       select '[' || coalesce(
@@ -50,7 +50,7 @@ export async function findResponse(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<ResponseRow[]>`
     select ${itemColumns(sql)}, r.created_at
     from responses r
-    ${itemJoins(sql)}
+    ${itemJoins(sql, orgId)}
     where r.org_id = ${orgId} and r.id = ${id}`;
   return row;
 }
@@ -61,8 +61,8 @@ const itemColumns = (sql: Sql) => sql`
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
   c.email as contact_email, c.name as contact_name, s.name as survey_name`;
 
-const itemJoins = (sql: Sql) => sql`
-  join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+const itemJoins = (sql: Sql, orgId: string) => sql`
+  join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
   left join contacts c
     on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
@@ -84,8 +84,12 @@ function pick(sql: Sql, orgId: string, filter: ResponseFilter, { page, limit, cu
   }
   if (cursor || filter.held || offset < deepOffset) {
     return sql`picked as (
-      select * from responses r where ${chosen(sql, orgId, filter)} ${after}
-      ${newestFirst} offset ${cursor ? 0 : offset}::bigint
+      select *
+      from (
+        select * from responses r where ${chosen(sql, orgId, filter)} ${after}
+        ${longestPage(sql)} ${cursor || offset === 0 ? sql`` : sql`offset ${offset}::bigint`}
+      ) longest
+      ${newestFirst}
     )`;
   }
   return sql`
@@ -97,6 +101,12 @@ function pick(sql: Sql, orgId: string, filter: ResponseFilter, { page, limit, cu
       ${newestFirst} offset (select skipped from first_day)
     )`;
 }
+
+/**
+ * The longest page there is, which the asked one is cut from. A limit in the text lets Postgres plan once
+ * for all pages; with one that only the parameters know it plans each anew, which costs more than reading it.
+ */
+const longestPage = (sql: Sql) => sql`order by created_at desc, id desc limit 201`;
 
 const chosen = (
   sql: Sql,
@@ -134,7 +144,7 @@ function firstDay(sql: Sql, orgId: string, filter: ResponseFilter, offset: numbe
   const partOfDay = lastDay && range.to && lastDay < range.to;
   return sql`
     per_day as (
-      select day, sum(${countedColumn(sql, category)}) as answers
+      select day, sum(${countedColumn(sql, category)})::int as answers
       from ${survey_id ? sql`day_tallies` : sql`organization_day_tallies`}
       where org_id = ${orgId}
         ${survey_id ? sql`and survey_id = ${survey_id}` : sql``}
@@ -153,7 +163,7 @@ function firstDay(sql: Sql, orgId: string, filter: ResponseFilter, offset: numbe
 
 const newestDay = (sql: Sql, orgId: string, filter: ResponseFilter) => sql`
   union all
-  select ${dayOf(filter.range.from!)}::date, count(*)
+  select ${dayOf(filter.range.from!)}::date, count(*)::int
   from responses r
   where ${chosen(sql, orgId, filter)}`;
 
