@@ -4,6 +4,9 @@ import { connect, type Db } from '../../src/platform/db.ts';
 import { startTemporary } from '../../src/platform/embedded/temporary.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 
+/** Of the service's pool, and so of the floors. */
+export const serviceConnections = 20;
+
 export type BenchDatabase = { url: string; db: Db; drop: () => Promise<void> };
 
 /** The Postgres that TEST_DATABASE_URL names, or a fresh embedded one. */
@@ -34,5 +37,3 @@ export async function benchDatabase(server: string): Promise<BenchDatabase> {
     },
   };
 }
-
-const serviceConnections = 20;

@@ -1,11 +1,16 @@
 import { connect } from '../../src/platform/db.ts';
 import { analysis } from './analysis.ts';
+import { answers } from './answers.ts';
 import { benchServer } from './database.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section, text } from './report.ts';
 
 /** Measures the service beside its floors. A word on the command line chooses one part. */
-const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = { reads, analysis };
+const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
+  reads,
+  answers,
+  analysis,
+};
 
 const only = process.argv[2];
 const chosen = Object.keys(parts).filter((name) => !only || name === only);

@@ -1,0 +1,139 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Db } from '../../src/platform/db.ts';
+import { benchDatabase } from './database.ts';
+import { jobStarts } from './job-starts.ts';
+import { applyLoad, get, type Measured, percentiles, post } from './load.ts';
+import { number, type Section, table, verdict } from './report.ts';
+import { addContacts, addSurveys, type SurveyOf } from './surveys.ts';
+
+const connections = 64;
+const seconds = 3;
+const spreadOver = 1000;
+const contactsEach = 24;
+const answersAtMost = spreadOver * contactsEach;
+const warmUp = 1000;
+
+/** Answers posted, the page they are given on, and how soon a job begins after its commit. */
+export async function answers(server: string): Promise<Section[]> {
+  const database = await benchDatabase(server);
+  const door = fork(fileURLToPath(new URL('./door.ts', import.meta.url)));
+  try {
+    const spread = await addSurveys(database.db, { surveys: spreadOver, webhooks: true });
+    const hot = await addSurveys(database.db, { surveys: 1, webhooks: true });
+    const tokens = {
+      spread: await addContacts(database.db, spread, contactsEach),
+      hot: await addContacts(database.db, hot, answersAtMost),
+    };
+    await database.db`vacuum analyze`;
+    door.send({ url: database.url });
+    const [port] = (await once(door, 'message')) as [number];
+
+    const figures = {
+      spread: await postAnswers(port, tokens.spread),
+      hot: await postAnswers(port, tokens.hot),
+      spreadFloor: await insertBare(database.db, spread),
+      hotFloor: await insertBare(database.db, hot),
+      pages: await getPages(port, tokens.hot),
+      starts: await jobStarts(database),
+    };
+    return [
+      { title: `Answers: ${connections} connections, jobs not running`, lines: lines(figures) },
+    ];
+  } finally {
+    door.kill();
+    await database.drop();
+  }
+}
+
+/** Each personal link takes one answer; tokens come in an order in which neighbours differ in survey. */
+async function postAnswers(port: number, tokens: readonly string[]): Promise<Measured> {
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
+  const requests = tokens.map((token, n) =>
+    post(`/s/${token}`, JSON.stringify({ score: n % 11, comment: 'quick and helpful' }), headers),
+  );
+  const load = { port, connections, seconds, once: true };
+  await applyLoad({ ...load, requests: requests.slice(0, warmUp) });
+  const measured = await applyLoad({ ...load, requests: requests.slice(warmUp) });
+  const refused = Object.entries(measured.refused);
+  if (refused.length > 0) throw new Error(`answers were refused: ${JSON.stringify(refused)}`);
+  return measured;
+}
+
+async function getPages(port: number, tokens: readonly string[]): Promise<Measured> {
+  const requests = tokens.slice(-5000).map((token) => get(`/s/${token}?score=9`));
+  return await applyLoad({ port, connections, seconds, requests });
+}
+
+/** The floor: the same driver and pool insert the row of an answer, and nothing that follows from it. */
+async function insertBare(db: Db, surveys: readonly SurveyOf[]) {
+  const latencies: number[] = [];
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
+  let next = 0;
+  const worker = async () => {
+    for (let at = performance.now(); at < end; at = performance.now()) {
+      const { orgId, id } = surveys[next++ % surveys.length]!;
+      await db`
+        insert into responses (org_id, survey_id, source, score, category, comment)
+        values (${orgId}, ${id}, 'share', 9, 'promoter', 'quick and helpful')`;
+      latencies.push(performance.now() - at);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  return {
+    perSecond: (latencies.length * 1000) / (performance.now() - begun),
+    ...percentiles(latencies),
+  };
+}
+
+type Rate = { perSecond: number; p50: number; p99: number };
+type Figures = Record<'spread' | 'hot' | 'spreadFloor' | 'hotFloor' | 'pages', Rate> & {
+  starts: { p50: number; p99: number };
+};
+
+function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): string[] {
+  const row = (what: string, { perSecond, p50, p99 }: Rate, expected = '', met?: boolean) => [
+    what,
+    `${number(perSecond)}/s`,
+    number(p50, 1),
+    number(p99, 1),
+    expected,
+    met === undefined ? '' : verdict(met),
+  ];
+  const hotPart = hot.perSecond / spread.perSecond;
+  return [
+    ...table(
+      ['', 'rate', 'p50 ms', 'p99 ms', 'expected', ''],
+      [
+        row(
+          `answers over ${number(spreadOver)} surveys`,
+          spread,
+          '2,000/s',
+          spread.perSecond >= 2000,
+        ),
+        row('floor: the bare insert', spreadFloor),
+        row(
+          `answers of one survey (${number(hotPart, 2)} of spread)`,
+          hot,
+          '0.7 of spread',
+          hotPart >= 0.7,
+        ),
+        row('floor: the bare insert', hotFloor),
+        row('pages', pages, '4,000/s', pages.perSecond >= 4000),
+        [
+          'commit to job start at 500/s',
+          '',
+          number(starts.p50, 1),
+          number(starts.p99, 1),
+          'p50 < 10 ms',
+          verdict(starts.p50 < 10),
+        ],
+      ],
+    ),
+    '',
+    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}; so each answer of the many may be the last one and takes its survey's lock. ` +
+      "The bare insert includes the tallies' triggers.",
+  ];
+}

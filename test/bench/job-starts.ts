@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { startJobs } from '../../src/platform/jobs/start.ts';
+import { task } from '../../src/platform/jobs/task.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { enqueue } from '../../src/platform/outbox.ts';
+import type { BenchDatabase } from './database.ts';
+import { percentiles } from './load.ts';
+
+const perSecond = 500;
+const seconds = 3;
+const tickMs = 10;
+
+/** How long after the commit of its outbox row a job begins, at a steady rate. */
+export async function jobStarts({ db, url }: BenchDatabase) {
+  const committed = new Map<string, number>();
+  const begun = new Map<string, number>();
+  const started = task(v.object({ webhook_id: v.string() }), async ({ webhook_id }) => {
+    begun.set(webhook_id, performance.now());
+  });
+  const log = createLog({ level: 'error' });
+  // What earlier measurements left behind is not what is measured here.
+  await db`truncate outbox`;
+  const jobs = await startJobs({ url, db, log, tasks: { 'webhooks.deliver': started } });
+
+  const one = async (n: number) => {
+    const payload = { org_id: 'bench', webhook_id: String(n) };
+    await db.begin((tx) => enqueue(tx, [{ task: 'webhooks.deliver', payload }]));
+    committed.set(payload.webhook_id, performance.now());
+    jobs.pump();
+  };
+  const under: Promise<void>[] = [];
+  const first = performance.now();
+  for (let n = 0; n < perSecond * seconds; n += 1) {
+    const due = first + (n * 1000) / perSecond;
+    if (due - performance.now() > tickMs / 2) await sleep(tickMs);
+    under.push(one(n));
+  }
+  await Promise.all(under);
+  while (begun.size < under.length) await sleep(tickMs);
+  await jobs.stop();
+  return percentiles([...begun].map(([id, at]) => Math.max(0, at - committed.get(id)!)));
+}
