@@ -75,18 +75,25 @@ function replaceAll(text: string, words: readonly string[], placeholder: string)
   );
   const longestFirst = [...spellings]
     .filter((word) => word !== '')
-    .sort((a, b) => b.length - a.length)
-    .map(asPattern);
+    .sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return text;
-  return text.replace(new RegExp(longestFirst.join('|'), 'giu'), placeholder);
+  // What letters are takes half a millisecond to compile: first whether any word is there at all.
+  if (!new RegExp(longestFirst.map(escaped).join('|'), 'iu').test(text)) return text;
+  return text.replace(wholeWords(longestFirst), placeholder);
 }
 
-/** Whole words only, where the script puts something between words. */
-function asPattern(word: string): string {
-  const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, String.raw`\s+`);
-  const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u.test(word);
-  return unspaced ? escaped : String.raw`(?<![\p{L}\p{M}])${escaped}(?![\p{L}\p{M}])`;
+/** Whole words only, where the script puts something between words. The letters are named once for all. */
+function wholeWords(words: readonly string[]): RegExp {
+  const apart = words.filter((word) => !unspaced.test(word)).map(escaped);
+  const whole = String.raw`(?<![\p{L}\p{M}])(?:${apart.join('|')})(?![\p{L}\p{M}])`;
+  const patterns = words.filter((word) => unspaced.test(word)).map(escaped);
+  return new RegExp([...patterns, ...(apart.length > 0 ? [whole] : [])].join('|'), 'giu');
 }
+
+const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u;
+
+const escaped = (word: string) =>
+  word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, String.raw`\s+`);
 
 /** What a reader of English would take for a name; when in doubt it is one. */
 async function withoutNames(text: string): Promise<string> {
