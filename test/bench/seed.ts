@@ -188,7 +188,7 @@ export async function issueKeys(sql: Sql): Promise<Client[]> {
     select s.org_id as "orgId", count(*) over (partition by s.org_id) > ${surveysOfOthers}::int as large,
            s.id as "surveyId", r.id as "responseId"
     from surveys s
-    cross join lateral (select id from responses where survey_id = s.id and held_reason is null order by created_at desc limit 1) r`;
+    cross join lateral (select id from responses where org_id = s.org_id and survey_id = s.id and held_reason is null order by created_at desc limit 1) r`;
   const clients: Client[] = [];
   for (const each of found) {
     const { key } = await issueKey(sql, each.orgId, { name: 'bench' });

@@ -42,7 +42,7 @@ export async function startService(
   });
   const port = Number(/:(\d+)$/.exec(await firstLine(child))?.[1]);
   const readyMs = performance.now() - begun;
-  return { port, readyMs, ...usage(child.pid!), stop: () => stop(child) };
+  return { port, readyMs, ...usageOf(child.pid!), stop: () => stop(child) };
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
@@ -61,7 +61,7 @@ async function stop(child: ChildProcess) {
 }
 
 /** What a process uses, as Linux tells it. */
-function usage(pid: number) {
+export function usageOf(pid: number) {
   const megabytes = (field: RegExp) => {
     try {
       const kilobytes = [...readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(field)];
