@@ -11,7 +11,7 @@ import { type SurveyMail, surveyFilling, surveyMail } from '../../src/sends/mail
  * own connections that send the same bytes to the same sink.
  */
 const connections = 20;
-const mails = Number(process.argv[2] ?? 10_000);
+const mails = 5000;
 
 const mail: SurveyMail = {
   survey: {
@@ -39,24 +39,16 @@ const filled = (n: number) =>
   );
 
 const envelope = { from: 'hello@baker.example', to: 'ada@example.com' };
-const { worker, url, port } = await startSink();
-for (const round of [1, 2, 3]) {
-  const perFill = measure(() => {
+
+/** Filling a mail, and sending it over bare connections and over the pool. */
+export async function compareMail({ url, port }: Pick<Sink, 'url' | 'port'>) {
+  const fillMs = measure(() => {
     for (let n = 0; n < mails; n += 1) filled(n);
   });
-  const bare = await measured(() => overBareConnections());
-  const pooled = await measured(() => overPool());
-  console.log(
-    [
-      `round ${round}: ${mails} mails of ${filled(1).length} bytes`,
-      `fill ${((perFill * 1000) / mails).toFixed(1)} µs`,
-      `bare ${rate(bare)}`,
-      `pool ${rate(pooled)}`,
-      `pool/bare ${(bare.ms / pooled.ms).toFixed(2)}`,
-    ].join(' | '),
-  );
+  const bare = rate(await measured(() => overBareConnections(port)));
+  const pool = rate(await measured(() => overPool(url)));
+  return { fillMicroseconds: (fillMs * 1000) / mails, bare, pool };
 }
-await worker.terminate();
 
 function measure(work: () => void): number {
   const begun = performance.now();
@@ -71,7 +63,7 @@ async function measured(work: () => Promise<void>) {
   return { ms: performance.now() - begun, cpuMs: (user + system) / 1000 };
 }
 
-async function overPool() {
+async function overPool(url: string) {
   const settings = { ...readSmtpUrl(`${url}?tls=none`).settings, connections };
   const pool = createSmtpPool({ ...settings, messagesPerConnection: 1_000_000 });
   const bytes = filled(1);
@@ -82,9 +74,9 @@ async function overPool() {
   await pool.close();
 }
 
-async function overBareConnections() {
+async function overBareConnections(port: number) {
   const bytes = filled(1);
-  const open = await Promise.all(Array.from({ length: connections }, bareConnection));
+  const open = await Promise.all(Array.from({ length: connections }, () => bareConnection(port)));
   await eachConnection((at) => bareSend(open[at]!, bytes));
   for (const connection of open) connection.quit();
 }
@@ -98,7 +90,7 @@ async function eachConnection(send: (at: number) => Promise<void>) {
   await Promise.all(Array.from({ length: connections }, worker));
 }
 
-async function bareConnection() {
+async function bareConnection(port: number) {
   const connection = new SMTPConnection({ host: '127.0.0.1', port, ignoreTLS: true });
   await new Promise<void>((resolve) => connection.connect(() => resolve()));
   return connection;
@@ -112,13 +104,16 @@ function bareSend(connection: SMTPConnection, bytes: Buffer) {
   );
 }
 
+export type Sink = Awaited<ReturnType<typeof startSink>>;
+
 /** In a thread of its own, so that its cost is in no figure. */
-async function startSink() {
+export async function startSink() {
   const worker = new Worker(new URL('./smtp-sink.ts', import.meta.url));
   const [port] = (await once(worker, 'message')) as [number];
   return { worker, port, url: `smtp://127.0.0.1:${port}` };
 }
 
-function rate({ ms, cpuMs }: { ms: number; cpuMs: number }) {
-  return `${Math.round((mails * 1000) / ms)}/s, ${((cpuMs * 1000) / mails).toFixed(0)} µs CPU`;
-}
+const rate = ({ ms, cpuMs }: { ms: number; cpuMs: number }) => ({
+  perSecond: (mails * 1000) / ms,
+  cpuMicroseconds: (cpuMs * 1000) / mails,
+});

@@ -1,29 +1,18 @@
 /** Posts a second through the guarded client, against bare undici sending the same bytes to the same receiver. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { createOutbound } from '../../src/platform/outbound/post.ts';
 
 const concurrency = 100;
 const secondsEach = 2;
-const rounds = 3;
 const body = JSON.stringify({ version: '1', filler: 'x'.repeat(200) });
 const headers = { 'content-type': 'application/json' };
 
-if (process.send) receive();
-else await compare();
-
-function receive() {
-  const server = createServer((incoming, answer) => {
-    incoming.resume().on('end', () => answer.end('ok'));
-  });
-  server.listen(0, '127.0.0.1', () => process.send?.(server.address()));
-}
-
-async function compare() {
-  const child = fork(import.meta.filename);
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+export async function comparePosts() {
+  const child = fork(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
+  const [port] = (await once(child, 'message')) as [number];
   const url = `http://127.0.0.1:${port}/hook`;
 
   const agent = new Agent({ connections: concurrency });
@@ -43,14 +32,14 @@ async function compare() {
 
   await measure(bare, 0.5);
   await measure(guarded, 0.5);
-  for (let round = 0; round < rounds; round++) {
-    const [floor, ours] = [await measure(bare, secondsEach), await measure(guarded, secondsEach)];
-    const ratio = (one: number, other: number) => Number((one / other).toFixed(2));
-    console.log({ bare: floor, guarded: ours, ratio: ratio(ours.perSecond, floor.perSecond) });
-  }
+  const compared = {
+    bare: await measure(bare, secondsEach),
+    guarded: await measure(guarded, secondsEach),
+  };
   await outbound.close();
   await agent.destroy();
   child.kill();
+  return compared;
 }
 
 /** The processor time of a post says more than its rate on a machine that others use too. */

@@ -2,13 +2,17 @@ import { connect } from '../../src/platform/db.ts';
 import { analysis } from './analysis.ts';
 import { answers } from './answers.ts';
 import { benchServer } from './database.ts';
+import { deliveries } from './deliveries.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section, text } from './report.ts';
+import { sends } from './sends.ts';
 
 /** Measures the service beside its floors. A word on the command line chooses one part. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   reads,
   answers,
+  sends,
+  deliveries,
   analysis,
 };
 
