@@ -16,7 +16,9 @@ export async function chatEndpoint(...behaviours: Behaviour[]) {
     behaviour(request, response, body);
   });
   const received: Buffer[] = [];
-  server.on('connection', (socket) => socket.on('data', (bytes) => received.push(Buffer.from(bytes as Buffer))));
+  server.on('connection', (socket) =>
+    socket.on('data', (bytes) => received.push(Buffer.from(bytes as Buffer))),
+  );
   await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
   after(() => server.closeAllConnections());
   after(() => server.close());
