@@ -7,8 +7,11 @@ import { analyze } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { makeOrganization, makeSurvey, makeWebhook } from './make.ts';
 
+/** One for all tests of a file: each loads a language model. */
+const builtin = createBuiltinAnalyst();
+
 /** What jobs that read comments need. */
-export const readingTools = (db: Db, analyst: Analyst = createBuiltinAnalyst()) => ({
+export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
   ...{ db, analyst, redact },
   log: createLog({ level: 'silent' }),
   pump: () => {},
