@@ -5,7 +5,10 @@ import { tellStory } from '../src/demo/rules.ts';
 import { surveys } from '../src/demo/sayings.ts';
 import { one } from '../src/platform/db.ts';
 import { scaleOf, surveyTypes } from '../src/scores.ts';
+import { type AnalyzeJob, analyze } from '../src/summaries/analyze.ts';
+import { summarizeMonth } from '../src/summaries/summarize.ts';
 import { testDatabase } from './support/database.ts';
+import { readingTools } from './support/feedback.ts';
 import { askback, secretKey } from './support/program.ts';
 
 const { db, url } = await testDatabase();
@@ -39,6 +42,32 @@ test('two demos at once fill one organization, once; later ones say that it exis
   assert.equal(made.curl.length, 3);
   for (const line of made.curl)
     assert.match(line, /^curl .*'http:\/\/127\.0\.0\.1:8123\/api\/v1\//);
+});
+
+test("the demo's comments are read by the running service, and its last month is summarized", async () => {
+  const { id, created_at, ai_enabled } = one(
+    await db<{ id: string; created_at: Date; ai_enabled: boolean }[]>`
+      select id, created_at, ai_enabled from organizations where id = ${demoOrganization}`,
+  );
+  assert.ok(ai_enabled && created_at.getTime() < Date.now() - 180 * 86_400_000);
+  const jobs = await db<{ payload: AnalyzeJob }[]>`
+    select payload from outbox where task = 'summaries.analyze' and payload ->> 'org_id' = ${id}`;
+  const tools = readingTools(db);
+  for (const { payload } of jobs) await analyze(tools, payload);
+  await summarizeMonth(tools, { org_id: id, tries: 0 });
+
+  const { left, themes, sentiments, risks, text } = one(
+    await db`
+      select (select count(*)::int from responses where comment is not null)
+               - (select count(*)::int from analyses) as left,
+             (select count(distinct theme)::int from analyses, unnest(themes) theme) as themes,
+             (select count(distinct sentiment)::int from analyses) as sentiments,
+             (select count(distinct churn_risk)::int from analyses) as risks,
+             (select text from summaries where org_id = ${id}) as text`,
+  );
+  assert.deepEqual([left, sentiments, risks], [0, 4, 3]);
+  assert.ok(themes > 10, `${themes} themes`);
+  assert.match(text, /The Net Promoter Score was .*People spoke most of .*In their words:/s);
 });
 
 for (const survey of surveys) {

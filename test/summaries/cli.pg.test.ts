@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testDatabase } from '../support/database.ts';
+import { makeFeedback } from '../support/feedback.ts';
+import { askback, secretKey } from '../support/program.ts';
+
+const { db, url } = await testDatabase();
+const run = (...words: string[]) =>
+  askback(words, { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey });
+
+async function json(...words: string[]) {
+  const { code, stdout, stderr } = await run(...words, '--json');
+  assert.deepEqual([code, stderr], [0, '']);
+  return JSON.parse(stdout);
+}
+
+test("a summary on demand covers days by the organization's clock, is kept and told", async () => {
+  const org = await makeFeedback(db, { time_zone: 'Europe/Berlin' });
+  await org.answer(10, null, '2026-04-30T22:30:00Z');
+  await org.answer(0, null, '2026-05-31T22:30:00Z');
+  const period = ['--from', '2026-05-01', '--to', '2026-06-01'];
+
+  const summary = await json('summary', 'create', '--org', org.id, ...period);
+
+  assert.equal(summary.period_start, '2026-04-30T22:00:00.000Z');
+  assert.deepEqual([summary.nps, summary.responses], [100, 1]);
+  assert.match(summary.text, /^From 1 May 2026 to 31 May 2026, Acme received 1 answer/);
+  assert.equal((await org.told()).length, 1);
+});
+
+test('without a period the summary is of the last calendar month, printed as text', async () => {
+  const org = await makeFeedback(db);
+  const { code, stdout } = await run('summary', 'create', '--org', org.id);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^From 1 \w+ \d{4} to (28|29|30|31) \w+ \d{4}, Acme received no answers\.\n$/,
+  );
+});
+
+const wrongPeriods: [words: string[], complaint: RegExp][] = [
+  [['--from', '2026-06-01', '--to', '2026-05-01'], /--from must be before --to/],
+  [['--to', '2026-05-01'], /--to needs --from/],
+];
+for (const [words, complaint] of wrongPeriods) {
+  test(`a summary ${words.join(' ')} is refused`, async () => {
+    const org = await makeFeedback(db);
+    const { code, stderr } = await run('summary', 'create', '--org', org.id, ...words);
+    assert.equal(code, 1);
+    assert.match(stderr, complaint);
+  });
+}
+
+test('history is handed to the running service, when analysis is on', async () => {
+  const [on, off] = [await makeFeedback(db), await makeFeedback(db, { ai_enabled: false })];
+  await on.answer(3, 'Slow', '2026-04-30');
+  await on.answer(3, 'Slow', '2026-05-02');
+  const before = (await on.jobs('summaries.analyze')).length;
+
+  const { answers } = await json('analyze', '--org', on.id, '--since', '2026-05-01');
+  const refused = await run('analyze', '--org', off.id, '--since', '2026-05-01');
+
+  assert.equal(answers, 1);
+  assert.equal((await on.jobs('summaries.analyze')).length - before, 1);
+  assert.deepEqual(
+    [refused.code, refused.stderr],
+    [1, 'askback: analysis is off for this organization: org update --ai\n'],
+  );
+});
+
+test('a theme is added, given other words under its name, listed and removed', async () => {
+  const { id } = await makeFeedback(db);
+  const add = (name: string, words: string) =>
+    json('theme', 'add', '--org', id, '--name', name, '--words', words);
+  await add('Parking', 'car park, garage');
+  const changed = await add('parking', 'parking lot');
+  const named = ({ name, words }: { name: string; words: string[] }) => [name, ...words];
+  assert.deepEqual((await json('theme', 'list', '--org', id)).map(named), [named(changed)]);
+  assert.deepEqual(named(changed), ['parking', 'parking lot']);
+
+  await json('theme', 'remove', '--org', id, '--name', 'PARKING');
+  const again = await run('theme', 'remove', '--org', id, '--name', 'parking');
+  assert.deepEqual([again.code, again.stderr], [1, 'askback: theme not found\n']);
+});
+
+const wrongThemes: [name: string, words: string, complaint: RegExp][] = [
+  ['x'.repeat(41), 'a', /--name must be at most 40 characters/],
+  ['price', ' , ', /--words must name at least one word/],
+  ['price', 'fee,!!', /--words must have a letter or a digit in each word/],
+];
+for (const [name, words, complaint] of wrongThemes) {
+  test(`a theme ${name.slice(0, 10)} of the words "${words}" is wrong usage`, async () => {
+    const organization = '00000000-0000-4000-8000-000000000000';
+    const given = ['--org', organization, '--name', name, '--words', words];
+    const { code, stderr } = await run('theme', 'add', ...given);
+    assert.equal(code, 2);
+    assert.match(stderr, complaint);
+  });
+}
+
+test('an organization has at most 100 themes of its own', async () => {
+  const { id } = await makeFeedback(db);
+  await db`
+    insert into themes (org_id, name, words)
+    select ${id}, 'theme ' || n, array['word'] from generate_series(1, 100) n`;
+  const more = await run('theme', 'add', '--org', id, '--name', 'more', '--words', 'x');
+  assert.equal(more.code, 1);
+  assert.match(more.stderr, /at most 100 themes/);
+  await json('theme', 'add', '--org', id, '--name', 'theme 7', '--words', 'other');
+});
