@@ -16,6 +16,7 @@ import {
   postmasterPid,
   serveFrom,
 } from '../support/embedded.ts';
+import { until } from '../support/until.ts';
 
 const serverIn = (dataDir: string) => findServer(clusterOf({ path: dataDir }));
 
@@ -113,6 +114,7 @@ test('starts again after both it and its process were killed', async (t) => {
   const pid = postmasterPid(dataDir);
   await end(holder, 'SIGKILL');
   process.kill(pid, 'SIGKILL');
+  await until('the server is gone', async () => serverIn(dataDir) === undefined);
 
   const embedded = await serveFrom(dataDir);
   assert.notEqual(postmasterPid(dataDir), pid);
