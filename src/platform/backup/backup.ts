@@ -44,7 +44,7 @@ async function* everything(session: Session, secretKey: Buffer | null, counted: 
     yield* rows(session<Line[]>`select json_build_array(t)::text as line from ${session(table)} t`);
   }
   yield toLine({ table: 'outbox' } satisfies Mark);
-  yield* rows(queuedJobs(session));
+  if (await hasQueue(session)) yield* rows(queuedJobs(session));
   yield toLine({ rows: counted.rows } satisfies Mark);
 
   async function* rows(query: postgres.PendingQuery<Line[]>) {
@@ -64,6 +64,13 @@ async function header(session: Session, secretKey: Buffer | null): Promise<Heade
     migrations: [...migrations],
     secret_key: secretKey?.toString('base64') ?? null,
   };
+}
+
+/** A deployment that has never served has no queue yet. */
+async function hasQueue(session: Session): Promise<boolean> {
+  const [found] = await session<{ queue: string | null }[]>`
+    select to_regclass('graphile_worker._private_jobs')::text as queue`;
+  return found?.queue != null;
 }
 
 /**

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { addressIn, askback, startService } from './support/program.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'askback-drill-'));
+chmodSync(home, 0o755); // the account that Postgres runs as under root must get through
+after(() => rmSync(home, { recursive: true, force: true }));
+const file = join(home, 'backup');
+const deployment = (name: string) => ({ ASKBACK_DATA_DIR: join(home, name), PORT: '0' });
+const [old, fresh] = [deployment('old'), deployment('fresh')];
+
+type Keys = { read_key: string; write_key: string };
+
+function client(address: string, key: string) {
+  return async (path: string, body?: object) => {
+    const response = await fetch(address + path, {
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    assert.ok(response.ok, `${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+}
+
+const mails = async (address: string) =>
+  (await (await fetch(`${address}/mailbox`)).text()).match(/\/mailbox\/[0-9a-f-]{36}/g)?.length ??
+  0;
+
+test('a deployment that never served can be backed up', async () => {
+  await askback(['org', 'create', '--name', 'Nord'], old);
+  const first = join(home, 'first');
+  const { code, stderr } = await askback(['backup', first], old);
+  assert.equal(code, 0, stderr);
+  assert.equal(statSync(first).mode & 0o777, 0o600);
+});
+
+test('what was backed up while it served serves elsewhere, and nothing is sent twice', async () => {
+  const demo: Keys = JSON.parse((await askback(['demo', '--json'], old)).stdout);
+  const service = startService(old);
+  const address = addressIn(await service.ready());
+  const api = client(address, demo.write_key);
+  const [survey] = (await api('/api/v1/surveys?limit=1')).data;
+  const to = { contacts: [{ email: 'ann@people.test' }, { email: 'bob@people.test' }] };
+  assert.equal((await api(`/api/v1/surveys/${survey.id}/send`, to)).data.sent, 2);
+  const hook = { url: 'https://hooks.invalid/', events: ['response.received'] };
+  const webhook = await api('/api/webhooks', hook);
+
+  const backedUp = await askback(['backup', file, '--json'], old);
+  assert.equal(backedUp.code, 0, backedUp.stderr);
+  const before = [
+    await api('/api/v1/nps'),
+    await api('/api/v1/contacts?limit=3'),
+    await mails(address),
+  ];
+  assert.equal(await service.stop(), 0);
+
+  const restored = await askback(['restore', file, '--json'], fresh);
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.equal(JSON.parse(restored.stdout).rows, JSON.parse(backedUp.stdout).rows);
+  const elsewhere = startService(fresh);
+  const there = addressIn(await elsewhere.ready());
+  const again = client(there, demo.write_key);
+
+  assert.deepEqual(
+    [await again('/api/v1/nps'), await again('/api/v1/contacts?limit=3'), await mails(there)],
+    before,
+  );
+  const sentAgain = await again(`/api/v1/surveys/${survey.id}/send`, to);
+  assert.deepEqual([sentAgain.data.sent, sentAgain.data.duplicates], [0, 2]);
+  // Its secret was sealed with the key that came along: it can be opened, or this would be a 500.
+  const tried = await again(`/api/webhooks/${webhook.id}/test`, {});
+  assert.equal(tried.delivered, false);
+  assert.match(tried.error, /does not resolve/);
+  assert.equal(await elsewhere.stop(), 0);
+});
+
+test('a backup is neither overwritten by another nor restored over what is there', async () => {
+  const before = readFileSync(file);
+  const second = await askback(['backup', file], old);
+  assert.deepEqual([second.code, readFileSync(file).equals(before)], [1, true]);
+  assert.match(second.stderr, /exists: give another name, or --force/);
+
+  const over = await askback(['restore', file], fresh);
+  assert.equal(over.code, 1);
+  assert.match(over.stderr, /the backup cannot be restored: the database is not empty/);
+  const missing = await askback(['restore', join(home, 'nothing')], deployment('third'));
+  assert.equal(missing.code, 1);
+  assert.ok(!existsSync(join(home, 'nothing')));
+  assert.equal((await askback(['restore'], fresh)).code, 2);
+});
