@@ -53,7 +53,10 @@ async function measureAll(server: string, size: Size, only?: readonly string[]) 
       await new Promise((idle) => setTimeout(idle, idleMs));
       const process = { readyMs: service.readyMs, idle: service.privateMegabytes() };
       const costs: Cost[] = [];
-      for (const endpoint of endpoints.filter(({ name }) => !only || only.includes(name))) {
+      const chosen = endpoints.filter(({ name }) => !only || only.includes(name));
+      console.error('warming up...');
+      await measureEndpoint({ database, service, clients }, chosen[0]!);
+      for (const endpoint of chosen) {
         costs.push(await measureEndpoint({ database, service, clients }, endpoint));
       }
       return { ...process, costs };
