@@ -57,6 +57,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     () => createLanes({ ...common, outbound, secrets, claimer: life.id }),
     (it) => it.stop(),
   );
+  const sweep = () => void lanes.sweep().catch(() => {});
   const { bounceDomain } = config;
   const dkim = signer(config);
   const mailer = createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain });
@@ -65,12 +66,12 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const tools = { ...common, lanes, mailing, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',
-    () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing }),
+    () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing, onFreed: sweep }),
     (it) => it.stop(),
   );
   await parts.start(
     'sweep',
-    () => setInterval(() => void lanes.sweep().catch(() => {}), sweepMs),
+    () => setInterval(sweep, sweepMs),
     (it) => clearInterval(it),
   );
   const mailbox = !config.smtpUrl;

@@ -47,6 +47,8 @@ export type JobsOptions = {
   tasks: Record<string, Task>;
   crontab?: CronItem[];
   around?: AroundJob;
+  /** Called when a process has died and what it had in hand is free: work that no job holds may be, too. */
+  onFreed?: () => void;
   timing?: Partial<typeof usual>;
 };
 
@@ -91,6 +93,10 @@ type Start = {
 /** One after the other: on a new database the first one migrates Graphile's own schema. */
 async function startRunners(options: JobsOptions, { runners, timing, nudge }: Start) {
   const { url, log, tasks, crontab = [], around = (_job, work) => work() } = options;
+  const onFreed = () => {
+    nudge();
+    options.onFreed?.();
+  };
   const alive = new Set<string>();
   for (const [lane, { takes, concurrency, localQueue }] of Object.entries(lanes)) {
     const own = Object.fromEntries(Object.entries(tasks).filter(([name]) => takes(name)));
@@ -105,7 +111,7 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge }: St
       pollMs: timing.pollMs,
       sweepMs: timing.sweepMs,
       alive,
-      onFreed: nudge,
+      onFreed,
     });
     runners.set(lane as Lane, runner);
     await runner.tried;

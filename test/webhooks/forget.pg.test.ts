@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { forgetOldDeliveries } from '../../src/webhooks/retire.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeOrganization, makeWebhook } from '../support/make.ts';
+
+const { db } = await testDatabase();
+const dayMs = 24 * 3600 * 1000;
+
+/** Deliveries of the given ages in days, the first one made last. */
+async function history(ages: readonly number[], status = 'delivered') {
+  const org_id = await makeOrganization(db);
+  const webhook_id = await makeWebhook(db, org_id);
+  const next_attempt_at = status === 'pending' ? new Date() : null;
+  const rows = ages.map((age) => ({
+    ...{ org_id, webhook_id, status, next_attempt_at },
+    ...{ id: randomUUID(), message_id: randomUUID(), event: 'survey.completed', body: '{}' },
+    created_at: new Date(Date.now() - age * dayMs),
+  }));
+  await db`insert into deliveries ${db(rows)}`;
+  const left = async () => {
+    const found = await db<{ id: string }[]>`
+      select id from deliveries where webhook_id = ${webhook_id} order by created_at desc`;
+    return found.map(({ id }) => id);
+  };
+  return { org_id, ids: rows.map(({ id }) => id), left };
+}
+
+const times = (count: number, age: number) =>
+  Array.from({ length: count }, (_, n) => age + n / 1000);
+
+test("a webhook's last 50 deliveries stay however old they are, and those before go", async () => {
+  const { ids, left } = await history(times(53, 400));
+  await forgetOldDeliveries({ db });
+  assert.deepEqual(await left(), ids.slice(0, 50));
+});
+
+test('beyond the last 50 what is younger than 30 days stays', async () => {
+  const { ids, left } = await history([...times(50, 1), 29.9, 30.1]);
+  await forgetOldDeliveries({ db });
+  assert.deepEqual(await left(), ids.slice(0, 51));
+});
+
+test('what is still to be delivered stays', async () => {
+  const { ids, left } = await history(times(55, 400), 'pending');
+  await forgetOldDeliveries({ db });
+  assert.deepEqual(await left(), ids);
+});
+
+test('attempts go with their delivery, and more than one step of deliveries goes at once', async () => {
+  const { org_id, ids, left } = await history(times(2300, 100));
+  await db`insert into delivery_attempts ${db({ org_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
+  await forgetOldDeliveries({ db });
+  assert.deepEqual(await left(), ids.slice(0, 50));
+  assert.equal((await db`select from delivery_attempts where org_id = ${org_id}`).length, 0);
+});
