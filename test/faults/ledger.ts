@@ -37,7 +37,7 @@ export function reckon({ webhooks, committed, acknowledged, arrivals, faults }: 
     invented: arrivals.filter(({ responseId, genuine }) => !genuine || !committed.has(responseId))
       .length,
     duplicates: again.length,
-    in_hand_at_faults: exposed.size,
+    in_hand_at_faults: faults.reduce((sum, { inHand }) => sum + inHand.size, 0),
     duplicates_of_others: again.filter((id) => !exposed.has(id)).length,
     resumed_ms: resumed(faults, arrivals),
   };
