@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect, type Db } from '../../src/platform/db.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make.ts';
+import { until } from '../support/until.ts';
 import { giveAnswers } from './answers.ts';
 import { startSubscribers } from './arrivals.ts';
 import { environment } from './campaign.ts';
@@ -34,6 +35,7 @@ export async function runFairness(url: string) {
     await fillBacklog(db, client.id, deadId);
     const tokens = await links(db, client.id);
     await giveAnswers({ tokens, addresses: [service.address], perSecond });
+    await until('all arrived', () => subscribers.arrivals.length >= tokens.length);
     return {
       ...(await latencies(db, client.id, subscribers.arrivals)),
       dead: await state(db, deadId),
@@ -89,5 +91,6 @@ async function state(db: Db, webhookId: string) {
     await db`select active, deactivated_reason from webhooks where id = ${webhookId}`;
   const counts = await db`
     select status, count(*)::int from deliveries where webhook_id = ${webhookId} group by status`;
-  return { ...webhook, deliveries: counts.map((row) => ({ ...row })) };
+  const deliveries = Object.fromEntries(counts.map((row) => [row['status'], row['count']]));
+  return { ...webhook, deliveries };
 }
