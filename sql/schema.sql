@@ -103,6 +103,7 @@ create table deliveries (
 CREATE INDEX deliveries_by_age ON public.deliveries USING btree (created_at);
 CREATE INDEX deliveries_due ON public.deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX deliveries_newest_first ON public.deliveries USING btree (webhook_id, created_at DESC, id DESC);
+CREATE INDEX deliveries_retries_due ON public.deliveries USING btree (webhook_id, next_attempt_at) WHERE ((status = 'pending'::text) AND (attempts > 0));
 
 create table delivery_attempts (
   org_id uuid not null,

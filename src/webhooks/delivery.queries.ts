@@ -21,7 +21,8 @@ export type Lane = { org_id: string; webhook_id: string };
 /**
  * Takes due deliveries of a webhook in hand, oldest first. A claim holds while the worker pool that
  * made it lives; one of our own that we do not know of is a claim whose answer was lost on the way.
- * What is due to a webhook that is switched off becomes skipped instead.
+ * What is due to a webhook that is switched off becomes skipped instead. Retries go first: behind a long
+ * backlog a subscriber that is dead would never be found to be so.
  */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
   const { by, atMost, inHand } = claim;
@@ -37,14 +38,26 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Cl
       set status = 'skipped', next_attempt_at = null
       where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
         and ${takeable} and (select not active from webhook)
-    ), due as (
+    ), retry as (
       select id
       from deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending' and attempts > 0
         and next_attempt_at <= now() and ${takeable} and (select active from webhook)
       order by next_attempt_at
       limit ${atMost}
       for update skip locked
+    ), first_try as (
+      select id
+      from deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending' and attempts = 0
+        and next_attempt_at <= now() and ${takeable} and (select active from webhook)
+      order by next_attempt_at
+      limit ${atMost} - (select count(*) from retry)
+      for update skip locked
+    ), due as (
+      select id from retry
+      union all
+      select id from first_try
     )
     update deliveries d
     set claimed_by = ${by}

@@ -180,6 +180,28 @@ test('a webhook that hangs holds no more than its share, and others go past it',
   assert.equal(hanging.mostAtOnce(), inFlightPerWebhook);
 });
 
+test('a retry that is due goes before a backlog', async () => {
+  const lane = await backlog(100);
+  await db`
+    update deliveries set attempts = 1, next_attempt_at = now() - interval '1 ms'
+    where id = (select id from deliveries where webhook_id = ${lane.webhook_id} limit 1)`;
+  await db`
+    update deliveries set next_attempt_at = now() - interval '1 hour'
+    where webhook_id = ${lane.webhook_id} and attempts = 0`;
+  const hanging = hangingSubscriber();
+  const lanes = await lanesOf(hanging.outbound);
+  await lanes.wake(lane);
+
+  const [retry] = await db`
+    select claimed_by is not null as in_hand from deliveries
+    where webhook_id = ${lane.webhook_id} and attempts = 1`;
+  assert.equal(retry?.['in_hand'], true);
+  assert.equal(hanging.hanging(), inFlightPerWebhook);
+  const stopped = lanes.stop();
+  hanging.letGo();
+  await stopped;
+});
+
 test('a backlog is worked off by one waking', async () => {
   const lane = await backlog(250);
   let arrived = 0;
