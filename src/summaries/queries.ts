@@ -14,7 +14,10 @@ export type Unanalyzed = {
   known_addresses: string[];
 };
 
-/** One answer; made again when what is known of it is from before `askedAt`. */
+/**
+ * One answer; made again when what is known of it is from before `askedAt`. That goes to Postgres as text:
+ * as a time the client would cut it to milliseconds.
+ */
 export type Which = { orgId: string; responseId: string; askedAt: string | null };
 
 /** An answer whose comment is still to be analyzed, for an organization that wants it. */
@@ -32,7 +35,7 @@ export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: W
       and not exists (
         select from analyses
         where org_id = r.org_id and response_id = r.id
-          and analyzed_at > coalesce(${askedAt}::timestamptz, '-infinity')
+          and analyzed_at > coalesce(${askedAt}::text::timestamptz, '-infinity')
       )`;
   return row;
 }
@@ -51,7 +54,7 @@ export async function saveAnalysis(
     on conflict (org_id, response_id) do update
       set sentiment = excluded.sentiment, themes = excluded.themes, churn_risk = excluded.churn_risk,
           summary = excluded.summary, provider = excluded.provider, analyzed_at = excluded.analyzed_at
-      where analyses.analyzed_at <= ${askedAt}::timestamptz`;
+      where analyses.analyzed_at <= ${askedAt}::text::timestamptz`;
 }
 
 /** Asks for analyses of all answers since a time, a job each; says how many, and when it was asked. */
@@ -92,7 +95,7 @@ export async function countUnanalyzed(
         and not exists (
           select from analyses
           where org_id = r.org_id and response_id = r.id
-            and analyzed_at > coalesce(${askedAt}::timestamptz, '-infinity')
+            and analyzed_at > coalesce(${askedAt}::text::timestamptz, '-infinity')
         )`,
   ).left;
 }
