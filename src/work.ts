@@ -61,7 +61,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const { bounceDomain } = config;
   const dkim = signer(config);
   const mailer = createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain });
-  const mailing = createMailing({ db, log, mailer, waiting });
+  const mailing = createMailing({ db, log, mailer, waiting, settings: config });
   const analyst = chooseAnalyst(config);
   const tools = { ...common, lanes, mailing, transport, publicUrl, analyst, redact };
   jobs = await parts.start(

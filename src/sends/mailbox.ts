@@ -4,7 +4,8 @@ import type { Transport } from './mailer.ts';
 
 /** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
 export const createMailbox = (db: Db): Transport => ({
-  async send({ from, to }, raw) {
+  async send({ from, to }, raw, { mayLeave } = {}) {
+    if (mayLeave && !(await mayLeave())) return { kind: 'lost', reason: 'it is not to be sent' };
     const id = await insertMessage(db, { from, to, subject: subjectOf(raw), raw });
     return { kind: 'accepted', response: `250 kept in the mailbox as ${id}` };
   },

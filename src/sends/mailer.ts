@@ -2,15 +2,14 @@ import { mailableAddress } from '../platform/mail/address.ts';
 import { compose } from '../platform/mail/compose.ts';
 import type { DkimSigner } from '../platform/mail/dkim.ts';
 import type { MailOutcome as Sent } from '../platform/mail/outcome.ts';
-import type { Envelope } from '../platform/mail/smtp.ts';
+import type { Envelope, Leaving } from '../platform/mail/smtp.ts';
 import { type SurveyMail, surveyFilling, surveyMail } from './mail.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
-import type { Mailer } from './mailing.ts';
 import type { MailOutcome } from './rules.ts';
 
 /** Where mails go: a pool of connections to a server, or the built-in mailbox. */
 export type Transport = {
-  send(envelope: Envelope, message: Buffer): Promise<Sent>;
+  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<Sent>;
 };
 
 type Tools = {
@@ -26,16 +25,10 @@ type Tools = {
 const mostTemplates = 200;
 
 /** Writes mails and sends them. A survey's mail is composed once and filled for each contact. */
-export function createMailer({
-  transport,
-  concurrency,
-  publicUrl,
-  dkim,
-  bounceDomain,
-}: Tools): Mailer {
+export function createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain }: Tools) {
   const templateFor = remembering(mostTemplates, (mail: SurveyMail) => compose(surveyMail(mail)));
 
-  async function send(claimed: ClaimedMail): Promise<MailOutcome> {
+  async function send(claimed: ClaimedMail, leaving: Leaving = {}): Promise<MailOutcome> {
     const to = mailableAddress(claimed.email);
     const from = bounceDomain
       ? returnPath(claimed.id, bounceDomain)
@@ -45,7 +38,8 @@ export function createMailer({
     const mail = mailOf(claimed, publicUrl);
     const recipient = { sendId: claimed.id, email: to, name: claimed.name, token: claimed.token };
     const message = templateFor(mail)(surveyFilling(mail, recipient, new Date()));
-    return judged(await transport.send({ from, to }, dkim ? await dkim(message) : message));
+    const signed = dkim ? await dkim(message) : message;
+    return judged(await transport.send({ from, to }, signed, leaving));
   }
 
   return { concurrency, send };

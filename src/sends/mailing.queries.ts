@@ -15,6 +15,7 @@ export type ClaimedMail = {
   token: string;
   attempts: number;
   traceparent: string | null;
+  claimed_ms_ago: number;
   survey: {
     type: SurveyType;
     audience: 'employee' | null;
@@ -32,7 +33,7 @@ export type ClaimedMail = {
 export async function listClaimed(sql: Sql, orgId: string, ids: readonly string[]) {
   return await sql<ClaimedMail[]>`
     select s.id, s.org_id, s.survey_id, s.contact_id, s.request_id, s.email, s.attempts, s.traceparent,
-           c.name, c.token,
+           (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token,
            json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
                              'question_text', v.question_text, 'subject', v.subject,
                              'language', v.language, 'from_name', v.from_name,
@@ -105,7 +106,8 @@ export async function lockMonths(sql: Sql, ids: readonly string[]) {
 
 /**
  * Writes outcomes: to the mail, to its contact, back to the month's quota what failed, and to the
- * suppressions an address that does not exist. A mail that may be tried again is claimed again.
+ * suppressions an address that does not exist. A mail that may be tried again is claimed again, and one
+ * that never left can fail from there.
  */
 export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
   await sql`
@@ -121,7 +123,7 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
           settled_at = case when o.status <> 'claimed' then now() end
       from outcome o
       where s.org_id = o.org_id and s.id = o.id and s.attempts = o.attempt
-        and s.status in ('sending', 'unknown')
+        and (s.status in ('sending', 'unknown') or (s.status = 'claimed' and o.status = 'failed'))
       returning s.org_id, s.contact_id, s.email, s.month, s.status, o.contact_status, o.reason, o.bounced
     ), marked as (
       ${markSettled(

@@ -10,10 +10,10 @@ import {
   type SettledMail,
   settleMails,
 } from './mailing.queries.ts';
-import { type MailOutcome, settle, unknownOutcome } from './rules.ts';
+import { type MailOutcome, type Settlement, settle, unknownOutcome } from './rules.ts';
+import { createSlots, grouped } from './together.ts';
 import type { Waiting } from './waiting.ts';
 
-const groupedAtOnce = 200;
 const writeAgainMs = 250;
 const writeForMs = 60_000;
 
@@ -21,10 +21,22 @@ const writeForMs = 60_000;
 export type Mailer = {
   /** Mails that are worth having under way at once. */
   concurrency: number;
-  send(mail: ClaimedMail): Promise<MailOutcome>;
+  /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
+  send(mail: ClaimedMail, leaving: Leaving): Promise<MailOutcome>;
 };
 
-export type MailingTools = { db: Db; log: Log; mailer: Mailer; waiting: Waiting };
+type Leaving = { signal: AbortSignal; mayLeave: () => Promise<boolean> };
+
+export type MailingTools = {
+  db: Db;
+  log: Log;
+  mailer: Mailer;
+  waiting: Waiting;
+  settings: { sendDeadlineSeconds: number };
+};
+
+/** By how much the transport's time ends before that of the request which waits for it. */
+const marginMs = 1000;
 
 export type Mailing = ReturnType<typeof createMailing>;
 
@@ -33,7 +45,7 @@ export type Mailing = ReturnType<typeof createMailing>;
  * about to go out is marked in groups, and outcomes are written in groups; while one group is being
  * written the next gathers.
  */
-export function createMailing({ db, log, mailer, waiting }: MailingTools) {
+export function createMailing({ db, log, mailer, waiting, settings }: MailingTools) {
   const slots = createSlots(mailer.concurrency);
   const begin = grouped<ClaimedMail, number | undefined>(async (mails) => {
     const begun = new Map(
@@ -57,8 +69,9 @@ export function createMailing({ db, log, mailer, waiting }: MailingTools) {
   async function mail(orgId: string, sendIds: readonly string[]) {
     const lost = await giveUpBegun(db, orgId, sendIds, unknownOutcome);
     const mails = await listClaimed(db, orgId, sendIds);
+    const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
-      const ends = await Promise.allSettled(mails.map(mailOne));
+      const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time)));
       const failure = ends.find(({ status }) => status === 'rejected');
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
@@ -67,27 +80,53 @@ export function createMailing({ db, log, mailer, waiting }: MailingTools) {
     }
   }
 
-  async function mailOne(mail: ClaimedMail) {
-    for (;;) {
-      const tried = await slots.run(async () => {
-        const attempt = await begin(mail);
-        return attempt === undefined ? null : { attempt, outcome: await mailer.send(mail) };
-      });
-      if (!tried) return;
-      const settlement = settle(tried.outcome, tried.attempt);
-      await record(settledMail(mail, tried.attempt, settlement));
+  async function mailOne(mail: ClaimedMail, { endsAt, signal }: Time) {
+    let attempt = mail.attempts;
+    for (let tries = attempt + 1; ; tries++) {
+      const tried = await slots.run(() => tryOnce(mail, signal));
+      if (tried.withdrawn) return;
+      const left = tried.attempt !== undefined;
+      attempt = tried.attempt ?? attempt;
+      const settlement = settle(tried.outcome, tries, endsAt - performance.now());
+      // A mail that did not get as far as to leave is still claimed, as the row says.
+      if (left || settlement.status !== 'again')
+        await record(settledMail(mail, attempt, settlement));
       if (settlement.status !== 'again') return;
       await sleep(settlement.inMs);
     }
   }
 
+  async function tryOnce(mail: ClaimedMail, signal: AbortSignal) {
+    let [attempt, withdrawn]: [number | undefined, boolean] = [undefined, false];
+    const mayLeave = async () => {
+      attempt = await begin(mail);
+      withdrawn = attempt === undefined;
+      return !withdrawn;
+    };
+    const outcome = await mailer.send(mail, { signal, mayLeave });
+    return { outcome, attempt, withdrawn };
+  }
+
   return { mail };
+}
+
+type Time = { endsAt: number; signal: AbortSignal };
+
+/**
+ * Until when mails are tried: while their request waits; and as long again for mails that a crash has
+ * left behind, for which nobody waits any more.
+ */
+function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): Time {
+  const agoMs = Math.min(...mails.map(({ claimed_ms_ago }) => claimed_ms_ago), deadlineMs);
+  const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
+  const ms = Math.max(remainingMs - marginMs, remainingMs / 2);
+  return { endsAt: performance.now() + ms, signal: AbortSignal.timeout(Math.ceil(ms)) };
 }
 
 function settledMail(
   { id, org_id }: ClaimedMail,
   attempt: number,
-  settlement: ReturnType<typeof settle>,
+  settlement: Settlement,
 ): SettledMail {
   const row = { id, org_id, attempt, reason: null, bounced: false };
   switch (settlement.status) {
@@ -125,50 +164,4 @@ async function tryOn<T>(write: () => Promise<T>, mayPass: (error: unknown) => bo
       await sleep(writeAgainMs);
     }
   }
-}
-
-/** At most so many at once; the others wait in line. */
-function createSlots(most: number) {
-  let free = most;
-  const line: (() => void)[] = [];
-  async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((turn) => line.push(turn));
-    try {
-      return await work();
-    } finally {
-      const next = line.shift();
-      if (next) next();
-      else free += 1;
-    }
-  }
-  return { run };
-}
-
-type Waiter<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
-
-/** Collects calls while one group is being written, and writes them as the next. */
-function grouped<In, Out>(write: (items: In[]) => Promise<Out[]>) {
-  const gathered: Waiter<In, Out>[] = [];
-  let writing = false;
-
-  async function writeAll() {
-    writing = true;
-    while (gathered.length > 0) {
-      const group = gathered.splice(0, groupedAtOnce);
-      try {
-        const written = await write(group.map(({ item }) => item));
-        for (const [place, { resolve }] of group.entries()) resolve(written[place]!);
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
-    writing = false;
-  }
-
-  return (item: In) =>
-    new Promise<Out>((resolve, reject) => {
-      gathered.push({ item, resolve, reject });
-      if (!writing) queueMicrotask(() => void (writing || writeAll()));
-    });
 }

@@ -151,8 +151,8 @@ export type Settlement =
 
 const retriesAfterMs = [1000, 4000];
 
-/** What an outcome means after so many attempts, this one included. */
-export function settle(outcome: MailOutcome, attempts: number): Settlement {
+/** What an outcome means after so many attempts, this one included, with so much time left for others. */
+export function settle(outcome: MailOutcome, attempts: number, remainingMs: number): Settlement {
   if (outcome.kind === 'accepted') return { status: 'sent' };
   if (outcome.kind === 'unknown') {
     return { status: 'unknown', reason: `${unknownOutcome} (${outcome.response})` };
@@ -161,6 +161,7 @@ export function settle(outcome: MailOutcome, attempts: number): Settlement {
     return { status: 'failed', reason: outcome.response, bounced: outcome.unknownMailbox };
   }
   const inMs = retriesAfterMs[attempts - 1];
-  if (inMs === undefined) return { status: 'failed', reason: outcome.response, bounced: false };
+  if (inMs === undefined || inMs > remainingMs)
+    return { status: 'failed', reason: outcome.response, bounced: false };
   return { status: 'again', inMs, reason: outcome.response };
 }

@@ -173,7 +173,9 @@ test('aborting while the message waits or is half said: lost, at once', async ()
   const server = await scriptedSmtp({ EHLO: '250 sink', MAIL: silence });
   await using pool = closing(createSmtpPool(settingsFor(server.url, { connections: 1 })));
   const stop = new AbortController();
-  const outcomes = Promise.all([1, 2].map(() => pool.send(envelope, message, stop.signal)));
+  const outcomes = Promise.all(
+    [1, 2].map(() => pool.send(envelope, message, { signal: stop.signal })),
+  );
   await untilHeard(server, 'MAIL');
   stop.abort();
   assert.deepEqual(
@@ -190,7 +192,7 @@ test('aborting after the final dot: unknown', async () => {
   };
   const server = await scriptedSmtp({ dot });
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
-  assert.equal((await pool.send(envelope, message, stop.signal)).kind, 'unknown');
+  assert.equal((await pool.send(envelope, message, { signal: stop.signal })).kind, 'unknown');
 });
 
 test('many messages share a bounded number of connections', async () => {

@@ -15,6 +15,7 @@ import { until } from '../support/until.ts';
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const waiting = await createWaiting({ db, log });
+const settings = { sendDeadlineSeconds: 60 };
 
 /** A survey of an organization of its own, and its sends to some people, claimed. */
 async function claimed(people: number) {
@@ -70,9 +71,12 @@ test('a job of which one mail cannot begin ends when the others have', async () 
   const asked: { email: string; answer: (outcome: MailOutcome) => void }[] = [];
   const mailer: Mailer = {
     concurrency: 1,
-    send: ({ email }) => new Promise((answer) => asked.push({ email, answer })),
+    async send({ email }, { mayLeave }) {
+      await mayLeave();
+      return await new Promise((answer) => asked.push({ email, answer }));
+    },
   };
-  const mailing = createMailing({ db, log, mailer, waiting });
+  const mailing = createMailing({ db, log, mailer, waiting, settings });
   let ended = false;
   const ids = sends.map(({ id }) => id);
   const job = assert.rejects(mailing.mail(orgId, ids)).then(() => (ended = true));
@@ -100,9 +104,12 @@ test('outcomes are written although an import stood in their way', async () => {
   const answers: ((outcome: MailOutcome) => void)[] = [];
   const mailer: Mailer = {
     concurrency: 2,
-    send: () => new Promise((answer) => answers.push(answer)),
+    async send(_, { mayLeave }) {
+      await mayLeave();
+      return await new Promise((answer) => answers.push(answer));
+    },
   };
-  const mailing = createMailing({ db, log, mailer, waiting });
+  const mailing = createMailing({ db, log, mailer, waiting, settings });
   const ids = sends.map(({ id }) => id);
   const mailed = mailing.mail(orgId, ids);
   await until('both are on their way', () => answers.length === 2);

@@ -16,6 +16,7 @@ const claimed: ClaimedMail = {
   token: 'tok_1',
   attempts: 0,
   traceparent: null,
+  claimed_ms_ago: 0,
   survey: {
     type: 'nps',
     audience: null,

@@ -18,7 +18,8 @@ function mailServer(say: (email: string, tries: number) => MailOutcome = accepte
   const mailed: string[] = [];
   const mailer: Mailer = {
     concurrency: 20,
-    send: async ({ email }) => {
+    send: async ({ email }, { mayLeave }) => {
+      if (!(await mayLeave())) return { kind: 'transient', response: 'withdrawn' };
       mailed.push(email);
       return say(email, mailed.filter((each) => each === email).length);
     },
@@ -33,7 +34,13 @@ afterEach(async () => void (await Promise.all(pumped.splice(0))));
 
 /** A send with its jobs run in place of the queue. */
 function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
-  const mailing = createMailing({ db, log, mailer, waiting });
+  const mailing = createMailing({
+    db,
+    log,
+    mailer,
+    waiting,
+    settings: { sendDeadlineSeconds: 60 },
+  });
   const runJobs = async () => {
     const jobs = await db<{ payload: { org_id: string; send_ids: string[] } }[]>`
       delete from outbox where task = 'sends.mail' returning payload`;

@@ -22,7 +22,7 @@ export function taskTools(db: Db): TaskTools {
   return {
     ...{ db, log, pump, transport, publicUrl, redact },
     analyst: createBuiltinAnalyst(),
-    mailing: createMailing({ db, log, mailer, waiting }),
+    mailing: createMailing({ db, log, mailer, waiting, settings: { sendDeadlineSeconds: 60 } }),
     lanes: createLanes({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
       outbound: subscriber(200).outbound,

@@ -5,13 +5,22 @@ import { createThrottle } from './throttle.ts';
 
 export type { Envelope } from './connection.ts';
 
+export type Leaving = {
+  signal?: AbortSignal | undefined;
+  /**
+   * Asked once, when a connection is ready and before the first byte of the message goes over it: who
+   * must know which messages may have arrived writes it down here. With false it does not go out.
+   */
+  mayLeave?: (() => Promise<boolean>) | undefined;
+};
+
 /** Sends complete messages to one server over a bounded number of connections. */
 export type SmtpPool = {
   /**
    * The fate of one message; never throws for what the server does. Aborting the signal answers at
    * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
    */
-  send(envelope: Envelope, message: Buffer, signal?: AbortSignal): Promise<MailOutcome>;
+  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
   /** Waits for messages under way, then says goodbye. What is sent later is lost. */
   close(): Promise<void>;
   state(): { limit: number; underWay: number; waiting: number; idle: number };
@@ -29,12 +38,12 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
   const underWay = new Set<Promise<MailOutcome>>();
   const closing = new AbortController();
 
-  async function send(envelope: Envelope, bytes: Buffer, signal?: AbortSignal) {
+  async function send(envelope: Envelope, bytes: Buffer, { signal, mayLeave }: Leaving) {
     if (closing.signal.aborted) return closed;
     if (!(await throttle.enter(signal))) return outOfTime;
     let outcome: MailOutcome | undefined;
     try {
-      outcome = await deliver({ envelope, bytes, signal });
+      outcome = await deliver({ envelope, bytes, signal, mayLeave: askedOnce(mayLeave) });
       return outcome;
     } finally {
       throttle.leave(feeling(outcome));
@@ -56,6 +65,10 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
 
   async function deliverOver(connection: Connection, message: Message): Promise<MailOutcome> {
     try {
+      if (!(await message.mayLeave())) {
+        idle.put(connection);
+        return withdrawn;
+      }
       await onStage?.('before_data');
       const outcome = await transmit(connection, message, settings);
       connection.messages += 1;
@@ -78,8 +91,8 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
   }
 
   return {
-    send(envelope, bytes, signal) {
-      const sending = send(envelope, bytes, signal);
+    send(envelope, bytes, leaving = {}) {
+      const sending = send(envelope, bytes, leaving);
       underWay.add(sending);
       return sending.finally(() => underWay.delete(sending));
     },
@@ -92,9 +105,24 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
   };
 }
 
-type Message = { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined };
+type Message = {
+  envelope: Envelope;
+  bytes: Buffer;
+  signal: AbortSignal | undefined;
+  mayLeave: () => Promise<boolean>;
+};
+
+/** A second connection for the same message is no second attempt. */
+function askedOnce(mayLeave: Leaving['mayLeave']): () => Promise<boolean> {
+  let asked: Promise<boolean> | undefined;
+  return () => {
+    asked ??= mayLeave?.() ?? Promise.resolve(true);
+    return asked;
+  };
+}
 
 const closed: MailOutcome = { kind: 'lost', reason: 'the mail service is stopping' };
+const withdrawn: MailOutcome = { kind: 'lost', reason: 'it is not to be sent any more' };
 const outOfTime: MailOutcome = { kind: 'lost', reason: 'the time for sending was over' };
 
 function feeling(outcome: MailOutcome | undefined) {
