@@ -1,5 +1,19 @@
 import * as v from 'valibot';
+import { createDkimSigner } from './platform/mail/dkim.ts';
 import { complaint } from './platform/parse.ts';
+import {
+  address,
+  bytes32,
+  cidrs,
+  domain,
+  hostAndPort,
+  origin,
+  selector,
+  smtpUrl,
+  text,
+  token,
+  whole,
+} from './setting-forms.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,70 +40,6 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
   return shape(parsed.output);
 }
 
-const whole = (minimum: number, maximum: number) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,9}$/, 'must be a whole number'),
-    v.toNumber(),
-    v.minValue(minimum, `must be at least ${minimum}`),
-    v.maxValue(maximum, `must be at most ${maximum}`),
-  );
-
-const address = (...protocols: string[]) =>
-  v.pipe(
-    v.string(),
-    v.check(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be an address that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`,
-    ),
-  );
-
-const origin = v.pipe(
-  address('http:', 'https:'),
-  v.check((text) => {
-    const { username, pathname, search, hash } = new URL(text);
-    return username === '' && /^\/*$/.test(pathname) && search === '' && hash === '';
-  }, 'must be a scheme and a host such as https://feedback.example.com, without path or query'),
-  v.transform((text) => new URL(text).origin),
-);
-
-const bytes32 = v.pipe(
-  v.string(),
-  v.transform((text) => Buffer.from(text.trim(), 'base64')),
-  v.check(
-    (key) => key.length === 32,
-    'must be base64 of 32 bytes, as `openssl rand -base64 32` prints',
-  ),
-);
-
-const cidrs = v.pipe(
-  v.string(),
-  v.transform((text) =>
-    text
-      .split(/[\s,]+/)
-      .map((range) => range.trim())
-      .filter((range) => range !== ''),
-  ),
-  v.everyItem((range) => cidrForm.test(range), 'must be a list of CIDR ranges such as 10.0.0.0/8'),
-);
-const cidrForm = /^(\d{1,3}(\.\d{1,3}){3}\/\d{1,2}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/\d{1,3})$/;
-
-const token = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
-);
-
-const hostAndPort = v.pipe(
-  v.string(),
-  v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
-  v.transform((text) => {
-    const at = text.lastIndexOf(':');
-    return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };
-  }),
-);
-
-const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
-
 /** The names and defaults of ops/configuration.md; a test compares the two. */
 export const Settings = v.object({
   DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
@@ -98,12 +48,10 @@ export const Settings = v.object({
   HOST: v.optional(text, '127.0.0.1'),
   PORT: v.optional(whole(0, 65_535), '8080'),
   ASKBACK_PUBLIC_URL: v.optional(origin),
-  ASKBACK_SMTP_URL: v.optional(address('smtp:', 'smtps:')),
-  ASKBACK_BOUNCE_DOMAIN: v.optional(
-    v.pipe(v.string(), v.regex(/^[a-z0-9.-]+$/i, 'must be a domain name')),
-  ),
-  ASKBACK_DKIM_DOMAIN: v.optional(text),
-  ASKBACK_DKIM_SELECTOR: v.optional(text),
+  ASKBACK_SMTP_URL: v.optional(smtpUrl),
+  ASKBACK_BOUNCE_DOMAIN: v.optional(domain),
+  ASKBACK_DKIM_DOMAIN: v.optional(domain),
+  ASKBACK_DKIM_SELECTOR: v.optional(selector),
   ASKBACK_DKIM_KEY: v.optional(text),
   ASKBACK_SECRET_KEY: v.optional(bytes32),
   ASKBACK_SERVICE_NAME: v.optional(token, 'Service'),
@@ -163,6 +111,9 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
   if (missing.length > 0 && missing.length < dkim.length) {
     complaints.push(`${missing.join(', ')}: required for DKIM beside the others`);
   }
+  const key = values['ASKBACK_DKIM_KEY'];
+  const signer = key && missing.length === 0 && createDkimSigner({ domain: '', selector: '', key });
+  if (typeof signer === 'string' && signer !== '') complaints.push(`ASKBACK_DKIM_KEY: ${signer}`);
   if (given('ASKBACK_AI_URL') && !given('ASKBACK_AI_MODEL')) {
     complaints.push('ASKBACK_AI_MODEL: is required once ASKBACK_AI_URL is set');
   }

@@ -88,10 +88,7 @@ async function startTransport({
     const transport: Transport = createMailbox(database.db);
     return { transport, concurrency: mailboxConcurrency };
   }
-  const { settings, complaints } = readSmtpUrl(config.smtpUrl);
-  if (complaints.length > 0) {
-    throw new Refusal('invalid', `ASKBACK_SMTP_URL: ${complaints.join('; ')}`);
-  }
+  const { settings } = readSmtpUrl(config.smtpUrl);
   const transport: Transport = await parts.start(
     'smtp',
     () => createSmtpPool(settings),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { loadConfig } from '../src/config.ts';
+import { ConfigError, loadConfig } from '../src/config.ts';
 
 const noFile = () => {
   throw new Error('no such file');
@@ -40,3 +41,62 @@ test('a database of one’s own needs a secret key of one’s own', () => {
     message: /ASKBACK_SECRET_KEY: is required/,
   });
 });
+
+test('everything wrong with the mail server is told with the rest, and never its password', () => {
+  const ASKBACK_SMTP_URL = 'smtp://ann:se%cret@mail.test?tls=maybe&connections=0&speed=9';
+  const complaints = complaintsOf({ ASKBACK_SMTP_URL, PORT: 'x' });
+  assert.deepEqual(complaints, [
+    'PORT: must be a whole number',
+    'ASKBACK_SMTP_URL: tls must be required, opportunistic or none',
+    'ASKBACK_SMTP_URL: has a user or password that is not percent-encoded',
+    'ASKBACK_SMTP_URL: connections must be a whole number from 1 to 100',
+    'ASKBACK_SMTP_URL: has an unknown setting speed',
+  ]);
+});
+
+test('a DKIM key that cannot sign is told by its name', () => {
+  const dkim = { ASKBACK_DKIM_DOMAIN: 'acme.test', ASKBACK_DKIM_SELECTOR: 's1' };
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const ed25519 = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  for (const [key, complaint] of [
+    ['nonsense', /^ASKBACK_DKIM_KEY: the DKIM key is not a private key in PEM form$/],
+    [ed25519, /^ASKBACK_DKIM_KEY: the DKIM key is ed25519; it must be RSA/],
+  ] as const) {
+    const [told, ...others] = complaintsOf({ ...dkim, ASKBACK_DKIM_KEY: key });
+    assert.match(told ?? '', complaint);
+    assert.deepEqual(others, []);
+  }
+});
+
+for (const range of [
+  '300.0.0.0/8',
+  '10.0.0.0/33',
+  '10.0.0.0',
+  'fd00::/129',
+  '1:2/64',
+  'everything',
+]) {
+  test(`${range} is no range of addresses`, () => {
+    assert.deepEqual(complaintsOf({ ASKBACK_WEBHOOK_ALLOW: `127.0.0.0/8, ${range}` }), [
+      'ASKBACK_WEBHOOK_ALLOW: must be a list of CIDR ranges such as 10.0.0.0/8',
+    ]);
+  });
+}
+
+for (const name of ['bounces', 'bo unces.test', 'bounces.test\r\nX: y', '10.0.0.1']) {
+  test(`${JSON.stringify(name)} is no domain for bounces`, () => {
+    assert.deepEqual(complaintsOf({ ASKBACK_BOUNCE_DOMAIN: name }), [
+      'ASKBACK_BOUNCE_DOMAIN: must be a domain name',
+    ]);
+  });
+}
+
+function complaintsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(environment, noFile);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.complaints;
+  }
+}

@@ -7,6 +7,9 @@ export type AllowList = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 export const parseAllowList = (ranges: readonly string[]): AllowList =>
   ranges.map((range) => ipaddr.parseCIDR(range));
 
+/** Whether it is a CIDR range of addresses that exist. */
+export const isRange = (text: string) => ipaddr.isValidCIDR(text) && text.includes('/');
+
 /**
  * Whether an outside party may make us talk to this address. Everything is forbidden but addresses
  * of the public internet and what the operator has opened; what is no address at all is forbidden too.
