@@ -5,7 +5,7 @@ import { databaseChecks } from './platform/health.ts';
 import type { Jobs } from './platform/jobs/start.ts';
 import { listen } from './platform/listen.ts';
 import { createLog, type Log } from './platform/log.ts';
-import { mailableAddress } from './platform/mail/address.ts';
+import { isMailable } from './platform/mail/address.ts';
 import { migrate } from './platform/migrate.ts';
 import { createParts, type Parts } from './platform/parts.ts';
 import { keepOnlyNetwork } from './platform/permission.ts';
@@ -66,7 +66,7 @@ async function start({ config, log, parts, say }: Start) {
   };
   const app = createApp({
     ...{ db, log, settings: config, checks, publicUrl, ...work },
-    isAddress: (text) => mailableAddress(text) !== undefined,
+    isAddress: isMailable,
     excerpt: redactedExcerpt,
   });
   await parts.start(

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { inDatabase, type Tools } from '../deployment.ts';
 import { type Command, command } from '../platform/command.ts';
-import { mailableAddress } from '../platform/mail/address.ts';
+import { isMailable } from '../platform/mail/address.ts';
 import { createProgress } from '../platform/progress.ts';
 import { readTextFile } from '../platform/read-file.ts';
 import { id, option } from '../platform/words.ts';
@@ -20,10 +20,9 @@ const importFile = command({
     inDatabase(tools, async (db) => {
       const text = readTextFile(file);
       const { org_id: orgId } = await demandSurvey(db, survey);
-      const isAddress = (address: string) => mailableAddress(address) !== undefined;
       const onProgress = createProgress('contacts');
       const data = await importContacts(
-        { db, isAddress, onProgress },
+        { db, isAddress: isMailable, onProgress },
         { orgId, surveyId: survey },
         text,
       );

@@ -41,7 +41,7 @@ export async function importContacts(tools: ImportTools, where: Where, text: str
 }
 
 /** Of several lines with one address the later ones add to the first, as posting them would. */
-function readContacts(text: string, isAddress: ImportTools['isAddress']): Contact[] {
+export function readContacts(text: string, isAddress: ImportTools['isAddress']): Contact[] {
   const { headers, records } = readCsv(text);
   const bad: BadLine[] = [];
   if (!headers.some((name) => emailColumns.includes(headerKey(name)))) {

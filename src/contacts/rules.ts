@@ -1,18 +1,5 @@
-const longestEmail = 254;
-const longestLocalPart = 64;
 const largestProperties = 16 * 1024;
 const deepestProperties = 32;
-
-const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-const emailForm = new RegExp(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+(?!\\d+$)${label}$`);
-
-/** Whether mail can be addressed to it: one plain address, without a name, quotes or comments. */
-export function isEmail(text: string): boolean {
-  return (
-    text.length <= longestEmail && text.indexOf('@') <= longestLocalPart && emailForm.test(text)
-  );
-}
 
 /** What a person's name must not contain: characters that end a line or a field elsewhere. */
 export const hasControlCharacters = (text: string) => /[\u0000-\u001f\u007f]/.test(text);

@@ -1,14 +1,15 @@
 import * as v from 'valibot';
 import { described, Id, Moment } from '../platform/answer.ts';
+import { isMailable } from '../platform/mail/address.ts';
 import { Uuid } from '../platform/parse.ts';
-import { complainOfProperties, hasControlCharacters, isEmail } from './rules.ts';
+import { complainOfProperties, hasControlCharacters } from './rules.ts';
 
 const longestName = 200;
 
 export const Email = v.pipe(
   v.string('must be text'),
   v.trim(),
-  v.check(isEmail, 'is not an email address'),
+  v.check(isMailable, 'is not an email address'),
 );
 
 export const PersonName = v.pipe(

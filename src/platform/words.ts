@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Option } from './command.ts';
+import { isMailable } from './mail/address.ts';
 import { Uuid } from './parse.ts';
 
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -16,12 +17,7 @@ export const Line = (longest: number) =>
 
 export const Name = Line(200);
 
-export const Email = v.pipe(
-  v.string(),
-  v.trim(),
-  v.maxLength(254, 'must be at most 254 characters'),
-  v.email('must be an email address'),
-);
+export const Email = v.pipe(v.string(), v.trim(), v.check(isMailable, 'must be an email address'));
 
 export const Color = v.pipe(
   v.string(),

@@ -27,6 +27,9 @@ export function mailableAddress(text: string): string | undefined {
 
 const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 
+/** Whether mail can be addressed to it: the one rule for everybody's address. */
+export const isMailable = (text: string) => mailableAddress(text) !== undefined;
+
 /** Lower case; undefined for what is not a name in the public domain name system. */
 function asciiDomain(text: string): string | undefined {
   if (!domainLetters.test(text)) return undefined;
