@@ -26,7 +26,7 @@ e2e: $(installed)
 bench: $(installed)
 	@$(tsx) test/bench/run.ts $(only)
 
-## faults: kills processes, connections and Postgres while answers come in, and prints what arrived; only=WORD picks
+## faults: kills processes, connections and Postgres while answers and mails go through, and prints what arrived; only=WORD picks
 faults: $(installed)
 	@$(tsx) test/faults/run.ts $(only)
 

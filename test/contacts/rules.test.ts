@@ -1,44 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { complainOfProperties, isEmail } from '../../src/contacts/rules.ts';
-
-const addresses = [
-  'ann@acme.test',
-  "o'brien+tag@mail.acme.test",
-  'a.b-c_d@xn--bcher-kva.example',
-  `${'a'.repeat(64)}@acme.test`,
-  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(55)}.test`,
-];
-for (const address of addresses) {
-  test(`${address.slice(0, 40)} is an address`, () => assert.equal(isEmail(address), true));
-}
-
-const others = [
-  '',
-  'ann',
-  '@acme.test',
-  'ann@',
-  'ann@localhost',
-  'ann@acme..test',
-  'ann@-acme.test',
-  'ann@127.0.0.1',
-  '.ann@acme.test',
-  'ann.@acme.test',
-  'a..b@acme.test',
-  'ann b@acme.test',
-  'ann@acme.test\n',
-  'ann@acme.test\r\nBcc: eve@evil.test',
-  'Ann <ann@acme.test>',
-  '"ann"@acme.test',
-  'ann@acme.test,eve@evil.test',
-  'ann@eve@acme.test',
-  `${'a'.repeat(65)}@acme.test`,
-  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(56)}.test`,
-];
-for (const text of others) {
-  test(`${JSON.stringify(text).slice(0, 40)} is no address`, () =>
-    assert.equal(isEmail(text), false));
-}
+import { complainOfProperties } from '../../src/contacts/rules.ts';
 
 /** `{"x":"..."}` of so many bytes. */
 const ofBytes = (bytes: number) => ({ x: 'a'.repeat(bytes - '{"x":""}'.length) });

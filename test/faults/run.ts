@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
 import { type Plan, runCampaign } from './campaign.ts';
 import { runFairness } from './fairness.ts';
+import { killMails } from './mail.ts';
 
 /** `make faults`: each way of breaking things, on a Postgres of its own. Words choose by title. */
 const plans: Plan[] = [
@@ -56,6 +57,13 @@ try {
     title: 'fairness: a dead subscriber with 50,000 deliveries beside a live one',
   };
   if (chosen(fairness)) console.log(fairness.title, await runFairness(server.url));
+  const mail = { title: 'mail: a sending process, killed 100 times at each of five points' };
+  if (chosen(mail)) {
+    for await (const { wrong, ...counts } of killMails(server.url, 100)) {
+      console.log(mail.title, counts, wrong.slice(0, 20));
+      if (wrong.length > 0) process.exitCode = 1;
+    }
+  }
 } finally {
   await server.stop();
   rmSync(home, { recursive: true, force: true });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isPlainName, mailableAddress, oneLine } from '../../src/platform/mail/address.ts';
+import {
+  isMailable,
+  isPlainName,
+  mailableAddress,
+  oneLine,
+} from '../../src/platform/mail/address.ts';
 
 const cases: [why: string, text: string, mailed: string | undefined][] = [
   ['an ordinary address', 'ada@example.com', 'ada@example.com'],
@@ -69,3 +74,40 @@ test('a name keeps its joiners and loses what breaks a line or turns it around',
   }
   assert.equal(oneLine(' How\r\nare\u202e you? '), 'How are you?');
 });
+
+const plainAddresses = [
+  'ann@acme.test',
+  "o'brien+tag@mail.acme.test",
+  'a.b-c_d@xn--bcher-kva.example',
+  `${'a'.repeat(64)}@acme.test`,
+  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(55)}.test`,
+];
+for (const address of plainAddresses) {
+  test(`${address.slice(0, 40)} is an address`, () => assert.equal(isMailable(address), true));
+}
+
+const noAddresses = [
+  '',
+  'ann',
+  '@acme.test',
+  'ann@',
+  'ann@localhost',
+  'ann@acme..test',
+  'ann@-acme.test',
+  'ann@127.0.0.1',
+  '.ann@acme.test',
+  'ann.@acme.test',
+  'a..b@acme.test',
+  'ann b@acme.test',
+  'ann@acme.test\r\nBcc: eve@evil.test',
+  'Ann <ann@acme.test>',
+  '"ann"@acme.test',
+  'ann@acme.test,eve@evil.test',
+  'ann@eve@acme.test',
+  `${'a'.repeat(65)}@acme.test`,
+  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(56)}.test`,
+];
+for (const text of noAddresses) {
+  test(`${JSON.stringify(text).slice(0, 40)} is no address`, () =>
+    assert.equal(isMailable(text), false));
+}
