@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { SMTPServer } from 'smtp-server';
 import type { Db } from '../../src/platform/db.ts';
 import { makeOrganization, makeSurvey } from '../support/make.ts';
-import type { Orders, Point } from './mail-process.ts';
+import type { Orders, Point } from './mail-points.ts';
 
 const script = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 const people = 8;

@@ -7,27 +7,7 @@ import { claim } from '../../src/sends/claim.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import { createMailing } from '../../src/sends/mailing.ts';
 import { readContact } from '../../src/sends/rules.ts';
-
-/** Where a process that sends can be struck down. */
-export const points = [
-  'before the claim commits',
-  'after the claim',
-  'before DATA',
-  'after the 250',
-  'after the record',
-  'nowhere',
-] as const;
-
-export type Point = (typeof points)[number];
-export type Orders = {
-  databaseUrl: string;
-  smtpUrl: string;
-  point: Point;
-  orgId: string;
-  surveyId: string;
-  /** To claim and mail; without any, the jobs that are left are run. */
-  emails: string[];
-};
+import type { Orders, Point } from './mail-points.ts';
 
 /** Sends as the service does, in a process of its own that dies by SIGKILL at the point it is told. */
 async function send({ databaseUrl, smtpUrl, point, ...order }: Orders) {
@@ -80,5 +60,4 @@ function strikingBeforeCommit(db: Db, dieAt: (here: Point) => void): Db {
   });
 }
 
-const [orders] = process.argv.slice(2);
-if (orders) await send(JSON.parse(orders) as Orders);
+await send(JSON.parse(process.argv[2]!) as Orders);

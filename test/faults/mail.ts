@@ -1,7 +1,7 @@
 import { connect } from '../../src/platform/db.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 import { broken, killAt, type Ledger, startPost } from './kills.ts';
-import { points } from './mail-process.ts';
+import { points } from './mail-points.ts';
 
 /** Kills a sending process at every point so many times, and counts what became of its mails. */
 export async function* killMails(databaseUrl: string, times: number) {

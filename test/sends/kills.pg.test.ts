@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { broken, killAt, startPost } from '../faults/kills.ts';
-import type { Point } from '../faults/mail-process.ts';
+import type { Point } from '../faults/mail-points.ts';
 import { testDatabase } from '../support/database.ts';
 
 const { db, url: databaseUrl } = await testDatabase();
