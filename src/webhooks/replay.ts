@@ -3,7 +3,7 @@ import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
 import { enqueue } from '../platform/outbox.ts';
 import { lockStanding } from './delivery.queries.ts';
-import { copyDeliveries } from './queries.ts';
+import { copyDeliveries } from './history.queries.ts';
 
 type ReplayTools = { db: Db; pump: () => void };
 type Which = { webhookId: string; deliveryId?: string; since?: Date };

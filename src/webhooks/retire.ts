@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db.ts';
-import { deleteOldDeliveries } from './queries.ts';
+import { deleteOldDeliveries } from './history.queries.ts';
 
 const keptPerWebhook = 50;
 const keptDays = 30;

@@ -6,6 +6,7 @@ import { parseBody } from '../platform/http.ts';
 import { isUuid } from '../platform/parse.ts';
 import type { DeliverTools } from './deliver.ts';
 import { eventTypes } from './events.ts';
+import { listDeliveries } from './history.queries.ts';
 import {
   changeWebhook,
   createWebhook,
@@ -13,7 +14,7 @@ import {
   type ManageTools,
   renewSecret,
 } from './manage.ts';
-import { deleteWebhook, listDeliveries, listWebhooks } from './queries.ts';
+import { deleteWebhook, listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
 import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
 import { tryWebhook } from './try.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteOldDeliveries } from '../../src/webhooks/queries.ts';
+import { deleteOldDeliveries } from '../../src/webhooks/history.queries.ts';
 import { testDatabase } from '../support/database.ts';
 import { countDeliveries, makeBacklog } from '../support/lanes.ts';
 
