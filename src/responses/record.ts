@@ -71,7 +71,10 @@ export function eventsOf(answer: Pick<NewAnswer, 'id' | 'category'>, given: Told
   return [received, detractorDetected({ ...told, excerpt })];
 }
 
-/** Statements of a transaction travel together: the lock and the answer cost one round trip. */
+/**
+ * Statements of a transaction travel together: the lock, the answer and the look whether it was the
+ * last cost one round trip. Each sees what those before it did.
+ */
 async function recordPerhapsLast(
   tx: Sql,
   answer: NewAnswer,
@@ -81,7 +84,7 @@ async function recordPerhapsLast(
   const [, recorded] = await Promise.all([
     holdForCompletion(tx, org_id, survey_id),
     insertAnswer(tx, answer, events),
+    completeIfAnswered(tx, org_id, survey_id),
   ]);
-  if (recorded) await completeIfAnswered(tx, org_id, survey_id);
   return recorded;
 }

@@ -3,6 +3,7 @@ import { compose } from '../platform/mail/compose.ts';
 import type { DkimSigner } from '../platform/mail/dkim.ts';
 import type { MailOutcome as Sent } from '../platform/mail/outcome.ts';
 import type { Envelope, Leaving } from '../platform/mail/smtp.ts';
+import { remembering } from '../platform/remember.ts';
 import { type SurveyMail, surveyFilling, surveyMail } from './mail.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import type { MailOutcome } from './rules.ts';
@@ -26,6 +27,7 @@ const mostTemplates = 200;
 
 /** Writes mails and sends them. A survey's mail is composed once and filled for each contact. */
 export function createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain }: Tools) {
+  // A survey that was changed is another argument.
   const templateFor = remembering(mostTemplates, (mail: SurveyMail) => compose(surveyMail(mail)));
 
   async function send(claimed: ClaimedMail, leaving: Leaving = {}): Promise<MailOutcome> {
@@ -69,17 +71,4 @@ function judged(sent: Sent): MailOutcome {
   if (!sent.permanent) return { kind: 'transient', response: sent.response };
   const { response, unknownMailbox } = sent;
   return { kind: 'permanent', response, unknownMailbox };
-}
-
-/** The results for the latest distinct arguments. A changed survey is another argument. */
-function remembering<In extends object, Out>(most: number, make: (argument: In) => Out) {
-  const results = new Map<string, Out>();
-  return (argument: In): Out => {
-    const key = JSON.stringify(argument);
-    const result = results.get(key) ?? make(argument);
-    results.delete(key);
-    results.set(key, result);
-    if (results.size > most) results.delete(results.keys().next().value ?? key);
-    return result;
-  };
 }

@@ -1,5 +1,6 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
+import { remembering } from '../platform/remember.ts';
 import { type Theme, themeOf } from './color.ts';
 import { pageHeaders } from './headers.ts';
 import type { Language } from './language.ts';
@@ -22,14 +23,22 @@ export type PageContent = {
 };
 
 const neutralColor = '#4a5568';
+const mostLooks = 500;
 
 /** A whole page as text, and the headers it must be sent with: they vouch for its style by hash. */
 export function renderPage(content: PageContent): Page {
-  const theme = themeOf(content.sender?.color ?? neutralColor);
-  const style = themeStyle(theme) + pageStyle + (content.style ?? '');
+  const color = content.sender?.color ?? neutralColor;
+  const { theme, style, headers } = lookOf({ color, rules: content.style ?? '' });
   const document = <Document {...content} theme={theme} style={style} />;
-  return { html: `<!doctype html>${document}`, headers: pageHeaders(style) };
+  return { html: `<!doctype html>${document}`, headers };
 }
+
+/** Finding readable colours and hashing the style is half the work of a page, and few looks there are. */
+const lookOf = remembering(mostLooks, ({ color, rules }: { color: string; rules: string }) => {
+  const theme = themeOf(color);
+  const style = themeStyle(theme) + pageStyle + rules;
+  return { theme, style, headers: pageHeaders(style) };
+});
 
 type DocumentProps = PageContent & { theme: Theme; style: string };
 
