@@ -1,0 +1,12 @@
+/** The same function, with its results for the latest distinct arguments kept. It must be pure. */
+export function remembering<In extends object, Out>(most: number, make: (argument: In) => Out) {
+  const results = new Map<string, Out>();
+  return (argument: In): Out => {
+    const key = JSON.stringify(argument);
+    const result = results.get(key) ?? make(argument);
+    results.delete(key);
+    results.set(key, result);
+    if (results.size > most) results.delete(results.keys().next().value ?? key);
+    return result;
+  };
+}
