@@ -13,12 +13,14 @@ async function makeKey(cwd: string): Promise<string> {
   return JSON.parse(made.stdout).key;
 }
 
-/** Whether the service knows the key: a request without a good one is a 401, whatever it asks for. */
+/** Whether the service knows the key: then the new organization is told that it has no surveys. */
 async function knows(url: string, key: string): Promise<boolean> {
-  const { status } = await fetch(`${url}/api/v1/surveys`, {
-    headers: { 'X-API-Key': key },
-  });
-  return status !== 401;
+  const response = await fetch(`${url}/api/v1/surveys`, { headers: { 'X-API-Key': key } });
+  if (response.status === 401) return false;
+  assert.equal(response.status, 200);
+  const { data } = (await response.json()) as { data: unknown[] };
+  assert.deepEqual(data, []);
+  return true;
 }
 
 test('the binary is one file of at most 150 MB', () => {
