@@ -32,7 +32,10 @@ export async function listDeliveries(sql: Sql, orgId: string, webhookId: string,
 const iso = (sql: Sql, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** New deliveries of events that the webhook was told before, or should have been. */
+/**
+ * New deliveries of events that the webhook was told before, or should have been. Their time is the
+ * clock's: this transaction may have begun before what it copies, and a copy must be the later one.
+ */
 export async function copyDeliveries(
   sql: Sql,
   orgId: string,
@@ -47,8 +50,10 @@ export async function copyDeliveries(
               and later.created_at > d.created_at
           )`;
   const copies = await sql`
-    insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at, traceparent)
-    select d.org_id, d.message_id, d.webhook_id, d.event, d.body, now(), d.traceparent
+    insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at, traceparent,
+                            created_at)
+    select d.org_id, d.message_id, d.webhook_id, d.event, d.body, now(), d.traceparent,
+           clock_timestamp()
     from deliveries d
     where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and ${which}
     order by d.created_at, d.id`;
