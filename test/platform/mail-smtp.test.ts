@@ -51,7 +51,7 @@ const refusals: [why: string, script: Script, expected: Partial<MailOutcome> & o
   ['a full disk at DATA is transient', { DATA: '452 4.3.1 full' }, { permanent: false, code: 452 }],
   ['spam after the dot is permanent', { dot: '554 5.7.1 spam' }, { permanent: true, code: 554 }],
   [
-    'a 4xx after the dot is a definite no for now',
+    'a 4xx after the dot is a definite no to this try',
     { dot: '451 4.3.0 try' },
     { permanent: false, code: 451 },
   ],
