@@ -6,7 +6,7 @@ import { answerOnce } from './keys/idempotency.ts';
 import type { Db } from './platform/db.ts';
 import { docsRoutes } from './platform/docs/page.tsx';
 import { type Checks, healthRoutes } from './platform/health.ts';
-import { answerError, nameRequests, type RequestEnv, refuseNul } from './platform/http.ts';
+import { answerError, followRequests, type RequestEnv, refuseNul } from './platform/http.ts';
 import type { Log } from './platform/log.ts';
 import { answerNoRoute } from './platform/methods.ts';
 import type { Secrets } from './platform/secrets.ts';
@@ -55,7 +55,7 @@ export type AppTools = {
 export function createApp(tools: AppTools) {
   const app = new Hono<RequestEnv>();
   return app
-    .use(nameRequests)
+    .use(followRequests)
     .onError(answerError(tools.log, showTrouble))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks))

@@ -1,6 +1,7 @@
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { httpAddress, openDatabase, type Tools } from './deployment.ts';
+import { writeLines } from './observations/lines.ts';
 import { databaseChecks } from './platform/health.ts';
 import type { Jobs } from './platform/jobs/start.ts';
 import { listen } from './platform/listen.ts';
@@ -41,6 +42,11 @@ type Start = { config: Config; log: Log; parts: Parts; say: Tools['say'] };
 
 /** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */
 async function start({ config, log, parts, say }: Start) {
+  await parts.start(
+    'lines',
+    () => writeLines(log),
+    (end) => end(),
+  );
   const door = await parts.start(
     'port',
     () => listen(config),
@@ -76,7 +82,11 @@ async function start({ config, log, parts, say }: Start) {
   );
   await parts.start(
     'redaction',
-    () => setTimeout(() => prepareRedaction().catch((err) => log.error({ err })), prepareAfterMs),
+    () =>
+      setTimeout(
+        () => prepareRedaction().catch((err) => log.error({ err }, 'names will be known later')),
+        prepareAfterMs,
+      ),
     (it) => clearTimeout(it),
   );
   await parts.start(

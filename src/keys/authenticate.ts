@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory';
 import { Refusal } from '../errors.ts';
+import { rateLimited } from '../happenings.ts';
 import { clientAddress } from '../platform/address.ts';
 import type { Db } from '../platform/db.ts';
 import type { RequestEnv } from '../platform/http.ts';
@@ -32,11 +33,15 @@ export const authenticate = ({ db, settings: { rateLimit } }: Tools) =>
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
 
     const quota = known ? rateLimit : unknownKeyLimit;
-    if (used > quota) throw overLimit(quota, { used, resets_in_seconds });
+    if (used > quota) {
+      rateLimited.tell({ by: known ? 'key' : 'address' });
+      throw overLimit(quota, { used, resets_in_seconds });
+    }
     if (!known) {
       throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
     }
     c.set('key', found);
+    c.set('orgId', found.org_id);
     await next();
   });
 

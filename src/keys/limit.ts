@@ -1,16 +1,20 @@
 import { Refusal } from '../errors.ts';
+import { rateLimited } from '../happenings.ts';
 import type { Sql } from '../platform/db.ts';
 import { type Count, countSubject } from './queries.ts';
 
-type Limit = { what: string; address: string; quota: number };
+type Limit = { what: 'share'; address: string; quota: number };
 
 /**
- * Counts one request of an address for `what` (a word such as `share`) against its clock minute, exactly
+ * Counts one request of an address for `what` against its clock minute, exactly
  * across processes, and refuses it when that is one too many.
  */
 export async function limitAddress(sql: Sql, { what, address, quota }: Limit) {
   const count = await countSubject(sql, `${what}:${address}`);
-  if (count.used > quota) throw overLimit(quota, count);
+  if (count.used > quota) {
+    rateLimited.tell({ by: what });
+    throw overLimit(quota, count);
+  }
 }
 
 export function overLimit(quota: number, { resets_in_seconds }: Count): Refusal {

@@ -5,12 +5,28 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { GenericSchema } from 'valibot';
 import { notFound, Refusal, type RefusalKind } from '../errors.ts';
 import { isDatabaseAway } from './db.ts';
+import { happening } from './happening.ts';
 import { parseJson } from './json.ts';
 import type { Log } from './log.ts';
 import { parse } from './parse.ts';
 
-/** What every request carries, and its body once it was read. */
-export type RequestEnv = { Variables: { requestId: string; body?: string } };
+/** What every request carries; its body once it was read, and whose it is once that is known. */
+export type RequestEnv = {
+  Variables: { requestId: string; body?: string; orgId?: string; traceparent?: string };
+};
+
+export type EndedRequest = {
+  method: string;
+  /** The route as it is written, `/s/:token`; never the path, which may hold a secret. */
+  route: string;
+  status: number;
+  ms: number;
+  requestId: string;
+  orgId: string | null;
+  traceparent: string | null;
+};
+
+export const requestEnded = happening<EndedRequest>();
 
 export const statusOf = {
   invalid: 400,
@@ -28,14 +44,30 @@ export const statusOf = {
 const largestBody = 1024 * 1024;
 const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Accepts the caller's request id or makes one, and echoes it. */
-export const nameRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
+/** Accepts the caller's request id or makes one, echoes it, and tells of the request when it has ended. */
+export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
+  const began = performance.now();
   const given = c.req.header('X-Request-Id');
   const requestId = given && requestIdForm.test(given) ? given : randomUUID();
   c.set('requestId', requestId);
   c.header('X-Request-Id', requestId);
   await next();
+  requestEnded.tell({
+    method: c.req.method,
+    route: routeOf(c),
+    status: c.res.status,
+    ms: performance.now() - began,
+    requestId,
+    orgId: c.get('orgId') ?? null,
+    traceparent: c.get('traceparent') ?? null,
+  });
 };
+
+/** Of a path that leads nowhere only what catches every such path is known. */
+function routeOf(c: Context): string {
+  const route = routePath(c, -1);
+  return route.endsWith('*') ? 'none' : route;
+}
 
 /**
  * Refuses an address with the character NUL in it, which Postgres cannot store and nobody means. Everything
@@ -57,7 +89,7 @@ export const answerError =
   (error, c) => {
     const refusal = refusalIn(error);
     if (!refusal) {
-      log.error({ err: fault(error), request_id: c.var.requestId, path: routePath(c) }, 'fault');
+      log.error({ err: error, request_id: c.var.requestId, route: routeOf(c) }, 'fault');
       return showTrouble(c, 500) ?? c.json(errorBody(c, 'internal error', 'internal'), 500);
     }
     const { kind, retryInSeconds } = refusal;
@@ -73,14 +105,6 @@ const errorBody = (c: Context<RequestEnv>, error: string, code: string, details 
   code,
   ...details,
   request_id: c.var.requestId,
-});
-
-/** An error without the values that Postgres puts beside its message: those are somebody's. */
-const fault = ({ name, message, stack, ...rest }: Error & { code?: unknown }) => ({
-  type: name,
-  message,
-  stack,
-  code: rest.code,
 });
 
 /** The refusal that an error is or comes to; nothing for a fault. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { answered } from '../happenings.ts';
 import type { Db, Sql } from '../platform/db.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
-import { detractorDetected, responseReceived } from '../webhooks/events.ts';
+import { detractorDetected, type Event, responseReceived } from '../webhooks/events.ts';
 import { insertAnswer, type NewAnswer } from './record.queries.ts';
 
 /**
@@ -40,8 +41,24 @@ export async function recordAnswer({ db, pump }: { db: Db; pump: () => void }, g
       ? await db.begin((tx) => recordPerhapsLast(tx, answer, events))
       : await insertAnswer(db, answer, events);
 
-  if (recorded) pump();
+  if (recorded) {
+    pump();
+    answered.tell(factsOf(answer, given, events));
+  }
   return recorded;
+}
+
+function factsOf(answer: NewAnswer, given: Given, events: readonly Event[]) {
+  return {
+    orgId: answer.org_id,
+    surveyId: answer.survey_id,
+    responseId: answer.id,
+    type: given.surveyType,
+    category: answer.category,
+    held: answer.held_reason,
+    events: events.map(({ type }) => type),
+    traceparent: answer.traceparent,
+  };
 }
 
 function newAnswer(given: Given): NewAnswer {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mailed } from '../happenings.ts';
 import { type Db, isDatabaseAway, isDeadlock } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import {
@@ -82,6 +83,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
 
   async function mailOne(mail: ClaimedMail, { endsAt, signal }: Time) {
     let attempt = mail.attempts;
+    const since = performance.now() - mail.claimed_ms_ago;
     for (let tries = attempt + 1; ; tries++) {
       const tried = await slots.run(() => tryOnce(mail, signal));
       if (tried.withdrawn) return;
@@ -91,6 +93,8 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       // A mail that did not get as far as to leave is still claimed, as the row says.
       if (left || settlement.status !== 'again')
         await record(settledMail(mail, attempt, settlement));
+      const sinceMs = performance.now() - since;
+      mailed.tell(factsOf(mail, { attempt: tries, settlement, ms: tried.ms, sinceMs }));
       if (settlement.status !== 'again') return;
       await sleep(settlement.inMs);
     }
@@ -98,13 +102,14 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
 
   async function tryOnce(mail: ClaimedMail, signal: AbortSignal) {
     let [attempt, withdrawn]: [number | undefined, boolean] = [undefined, false];
+    const began = performance.now();
     const mayLeave = async () => {
       attempt = await begin(mail);
       withdrawn = attempt === undefined;
       return !withdrawn;
     };
     const outcome = await mailer.send(mail, { signal, mayLeave });
-    return { outcome, attempt, withdrawn };
+    return { outcome, attempt, withdrawn, ms: performance.now() - began };
   }
 
   return { mail };
@@ -142,6 +147,19 @@ function settledMail(
       return { ...row, status: 'failed', contact_status, reason, bounced };
     }
   }
+}
+
+type Outcome = 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
+type Ended = { attempt: number; settlement: Settlement; ms: number; sinceMs: number };
+
+function factsOf(mail: ClaimedMail, { settlement, ...ended }: Ended) {
+  const { id: sendId, org_id: orgId, survey_id: surveyId, traceparent } = mail;
+  return { sendId, orgId, surveyId, traceparent, ...ended, outcome: outcomeOf(settlement) };
+}
+
+function outcomeOf(settlement: Settlement): Outcome {
+  if (settlement.status === 'again') return 'retry';
+  return settlement.status === 'failed' && settlement.bounced ? 'bounced' : settlement.status;
 }
 
 /** One statement, but for mails that failed: their months are locked first. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sendAnswered } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
 import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';
@@ -33,8 +34,10 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
   const claimed = await claim(tools.db, where, { requestId, submitted, traceparent });
   tools.pump();
 
-  const results = claimed.claimed.size > 0 ? await waitForAll(tools, where, requestId) : new Map();
-  return answer(where, claimed, resultsOf(submitted, claimed, results));
+  const known = claimed.claimed.size > 0 ? await waitForAll(tools, where, requestId) : new Map();
+  const results = resultsOf(submitted, claimed, known);
+  sendAnswered.tell({ ...where, results });
+  return answer(where, claimed, results);
 }
 
 /** What a send would do: the same judgement and the same answer, nothing written, nothing sent. */

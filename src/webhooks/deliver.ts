@@ -1,4 +1,5 @@
-import type { Db } from '../platform/db.ts';
+import { attempted, deactivated } from '../happenings.ts';
+import type { Db, Sql } from '../platform/db.ts';
 import type { FailureKind } from '../platform/outbound/post.ts';
 import { enqueue } from '../platform/outbox.ts';
 import type { Secrets } from '../platform/secrets.ts';
@@ -67,28 +68,33 @@ export const isOurFault = ({ errorKind }: Answer) =>
  * stands, and whether it is switched off. Says whether jobs were written.
  */
 export async function record(db: Db, lane: Lane, outcomes: readonly Outcome[]): Promise<boolean> {
-  return await db.begin(async (tx) => {
-    const webhook = await lockStanding(tx, lane);
-    if (!webhook) return false;
+  const { counted, retries, switchedOff } = await db.begin((tx) => write(tx, lane, outcomes));
+  for (const outcome of counted) attempted.tell(factsOf(outcome));
+  if (switchedOff) deactivated.tell({ orgId: lane.org_id, webhookId: lane.webhook_id });
+  return retries > 0 || switchedOff;
+}
 
-    const saved = await saveAttempts(tx, lane, outcomes.map(attemptRow));
-    const news = new Set(saved.map(({ id }) => id));
-    const counted = outcomes.filter(({ delivery }) => news.has(delivery.id));
-    const standing = standAfter(counted.map(attemptOf), webhook.failure_count);
-    await saveStanding(tx, lane, {
-      failures: standing.failures,
-      deactivatedReason: webhook.active ? standing.deactivatedReason : null,
-    });
+async function write(tx: Sql, lane: Lane, outcomes: readonly Outcome[]) {
+  const webhook = await lockStanding(tx, lane);
+  if (!webhook) return { counted: [], retries: 0, switchedOff: false };
 
-    const retries = saved.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
-    await enqueue(
-      tx,
-      retries.map((runAt) => ({ task: 'webhooks.deliver', payload: lane, runAt })),
-    );
-    const switchedOff = webhook.active && standing.deactivatedReason !== null;
-    if (switchedOff) await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload: lane }]);
-    return retries.length > 0 || switchedOff;
+  const saved = await saveAttempts(tx, lane, outcomes.map(attemptRow));
+  const news = new Set(saved.map(({ id }) => id));
+  const counted = outcomes.filter(({ delivery }) => news.has(delivery.id));
+  const standing = standAfter(counted.map(attemptOf), webhook.failure_count);
+  await saveStanding(tx, lane, {
+    failures: standing.failures,
+    deactivatedReason: webhook.active ? standing.deactivatedReason : null,
   });
+
+  const retries = saved.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
+  await enqueue(
+    tx,
+    retries.map((runAt) => ({ task: 'webhooks.deliver', payload: lane, runAt })),
+  );
+  const switchedOff = webhook.active && standing.deactivatedReason !== null;
+  if (switchedOff) await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload: lane }]);
+  return { counted, retries: retries.length, switchedOff };
 }
 
 const attemptOf = ({ delivery, answer }: Outcome): Attempt => ({
@@ -96,6 +102,24 @@ const attemptOf = ({ delivery, answer }: Outcome): Attempt => ({
   statusCode: answer.statusCode,
   error: answer.error,
 });
+
+function factsOf(outcome: Outcome) {
+  const { delivery, answer } = outcome;
+  const { status } = judge(attemptOf(outcome));
+  return {
+    orgId: delivery.org_id,
+    webhookId: delivery.webhook_id,
+    deliveryId: delivery.id,
+    event: delivery.event,
+    attempt: delivery.attempts + 1,
+    outcome: status === 'pending' ? ('retry' as const) : status,
+    statusCode: answer.statusCode,
+    error: answer.errorKind,
+    ms: answer.durationMs,
+    sinceMs: Math.max(Date.now() - delivery.created_at.getTime(), 0),
+    traceparent: delivery.traceparent,
+  };
+}
 
 function attemptRow(outcome: Outcome): AttemptRow {
   const { delivery, answer, at } = outcome;

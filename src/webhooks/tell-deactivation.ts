@@ -32,7 +32,8 @@ export async function tellDeactivation(tools: TellTools, { org_id, webhook_id }:
     slots: {},
   });
   const outcome = await transport.send({ from, to }, message);
-  if (outcome.kind !== 'accepted') log.warn({ webhook_id, outcome }, 'a notice was not mailed');
+  if (outcome.kind !== 'accepted')
+    log.warn({ webhook_id, outcome: outcome.kind }, 'a notice was not mailed');
 }
 
 function wordsOf({ url, deactivated_at, deactivated_reason }: Deactivation) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { notFound } from '../errors.ts';
+import { attempted } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
 import type { DeliverTools } from './deliver.ts';
@@ -41,6 +42,15 @@ export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey
   await insertTried(tools.db, key.org_id, {
     ...{ id: deliveryId, webhook_id: id, event, body, status, at },
     ...outcome,
+  });
+  attempted.tell({
+    ...{ orgId: key.org_id, webhookId: id, deliveryId, event, attempt: 1 },
+    outcome: status,
+    statusCode: status_code,
+    error: answer.errorKind,
+    ms: duration_ms,
+    sinceMs: Date.now() - at.getTime(),
+    traceparent: null,
   });
   return { delivered, ...outcome, delivery_id: deliveryId };
 }

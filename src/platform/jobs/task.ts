@@ -1,6 +1,7 @@
 import type { JobHelpers, TaskList } from 'graphile-worker';
 import * as v from 'valibot';
 import { isDatabaseAway } from '../db.ts';
+import { happening } from '../happening.ts';
 import type { Log } from '../log.ts';
 
 /** What is known of a job beside its payload. */
@@ -14,6 +15,9 @@ export type JobRun = {
   /** The `traceparent` of whatever caused the job. */
   traceparent: string | undefined;
 };
+
+/** How a run of a job ended. */
+export const jobRan = happening<{ task: string; ms: number; failed: boolean }>();
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
 
@@ -36,10 +40,17 @@ export function graphileTasks(tasks: Record<string, Task>, { around, log }: Surr
   for (const [name, run] of Object.entries(tasks)) {
     list[name] = async (payload, helpers) => {
       const job = describe(name, payload, helpers);
-      await around(job, () => run(payload, job)).catch((error) => {
+      const began = performance.now();
+      const ended = (failed: boolean) =>
+        jobRan.tell({ task: name, ms: performance.now() - began, failed });
+      try {
+        await around(job, () => run(payload, job));
+        ended(false);
+      } catch (error) {
+        ended(true);
         logFailure(log, job, error);
         throw error; // so that the queue runs the job again
-      });
+      }
     };
   }
   return list;

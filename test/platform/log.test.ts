@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, type Fields } from '../../src/platform/log.ts';
+import { terminalLine } from '../../src/platform/log-terminal.ts';
+
+function logged(act: (log: ReturnType<typeof createLog>) => void, level = 'info' as const) {
+  const lines: string[] = [];
+  act(createLog({ level, to: { write: (line) => void lines.push(line) } }));
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('a line has its time, level, message and fields', () => {
+  const [line] = logged((log) => log.warn({ attempt: 2, task: 'keys.expire' }, 'failed'));
+  assert.deepEqual(Object.keys(line!), ['level', 'time', 'attempt', 'task', 'msg']);
+  assert.equal(line!['level'], 'warn');
+  assert.equal(new Date(String(line!['time'])).toISOString(), line!['time']);
+});
+
+test('a field that is not on the list does not reach the line', () => {
+  const fields = { email: 'anna@example.org', status: 200 } as Fields;
+  const [line] = logged((log) => log.info(fields, 'request'));
+  assert.deepEqual([line!['status'], 'email' in line!], [200, false]);
+});
+
+test('what is below the level is not written', () => {
+  assert.equal(logged((log) => log.debug('quiet')).length, 0);
+});
+
+const quoting: [string, string][] = [
+  ['invalid input syntax for type uuid: "anna-geheim"', 'invalid input syntax for type uuid: "…"'],
+  ['relation "responses" does not exist', 'relation "responses" does not exist'],
+  ['550 5.1.1 <anna@example.org>: no such user', '550 5.1.1 <…>: no such user'],
+  [
+    `Unexpected token 'A', "Anna says" is not valid JSON`,
+    'Unexpected token "…", "…" is not valid JSON',
+  ],
+  ['key ask_live_Ab12Cd34_9f8Zq1Xw7Lk refused', 'key … refused'],
+  [
+    'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
+    'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
+  ],
+];
+for (const [message, kept] of quoting) {
+  test(`of an error that says ${message} the log keeps: ${kept}`, () => {
+    const [line] = logged((log) => log.error({ err: new Error(message) }, 'fault'));
+    assert.equal((line!['err'] as { message: string }).message, kept);
+    assert.ok(!JSON.stringify(line).includes('geheim'));
+  });
+}
+
+test('an error keeps its code, its frames and its cause, and no value that Postgres put beside it', () => {
+  const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
+  const error = Object.assign(new Error('duplicate key', { cause }), {
+    code: '23505',
+    detail: 'Key (email)=(anna@example.org) already exists.',
+  });
+  const [line] = logged((log) => log.error({ err: error }, 'fault'));
+  const err = line!['err'] as { code: string; stack: string; cause: { code: string } };
+  assert.deepEqual([err.code, err.cause.code], ['23505', 'ECONNRESET']);
+  assert.match(err.stack, /^\s+at .*log\.test\.ts/);
+  assert.ok(!JSON.stringify(line).includes('anna@'));
+});
+
+test('on a terminal a line is read without braces, an error under it', () => {
+  const json = JSON.stringify({
+    ...{ level: 'error', time: '2026-01-02T03:04:05.000Z', task: 'keys.expire' },
+    ...{ err: { type: 'Error', code: 'X1', message: 'no', stack: '    at here' }, msg: 'failed' },
+  });
+  const text = terminalLine(json, { colors: false });
+  assert.match(
+    text,
+    /^\d\d:\d\d:\d\d error failed task=keys\.expire\n {2}Error X1: no\n {4}at here\n$/,
+  );
+});
