@@ -9,10 +9,20 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
  * service itself: no address, no name, no comment, no token, nothing that a server or a database said.
  */
 const allowed = [
-  ...['err', 'request_id', 'trace_id', 'method', 'route', 'status', 'ms'],
-  ...['org_id', 'survey_id', 'response_id', 'send_id', 'webhook_id', 'delivery_id'],
-  ...['event', 'type', 'category', 'held', 'attempt', 'outcome', 'error', 'why'],
-  ...['task', 'job', 'runner', 'restarts', 'part', 'from', 'signal', 'count', 'version'],
+  ...[
+    'err',
+    'method',
+    'route',
+    'status',
+    'event',
+    'type',
+    'category',
+    'held',
+    'attempt',
+    'outcome',
+  ],
+  ...['error', 'why', 'task', 'job', 'runner', 'restarts', 'part', 'from', 'ms', 'request_id'],
+  ...['trace_id', 'delivery_id', 'send_id', 'response_id', 'webhook_id', 'survey_id', 'org_id'],
 ] as const;
 
 type Field = (typeof allowed)[number];
