@@ -9,6 +9,7 @@ import { type Checks, healthRoutes } from './platform/health.ts';
 import { answerError, followRequests, type RequestEnv, refuseNul } from './platform/http.ts';
 import type { Log } from './platform/log.ts';
 import { answerNoRoute } from './platform/methods.ts';
+import { type MetricsTools, metricsRoutes } from './platform/metrics/routes.ts';
 import type { Secrets } from './platform/secrets.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
@@ -49,6 +50,8 @@ export type AppTools = {
   mailbox: boolean;
   isAddress: (text: string) => boolean;
   excerpt: Excerpt;
+  /** Unless metrics have an address of their own. */
+  metrics?: MetricsTools | undefined;
 };
 
 /** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
@@ -59,6 +62,7 @@ export function createApp(tools: AppTools) {
     .onError(answerError(tools.log, showTrouble))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks))
+    .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())
     .use('/api/*', authenticate(tools))
     .use(refuseNul)
     .use('/api/*', answerOnce(tools))

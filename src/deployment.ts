@@ -4,6 +4,7 @@ import { awaitDatabase } from './platform/await-database.ts';
 import { connect, type Db } from './platform/db.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './platform/embedded/embedded.ts';
 import { migrate, refuseOldPostgres, schemaState } from './platform/migrate.ts';
+import { type PoolUse, watchPool } from './platform/pool-use.ts';
 import { readServiceRecord } from './platform/service-record.ts';
 
 /** What every command has of the world outside: its settings, and where words go. */
@@ -22,6 +23,8 @@ export type Tools = {
 
 export type Database = {
   db: Db;
+  /** How much of `db` is in use. */
+  pool: () => PoolUse;
   url: string;
   /** Where the data directory really is: a relative path means nothing to who became another account. */
   dataDir: string;
@@ -41,14 +44,15 @@ export async function openDatabase(
 ): Promise<Database> {
   const embedded = config.databaseUrl ? undefined : await openEmbedded(config, { say, serving });
   const url = config.databaseUrl ?? embedded!.url;
-  const db = connect(url, { connections });
+  const { db, use: pool } = watchPool(connect(url, { connections }));
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
     await embedded?.stop();
   };
   try {
     await awaitDatabase(db, { seconds: config.databaseWaitSeconds, say });
-    return { db, url, dataDir: embedded?.dataDir ?? config.dataDir, close, lost: lossOf(embedded) };
+    const dataDir = embedded?.dataDir ?? config.dataDir;
+    return { db, pool, url, dataDir, close, lost: lossOf(embedded) };
   } catch (error) {
     await close();
     throw error;

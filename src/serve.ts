@@ -2,6 +2,8 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { httpAddress, openDatabase, type Tools } from './deployment.ts';
 import { writeLines } from './observations/lines.ts';
+import { startCounting } from './observations/metrics.ts';
+import { showMetrics, takeMetricsAddress } from './observations/show.ts';
 import { databaseChecks } from './platform/health.ts';
 import type { Jobs } from './platform/jobs/start.ts';
 import { listen } from './platform/listen.ts';
@@ -47,11 +49,13 @@ async function start({ config, log, parts, say }: Start) {
     () => writeLines(log),
     (end) => end(),
   );
+  const counting = await parts.start('counting', startCounting, (it) => it.stop());
   const door = await parts.start(
     'port',
     () => listen(config),
     (it) => it.close(),
   );
+  const metricsDoor = await takeMetricsAddress(config, { parts, say });
   const database = await parts.start(
     'database',
     () => openDatabase(config, { say, connections, serving: true }),
@@ -70,8 +74,12 @@ async function start({ config, log, parts, say }: Start) {
     runners: () => runnersDown(work.jobs.state()),
     draining: () => (state.draining ? 'is stopping' : undefined),
   };
+  const metrics = await showMetrics(
+    { config, parts, log, counting, door: metricsDoor },
+    { ...database, checks, runners: work.jobs.state },
+  );
   const app = createApp({
-    ...{ db, log, settings: config, checks, publicUrl, ...work },
+    ...{ db, log, settings: config, checks, publicUrl, metrics, ...work },
     isAddress: isMailable,
     excerpt: redactedExcerpt,
   });

@@ -32,7 +32,8 @@ export function healthRoutes(checks: Checks) {
     });
 }
 
-async function findRed(checks: Checks): Promise<Record<string, string>> {
+/** What is wrong, by the name of what was looked at. */
+export async function findRed(checks: Checks): Promise<Record<string, string>> {
   const looks = Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)]);
   return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
 }

@@ -1,0 +1,51 @@
+import { type Db, one } from '../platform/db.ts';
+import type { Reading, Readings } from '../platform/metrics/instrument.ts';
+import { tasks } from './instruments.ts';
+import {
+  avoidFullScans,
+  countOutbox,
+  countPendingDeliveries,
+  countPendingMails,
+  countWebhooks,
+  limitTime,
+  listWaiting,
+  type Waiting,
+} from './queries.ts';
+
+const longestStatementMs = 1000;
+
+/** What waits in the database, the same for all processes. One round trip. */
+export async function lookIntoDatabase(db: Db): Promise<Readings> {
+  return await db.begin('read only', async (tx) => {
+    const [, waiting, outbox, webhooks, , deliveries, mails] = await Promise.all([
+      limitTime(tx, longestStatementMs),
+      listWaiting(tx),
+      countOutbox(tx),
+      countWebhooks(tx),
+      avoidFullScans(tx),
+      countPendingDeliveries(tx),
+      countPendingMails(tx),
+    ]);
+    const [webhook, mail] = [one(deliveries), one(mails)];
+    return {
+      askback_queue_jobs: byTask(waiting, ({ jobs }) => jobs),
+      askback_queue_oldest_seconds: byTask(waiting, ({ oldest_seconds }) => oldest_seconds),
+      askback_outbox_rows: [{ labels: {}, value: one(outbox).rows }],
+      askback_webhooks: by('state', one(webhooks)),
+      askback_pending_deliveries: by('channel', { webhook: webhook.pending, mail: mail.pending }),
+      askback_pending_oldest_seconds: by('channel', {
+        webhook: webhook.oldest_seconds,
+        mail: mail.oldest_seconds,
+      }),
+    };
+  });
+}
+
+/** Of a task without jobs it is known that nothing waits. */
+function byTask(waiting: readonly Waiting[], value: (row: Waiting) => number): Reading[] {
+  const found = new Map(waiting.map((row) => [row.task, value(row)]));
+  return tasks.map((task) => ({ labels: { task }, value: found.get(task) ?? 0 }));
+}
+
+export const by = (label: string, values: Readonly<Record<string, number>>): Reading[] =>
+  Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));

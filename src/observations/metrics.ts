@@ -1,0 +1,94 @@
+import type { Db } from '../platform/db.ts';
+import { type Checks, findRed } from '../platform/health.ts';
+import type { Jobs } from '../platform/jobs/start.ts';
+import type { Family } from '../platform/metrics/exposition.ts';
+import type { Readings } from '../platform/metrics/instrument.ts';
+import { observedFamilies } from '../platform/metrics/observed.ts';
+import { createMeterRecorder, observeFor, openMeter } from '../platform/metrics/otlp.ts';
+import { watchProcess } from '../platform/metrics/process.ts';
+import { createRecorder } from '../platform/metrics/recorder.ts';
+import { seldom } from '../platform/metrics/seldom.ts';
+import type { PoolUse } from '../platform/pool-use.ts';
+import { countHappenings } from './count.ts';
+import { by, lookIntoDatabase } from './database.ts';
+import { instruments } from './instruments.ts';
+
+const scope = 'askback';
+const lookEveryMs = 5000;
+/** Who asks for metrics hears what is known by then: less than any scraper waits. */
+const patienceMs = 1000;
+
+export type Counting = ReturnType<typeof startCounting>;
+
+/** Counts from now on what is told. With an exporter of OpenTelemetry it is recorded there as well. */
+export function startCounting() {
+  const recorder = createRecorder(instruments);
+  const meter = openMeter(scope);
+  const alsoRecord = meter && createMeterRecorder(meter, instruments);
+  const stop = countHappenings((measurement, trace) => {
+    recorder.record(measurement, trace);
+    alsoRecord?.(measurement);
+  });
+  return { recorder, meter, stop };
+}
+
+export type Observed = {
+  db: Db;
+  pool: () => PoolUse;
+  runners: Jobs['state'];
+  checks: Checks;
+  build: { version: string; node: string };
+};
+
+export type Metrics = { families: () => Promise<Family[]>; stop: () => void };
+
+/** Everything of the table, as of now: what was counted, and what can be looked at. */
+export function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
+  const database = seldom(() => lookIntoDatabase(observed.db), {
+    everyMs: lookEveryMs,
+    patienceMs,
+  });
+  const red = seldom(() => findRed(observed.checks), { everyMs: 0, patienceMs });
+  const readings = async (): Promise<Readings> => {
+    const [waiting, found] = await Promise.all([database(), red()]);
+    const ready = found !== undefined && Object.keys(found).length === 0;
+    const askback_ready = [{ labels: {}, value: ready ? 1 : 0 }];
+    return { ...waiting, ...readProcess(observed), askback_ready };
+  };
+  const processFamilies = watchProcess();
+  return {
+    async families() {
+      const [recorded, read, ofProcess] = await Promise.all([
+        recorder.families(),
+        readings(),
+        processFamilies(),
+      ]);
+      return [...recorded, ...observedFamilies(instruments, read), ...ofProcess];
+    },
+    stop: meter ? observeFor(meter, instruments, readings) : () => {},
+  };
+}
+
+function readProcess({ pool, runners, build }: Observed): Readings {
+  const { limit, busy, waiting } = pool();
+  const states = Object.entries(runners());
+  return {
+    askback_runner_up: by(
+      'runner',
+      pick(states, ({ state }) => (state === 'running' ? 1 : 0)),
+    ),
+    askback_runner_restarts_total: by(
+      'runner',
+      pick(states, ({ restarts }) => restarts),
+    ),
+    askback_db_pool_connections: by('state', { busy, idle: Math.max(limit - busy, 0) }),
+    askback_db_pool_limit: [{ labels: {}, value: limit }],
+    askback_db_pool_waiting: [{ labels: {}, value: waiting }],
+    askback_build_info: [{ labels: build, value: 1 }],
+  };
+}
+
+type RunnerState = NonNullable<ReturnType<Jobs['state']>[keyof ReturnType<Jobs['state']>]>;
+
+const pick = (states: [string, RunnerState][], value: (state: RunnerState) => number) =>
+  Object.fromEntries(states.map(([runner, state]) => [runner, value(state)]));

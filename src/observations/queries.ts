@@ -1,0 +1,56 @@
+import type { Sql } from '../platform/db.ts';
+
+/** Nothing that is asked here may keep a connection for long, whatever the tables have become. */
+export async function limitTime(sql: Sql, ms: number) {
+  await sql`select set_config('statement_timeout', ${`${ms}ms`}, true)`;
+}
+
+export type Waiting = { task: string; jobs: number; oldest_seconds: number };
+
+/** Reads the table behind the queue's view: only there the queue's own index of what waits serves. */
+export async function listWaiting(sql: Sql) {
+  return await sql<Waiting[]>`
+    select t.identifier as task, j.jobs, j.oldest_seconds
+    from (
+      select task_id, count(*)::int as jobs,
+             greatest(extract(epoch from now() - min(run_at)), 0)::float8 as oldest_seconds
+      from graphile_worker._private_jobs
+      where is_available
+      group by task_id
+    ) j
+    join graphile_worker._private_tasks t on t.id = j.task_id`;
+}
+
+export async function countOutbox(sql: Sql) {
+  return await sql<{ rows: number }[]>`select count(*)::int as rows from outbox`;
+}
+
+export type Pending = { pending: number; oldest_seconds: number };
+
+/** Whatever the planner thinks of their share, what is over must not be read to find what is not. */
+export async function avoidFullScans(sql: Sql) {
+  await sql`select set_config('enable_seqscan', 'off', true)`;
+}
+
+export async function countPendingDeliveries(sql: Sql) {
+  return await sql<Pending[]>`
+    select count(*)::int as pending,
+           coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+    from deliveries
+    where status = 'pending'`;
+}
+
+export async function countPendingMails(sql: Sql) {
+  return await sql<Pending[]>`
+    select count(*)::int as pending,
+           coalesce(extract(epoch from now() - min(claimed_at)), 0)::float8 as oldest_seconds
+    from sends
+    where status in ('claimed', 'sending')`;
+}
+
+export async function countWebhooks(sql: Sql) {
+  return await sql<{ active: number; inactive: number }[]>`
+    select (count(*) filter (where active))::int as active,
+           (count(*) filter (where not active))::int as inactive
+    from webhooks`;
+}

@@ -1,0 +1,77 @@
+import { createNoopMeter, type Meter, metrics } from '@opentelemetry/api';
+import {
+  type Instrument,
+  knownLabels,
+  type Labels,
+  type Measurement,
+  type Readings,
+} from './instrument.ts';
+
+/** Where OpenTelemetry takes measurements; nothing when none is to be exported. */
+export function openMeter(name: string): Meter | null {
+  const meter = metrics.getMeter(name);
+  return meter === createNoopMeter() ? null : meter;
+}
+
+/** Records to OpenTelemetry what the same table has for Prometheus. */
+export function createMeterRecorder(meter: Meter, instruments: readonly Instrument[]) {
+  const recorded = instruments.filter(({ how }) => how === 'recorded');
+  const cells = new Map(recorded.map((each) => [each.name, cellOf(meter, each)]));
+  return (measurement: Measurement) => cells.get(measurement.name)?.(measurement);
+}
+
+function cellOf(meter: Meter, instrument: Instrument): (measurement: Measurement) => void {
+  const { name, options } = describe(instrument);
+  const attributes = (labels: Labels) => attributesOf(instrument, labels);
+  if (instrument.kind === 'histogram') {
+    const advice = { explicitBucketBoundaries: [...(instrument.buckets ?? [])] };
+    const histogram = meter.createHistogram(name, { ...options, advice });
+    return ({ labels, value = 0 }) => histogram.record(value, attributes(labels));
+  }
+  const counter = meter.createCounter(name, options);
+  return ({ labels, value = 1 }) => counter.add(value, attributes(labels));
+}
+
+/** Has what is observed looked at whenever OpenTelemetry exports. The function it gives back ends that. */
+export function observeFor(
+  meter: Meter,
+  instruments: readonly Instrument[],
+  readings: () => Promise<Readings>,
+): () => void {
+  const observed = instruments.filter(({ how }) => how === 'observed');
+  const observables = observed.map((instrument) => {
+    const { name, options } = describe(instrument);
+    const observable =
+      instrument.kind === 'counter'
+        ? meter.createObservableCounter(name, options)
+        : meter.createObservableGauge(name, options);
+    return { instrument, observable };
+  });
+  const look: Parameters<Meter['addBatchObservableCallback']>[0] = async (result) => {
+    const read = await readings();
+    for (const { instrument, observable } of observables) {
+      for (const { labels, value } of read[instrument.name] ?? []) {
+        result.observe(observable, value, attributesOf(instrument, labels));
+      }
+    }
+  };
+  const all = observables.map(({ observable }) => observable);
+  meter.addBatchObservableCallback(look, all);
+  return () => meter.removeBatchObservableCallback(look, all);
+}
+
+/** Spelled so that what makes Prometheus metrics of it again comes to the names of the table. */
+function describe({ name, help, unit, convention }: Instrument) {
+  const bare = name.replace(/_total$/, '').replace(/_seconds$/, '');
+  const options = { description: help, ...(unit === 'seconds' ? { unit: 's' } : {}) };
+  return { name: convention?.name ?? bare.replace('_', '.'), options };
+}
+
+function attributesOf(instrument: Instrument, labels: Labels): Labels {
+  const known = knownLabels(instrument, labels);
+  const { convention } = instrument;
+  if (!convention) return known;
+  return Object.fromEntries(
+    Object.entries(known).map(([name, value]) => [convention.labels[name] ?? name, value]),
+  );
+}

@@ -1,0 +1,36 @@
+import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
+import type { Family } from './exposition.ts';
+import { familyOf } from './recorder.ts';
+
+/** The client would sample ten times a second for two metrics that are left out below. */
+const neverMs = 2 ** 31 - 1;
+
+/** What the client tells of every process: processor time, memory, event loop, garbage collection. */
+export function watchProcess(): () => Promise<Family[]> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: neverMs });
+  return async () => {
+    const families = (await registry.getMetricsAsJSON()).map(familyOf);
+    return families.filter(isWellNamed).map(onlyKnown).filter(isKnown);
+  };
+}
+
+/** `promtool check metrics` objects to these: a kind in the name, or `_total` on what is no counter. */
+const isWellNamed = ({ name, kind }: Family) =>
+  !/_(summary|histogram)$/.test(name) && (kind === 'counter' || !name.endsWith('_total'));
+
+/**
+ * These are read from /proc, which is out of reach once the process has given up its files. They would
+ * then be told as 0; the one that matters most is known in another way too.
+ */
+const fromFiles = /^process_(resident_memory|virtual_memory|heap)_bytes$|^process_(open|max)_fds$/;
+
+function onlyKnown(family: Family): Family {
+  if (!fromFiles.test(family.name)) return family;
+  const samples = family.samples.filter(({ value }) => value > 0);
+  if (samples.length > 0 || family.name !== 'process_resident_memory_bytes')
+    return { ...family, samples };
+  return { ...family, samples: [{ labels: {}, value: process.memoryUsage.rss() }] };
+}
+
+const isKnown = ({ name, samples }: Family) => samples.length > 0 || !fromFiles.test(name);
