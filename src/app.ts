@@ -10,6 +10,7 @@ import { answerError, followRequests, type RequestEnv, refuseNul } from './platf
 import type { Log } from './platform/log.ts';
 import { answerNoRoute } from './platform/methods.ts';
 import { type MetricsTools, metricsRoutes } from './platform/metrics/routes.ts';
+import { traceRequests } from './platform/request-spans.ts';
 import type { Secrets } from './platform/secrets.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
@@ -35,6 +36,7 @@ export type AppTools = {
     sendDeadlineSeconds: number;
     serviceName: string;
     bounceDomain: string | null;
+    traceUrl: string | null;
   };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
@@ -59,6 +61,7 @@ export function createApp(tools: AppTools) {
   const app = new Hono<RequestEnv>();
   return app
     .use(followRequests)
+    .use(traceRequests)
     .onError(answerError(tools.log, showTrouble))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks))

@@ -27,8 +27,8 @@ const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'keys.expire': task(Nothing, () => expire(tools)),
   'surveys.fold_tallies': task(Nothing, () => foldTallies(tools.db)),
-  'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job) =>
-    tools.mailing.mail(job.org_id, job.send_ids),
+  'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job, run) =>
+    tools.mailing.mail(job.org_id, job.send_ids, run.traceparent),
   ),
   'sends.forget_mailbox': task(Nothing, () => forgetOldMails(tools)),
   'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
@@ -42,11 +42,11 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
       tries: v.number(),
       asked_at: v.optional(v.string()),
     }),
-    (job) => analyze(tools, job),
+    (job, run) => analyze(tools, job, run.traceparent),
   ),
-  'summaries.monthly': task(Nothing, () => planMonths(tools)),
-  'summaries.month': task(v.object({ org_id: Uuid, tries: v.number() }), (job) =>
-    summarizeMonth(tools, job),
+  'summaries.monthly': task(Nothing, (_, run) => planMonths(tools, run.traceparent)),
+  'summaries.month': task(v.object({ org_id: Uuid, tries: v.number() }), (job, run) =>
+    summarizeMonth(tools, job, run.traceparent),
   ),
 });
 

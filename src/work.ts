@@ -32,7 +32,7 @@ type Work = { config: Config; log: Log; parts: Parts; database: Database; public
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
   const { db, url } = database;
   const secrets = createSecrets([config.secretKey ?? obtainSecretKey(database.dataDir)]);
-  const { transport, concurrency } = await startTransport({ config, parts, database });
+  const { transport, concurrency, server } = await startTransport({ config, parts, database });
   const outbound = await parts.start(
     'outbound',
     () => createOutbound({ ...config.webhooks, perHostConnections: connectionsPerHost }),
@@ -60,7 +60,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const sweep = () => void lanes.sweep().catch(() => {});
   const { bounceDomain } = config;
   const dkim = signer(config);
-  const mailer = createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain });
+  const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
   const mailing = createMailing({ db, log, mailer, waiting, settings: config });
   const analyst = chooseAnalyst(config);
   const tools = { ...common, lanes, mailing, transport, publicUrl, analyst, redact };
@@ -86,7 +86,7 @@ async function startTransport({
 }: Pick<Work, 'config' | 'parts' | 'database'>) {
   if (!config.smtpUrl) {
     const transport: Transport = createMailbox(database.db);
-    return { transport, concurrency: mailboxConcurrency };
+    return { transport, concurrency: mailboxConcurrency, server: null };
   }
   const { settings } = readSmtpUrl(config.smtpUrl);
   const transport: Transport = await parts.start(
@@ -94,7 +94,8 @@ async function startTransport({
     () => createSmtpPool(settings),
     (it) => it.close(),
   );
-  return { transport, concurrency: settings.connections };
+  const { connections: concurrency, host, port } = settings;
+  return { transport, concurrency, server: { host, port } };
 }
 
 function signer({ dkim }: Config) {

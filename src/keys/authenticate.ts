@@ -4,6 +4,7 @@ import { rateLimited } from '../happenings.ts';
 import { clientAddress } from '../platform/address.ts';
 import type { Db } from '../platform/db.ts';
 import type { RequestEnv } from '../platform/http.ts';
+import { acceptTrace } from '../platform/request-spans.ts';
 import { overLimit } from './limit.ts';
 import { countRequest, type Permission } from './queries.ts';
 import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
@@ -42,6 +43,7 @@ export const authenticate = ({ db, settings: { rateLimit } }: Tools) =>
     }
     c.set('key', found);
     c.set('orgId', found.org_id);
+    acceptTrace(c);
     await next();
   });
 

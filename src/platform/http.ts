@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -10,9 +11,19 @@ import { parseJson } from './json.ts';
 import type { Log } from './log.ts';
 import { parse } from './parse.ts';
 
-/** What every request carries; its body once it was read, and whose it is once that is known. */
+/**
+ * What every request carries; its body once it was read, whose it is once that is known, and the name of
+ * its span, or of its caller's, for what it causes.
+ */
 export type RequestEnv = {
-  Variables: { requestId: string; body?: string; orgId?: string; traceparent?: string };
+  Variables: {
+    requestId: string;
+    body?: string;
+    orgId?: string;
+    traceparent?: string;
+    began?: number;
+    span?: Span;
+  };
 };
 
 export type EndedRequest = {
@@ -64,7 +75,7 @@ export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => 
 };
 
 /** Of a path that leads nowhere only what catches every such path is known. */
-function routeOf(c: Context): string {
+export function routeOf(c: Context): string {
   const route = routePath(c, -1);
   return route.endsWith('*') ? 'none' : route;
 }

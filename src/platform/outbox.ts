@@ -25,8 +25,8 @@ export type NewJob = {
     task: Task;
     payload: Jobs[Task];
     runAt?: Date;
-    /** The trace that the job's run belongs to. It travels in the payload, as `_trace`. */
-    traceparent?: string;
+    /** The span that causes the job. It travels in the payload, as `_trace`, with its time. */
+    traceparent?: string | null;
   };
 }[keyof Jobs];
 
@@ -39,14 +39,25 @@ export async function enqueue(sql: Sql, jobs: readonly NewJob[]) {
   if (jobs.length === 0) return;
   const rows = jobs.map(({ task, payload, runAt, traceparent }) => ({
     task,
-    payload: json(sql, traceparent ? { ...payload, _trace: traceparent } : payload),
+    payload: json(sql, { ...payload, ...traceOf(traceparent) }),
     run_at: runAt ?? null,
   }));
   await sql`insert into outbox ${sql(rows as never, 'task', 'payload', 'run_at')}`;
 }
 
+type Each = { task: keyof Jobs; traceparent?: string | null };
+
 /** The same for as many rows as a statement finds: the insert, from a select of one payload a row. */
-export const enqueueEach = (sql: Sql, task: keyof Jobs, payloads: ReturnType<typeof sql>) => sql`
-  insert into outbox (task, payload)
-  select ${task}, payload
-  from (${payloads}) as each (payload)`;
+export function enqueueEach(sql: Sql, { task, traceparent }: Each, payloads: ReturnType<Sql>) {
+  const trace = traceOf(traceparent);
+  const traced = trace
+    ? sql`payload::jsonb || ${JSON.stringify(trace)}::text::jsonb`
+    : sql`payload`;
+  return sql`
+    insert into outbox (task, payload)
+    select ${task}, ${traced}
+    from (${payloads}) as each (payload)`;
+}
+
+const traceOf = (traceparent: string | null | undefined) =>
+  traceparent ? { _trace: traceparent, _caused_at: Date.now() } : undefined;

@@ -25,10 +25,12 @@ export type Personal = AskedSurvey & {
   open_contacts: number;
   answered: { score: number; comment: string | null; at: string } | null;
   signals: Signal[];
+  /** The span that the contact's mail was asked for in; only looked for with `traced`. */
+  mail_traceparent: string | null;
   now: Date;
 };
 
-type Opening = { kind: Signal['kind']; method: string; score: number | null };
+type Opening = { kind: Signal['kind']; method: string; score: number | null; traced: boolean };
 
 /**
  * Opens a personal link: finds what it leads to, with what it saw lately, and remembers this opening.
@@ -60,7 +62,7 @@ export async function openPersonal(sql: Sql, token: string, opening: Opening) {
             where contact_id = c.id and source = 'link' and held_reason is null) as answered,
            coalesce((select json_agg(json_build_object('kind', kind, 'score', score, 'agoMs', ago))
                      from lately), '[]') as signals,
-           now() as now
+           ${mailTraceparent(sql, opening.traced)} as mail_traceparent, now() as now
     from contact c
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
     join organizations o on o.id = c.org_id`;
@@ -88,6 +90,14 @@ export async function findShared(sql: Sql, shareId: string, answerId: string | n
     where s.share_id = ${shareId}`;
   return found;
 }
+
+/** Of the contact's newest mail, of which there is hardly ever more than one. */
+const mailTraceparent = (sql: Sql, traced: boolean) =>
+  traced
+    ? sql`(select traceparent from sends
+           where contact_id = c.id and org_id = c.org_id
+           order by claimed_at desc limit 1)`
+    : sql`null`;
 
 type Part = ReturnType<Sql>;
 

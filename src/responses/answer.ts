@@ -28,7 +28,8 @@ export async function answerPersonal(tools: AnswerTools, link: Personal, filled:
   const checked = checkAnswer(link, filled);
   const held = judgeAnswer({ ...checked, trapped: filled.trapped, signals: link.signals });
   const contact = { id: link.contact_id, openContacts: link.open_contacts };
-  return await record(tools, link, { contact, checked, held, at: link.now });
+  const { traceparent } = filled;
+  return await record(tools, link, { contact, checked, held, traceparent, at: link.now });
 }
 
 /** Answers through the shareable link: anybody may, and nobody is known. */
@@ -37,18 +38,20 @@ export async function answerShared(tools: AnswerTools, link: Shared, filled: Fil
   if (link.answered) throw alreadyAnswered();
   const checked = checkAnswer(link, filled);
   const held = judgeAnswer({ ...checked, trapped: filled.trapped, signals: [] });
-  return await record(tools, link, { contact: null, checked, held, at: link.now });
+  const { traceparent } = filled;
+  return await record(tools, link, { contact: null, checked, held, traceparent, at: link.now });
 }
 
 type Recording = {
   contact: { id: string; openContacts: number } | null;
   checked: Checked;
   held: HeldReason | null;
+  traceparent: string | null;
   at: Date;
 };
 
 async function record(tools: AnswerTools, survey: AskedSurvey, recording: Recording) {
-  const { contact, checked, held, at } = recording;
+  const { contact, checked, held, traceparent, at } = recording;
   const recorded = await recordAnswer(tools, {
     orgId: survey.org_id,
     surveyId: survey.id,
@@ -57,7 +60,7 @@ async function record(tools: AnswerTools, survey: AskedSurvey, recording: Record
     ...checked,
     excerpt: held === null ? await excerptOf(tools, survey, checked) : null,
     heldReason: held,
-    traceparent: null,
+    traceparent,
     at,
   });
   if (!recorded) throw alreadyAnswered();

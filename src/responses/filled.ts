@@ -5,8 +5,13 @@ import { parseJson } from '../platform/json.ts';
 import { sendsJson } from '../web/wants-json.ts';
 import { trapField } from './form.tsx';
 
-/** What somebody filled in, before it is checked. */
-export type Filled = { score: unknown; comment: unknown; trapped: boolean };
+/** What somebody filled in, before it is checked; and the span of the request that brought it. */
+export type Filled = {
+  score: unknown;
+  comment: unknown;
+  trapped: boolean;
+  traceparent: string | null;
+};
 
 export async function readFilled(c: Context): Promise<Filled> {
   const body = await readBody(c);
@@ -15,6 +20,7 @@ export async function readFilled(c: Context): Promise<Filled> {
     score: fields['score'],
     comment: fields['comment'],
     trapped: fields[trapField] !== undefined && fields[trapField] !== '',
+    traceparent: c.get('traceparent') ?? null,
   };
 }
 

@@ -2,6 +2,9 @@ import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
 import { clientAddress } from '../platform/address.ts';
+import type { Db } from '../platform/db.ts';
+import { linkTrace } from '../platform/request-spans.ts';
+import { isTracing } from '../platform/spans.ts';
 import { showPage } from '../web/show.ts';
 import { findShared, openPersonal, type Personal, type Shared } from './answer.queries.ts';
 import { type AnswerTools, answerPersonal, answerShared, readScore } from './answer.ts';
@@ -32,8 +35,7 @@ export const answerPages = (tools: PageTools) =>
 
 async function showPersonal(c: Context, { db }: PageTools, door: Door) {
   const score = readScore(c.req.query('score'));
-  const opening = { kind: door, method: c.req.method, score };
-  const link = await openPersonal(db, c.req.param('token') ?? '', opening);
+  const link = await open(c, db, { kind: door, score });
   if (!link) throw notFound('survey');
   return showPage(c, surveyPage(c, link, personalForm(link, door)));
 }
@@ -48,17 +50,30 @@ async function showShared(c: Context, { db }: PageTools, door: Door) {
 async function takePersonal(c: Context, tools: PageTools, door: Door) {
   const read = await readFilled(c);
   const filled = { ...read, trapped: read.trapped || door === 'trap' };
-  const open = (kind: 'post' | 'view') => {
-    const opening = { kind, method: c.req.method, score: readScore(filled.score) };
-    return openPersonal(tools.db, c.req.param('token') ?? '', opening);
-  };
+  const score = readScore(filled.score);
   return await keepWritten(c, filled, async () => {
-    const link = await open('post');
+    const link = await open(c, tools.db, { kind: 'post', score });
     if (!link) throw notFound('survey');
     const form = personalForm(link, door);
     const answer = () => answerPersonal(tools, link, filled);
-    return await answering(c, { link, form, filled, answer, find: () => open('view') });
+    return await answering(c, {
+      link,
+      form,
+      filled,
+      answer,
+      find: () => open(c, tools.db, { kind: 'view', score }),
+    });
   });
+}
+
+type Opening = { kind: Door | 'post'; score: number | null };
+
+/** A page's request has a trace of its own, linked to that of the mail which led to it. */
+async function open(c: Context, db: Db, opening: Opening) {
+  const how = { ...opening, method: c.req.method, traced: isTracing() };
+  const link = await openPersonal(db, c.req.param('token') ?? '', how);
+  linkTrace(c, link?.mail_traceparent ?? null);
+  return link;
 }
 
 async function takeShared(c: Context, tools: PageTools, door: Door) {

@@ -48,7 +48,7 @@ export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly
     ), analyzed as (
       ${enqueueEach(
         sql,
-        'summaries.analyze',
+        { task: 'summaries.analyze', traceparent },
         sql`
         select json_build_object('org_id', o.id, 'response_id', answered.id, 'tries', 0)
         from answered

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { answered } from '../happenings.ts';
+import { enqueueSpan } from '../platform/conventions.ts';
 import type { Db, Sql } from '../platform/db.ts';
+import { inSpan } from '../platform/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
 import { detractorDetected, type Event, responseReceived } from '../webhooks/events.ts';
@@ -32,20 +34,29 @@ export type Given = {
  * Gives nothing back when the contact had answered already or the survey takes no answers any more.
  */
 export async function recordAnswer({ db, pump }: { db: Db; pump: () => void }, given: Given) {
-  const answer = newAnswer(given);
-  const events = given.heldReason === null ? eventsOf(answer, given) : [];
+  const cause = { traceparent: given.traceparent, agoMs: 0 };
+  return await inSpan(
+    cause,
+    () => enqueueSpan('webhooks.deliver'),
+    async ({ traceparent }) => {
+      const answer = { ...newAnswer(given), traceparent };
+      const events = given.heldReason === null ? eventsOf(answer, given) : [];
+      const recorded = await write(db, { answer, events, given });
+      if (!recorded) return undefined;
+      pump();
+      answered.tell(factsOf(answer, given, events));
+      return recorded;
+    },
+  );
+}
 
+type Written = { answer: NewAnswer; events: readonly Event[]; given: Given };
+
+async function write(db: Db, { answer, events, given }: Written) {
   const lastOnes = given.contact !== null && given.contact.openContacts <= mayBeLast;
-  const recorded =
-    lastOnes && given.heldReason === null
-      ? await db.begin((tx) => recordPerhapsLast(tx, answer, events))
-      : await insertAnswer(db, answer, events);
-
-  if (recorded) {
-    pump();
-    answered.tell(factsOf(answer, given, events));
-  }
-  return recorded;
+  return lastOnes && given.heldReason === null
+    ? await db.begin((tx) => recordPerhapsLast(tx, answer, events))
+    : await insertAnswer(db, answer, events);
 }
 
 function factsOf(answer: NewAnswer, given: Given, events: readonly Event[]) {
@@ -97,11 +108,11 @@ async function recordPerhapsLast(
   answer: NewAnswer,
   events: Parameters<typeof insertAnswer>[2],
 ) {
-  const { org_id, survey_id } = answer;
+  const { org_id, survey_id, traceparent } = answer;
   const [, recorded] = await Promise.all([
     holdForCompletion(tx, org_id, survey_id),
     insertAnswer(tx, answer, events),
-    completeIfAnswered(tx, org_id, survey_id),
+    completeIfAnswered(tx, { orgId: org_id, traceparent }, survey_id),
   ]);
   return recorded;
 }

@@ -45,7 +45,7 @@ export async function releaseHeld(sql: Sql, held: HeldAnswer) {
     ), analyzed as (
       ${enqueueEach(
         sql,
-        'summaries.analyze',
+        { task: 'summaries.analyze' },
         sql`
         select json_build_object('org_id', r.org_id, 'response_id', r.id, 'tries', 0)
         from released r

@@ -26,7 +26,7 @@ export async function releaseAnswer({ db, excerpt }: ReleaseTools, id: string) {
     const released = await releaseHeld(tx, held);
     if (!released) throw new Refusal('conflict', 'this answer has been replaced meanwhile');
     await emit(tx, { orgId, events });
-    await completeIfAnswered(tx, orgId, surveyId);
+    await completeIfAnswered(tx, { orgId }, surveyId);
     return { id, survey_id: surveyId, score: held.score };
   });
 }

@@ -47,7 +47,7 @@ export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> 
     await enqueue(
       tx,
       jobsOf(
-        where.orgId,
+        { orgId: where.orgId, traceparent: wish.traceparent },
         claims.map(({ id }) => id),
       ),
     );
@@ -120,11 +120,13 @@ async function keepWithheld(tx: Sql, where: Where, judgements: readonly Judgemen
   if (withheld.length > 0) await insertWithheld(tx, where, withheld);
 }
 
-function jobsOf(orgId: string, sendIds: readonly string[]): NewJob[] {
+type Whose = { orgId: string; traceparent: string | null };
+
+function jobsOf({ orgId, traceparent }: Whose, sendIds: readonly string[]): NewJob[] {
   const jobs: NewJob[] = [];
   for (let from = 0; from < sendIds.length; from += mailsPerJob) {
     const send_ids = sendIds.slice(from, from + mailsPerJob);
-    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, send_ids } });
+    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, send_ids }, traceparent });
   }
   return jobs;
 }

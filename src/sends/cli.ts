@@ -37,10 +37,10 @@ const why = command({
     email: option(Email, 'E', 'of whom'),
   },
   run: (tools: Tools, { org, email }) =>
-    inDatabase(tools, async (db) => {
+    inDatabase(tools, async (db, { traceUrl }) => {
       await demandOrganization(db, org);
       const events = await listHistory(db, org, email);
-      return { data: { email, events }, text: told(email, events) };
+      return { data: { email, events }, text: told(email, events, traceUrl) };
     }),
 });
 
@@ -70,13 +70,15 @@ const inWords: Record<HistoryRow['what'], string> = {
   bounced: 'bounced',
 };
 
-function told(email: string, events: readonly HistoryRow[]): string {
+function told(email: string, events: readonly HistoryRow[], traceUrl: string | null): string {
   if (events.length === 0) return `nothing has happened between this organization and ${email}`;
-  const rows = events.map(({ at, what, survey_name, reason_code, reason }) => [
+  const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
+  const rows = events.map(({ at, what, survey_name, reason_code, reason, trace_id }) => [
     at.toISOString(),
     inWords[what],
     survey_name,
     [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
+    trace_id && traceOf(trace_id),
   ]);
-  return columns([['when', 'what', 'survey', 'why'], ...rows]);
+  return columns([['when', 'what', 'survey', 'why', 'trace'], ...rows]);
 }

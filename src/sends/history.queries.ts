@@ -20,6 +20,8 @@ export type HistoryRow = {
   /** The rule or the kind of failure, where there is one. */
   reason_code: string | null;
   reason: string | null;
+  /** Where there is one to look up. */
+  trace_id: string | null;
 };
 
 /** All that happened between an organization and an address, in its order. */
@@ -30,33 +32,35 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       from contacts
       where org_id = ${orgId} and lower(email) = lower(${email})
     ), history as (
-      select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason
+      select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason,
+             null as traceparent
       from people
       union all
-      select coalesce(settled_at, sending_at, claimed_at), status, survey_id, reason_code, reason
+      select coalesce(settled_at, sending_at, claimed_at), status, survey_id, reason_code, reason, traceparent
       from sends
       where org_id = ${orgId} and lower(email) = lower(${email})
       union all
-      select withheld_at, 'withheld', survey_id, reason_code, reason
+      select withheld_at, 'withheld', survey_id, reason_code, reason, null
       from withheld_sends
       where org_id = ${orgId} and lower(email) = lower(${email})
       union all
       select min(o.opened_at), 'opened', o.survey_id, null,
-             format('%s times, last on %s', count(*), iso(max(o.opened_at)))
+             format('%s times, last on %s', count(*), iso(max(o.opened_at))), null
       from people p
       join openings o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
       group by o.survey_id, p.id
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,
-             r.survey_id, r.held_reason, format('score %s', r.score)
+             r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent
       from people p
       join responses r on r.org_id = ${orgId} and r.contact_id = p.id
       union all
-      select created_at, kind, null, null, detail
+      select created_at, kind, null, null, detail, null
       from suppressions
       where org_id = ${orgId} and email = lower(${email})
     )
-    select h.at, h.what, h.survey_id, v.name as survey_name, h.reason_code, h.reason
+    select h.at, h.what, h.survey_id, v.name as survey_name, h.reason_code, h.reason,
+           substring(h.traceparent from 4 for 32) as trace_id
     from history h
     left join surveys v on v.org_id = ${orgId} and v.id = h.survey_id
     order by h.at, h.what`;

@@ -1,3 +1,4 @@
+import type { MailServer } from '../platform/conventions.ts';
 import { mailableAddress } from '../platform/mail/address.ts';
 import { compose } from '../platform/mail/compose.ts';
 import type { DkimSigner } from '../platform/mail/dkim.ts';
@@ -15,6 +16,8 @@ export type Transport = {
 
 type Tools = {
   transport: Transport;
+  /** The server behind it; nothing for the mailbox. */
+  server?: MailServer;
   /** Mails worth having under way at once. */
   concurrency: number;
   publicUrl: string;
@@ -26,7 +29,8 @@ type Tools = {
 const mostTemplates = 200;
 
 /** Writes mails and sends them. A survey's mail is composed once and filled for each contact. */
-export function createMailer({ transport, concurrency, publicUrl, dkim, bounceDomain }: Tools) {
+export function createMailer(tools: Tools) {
+  const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
   // A survey that was changed is another argument.
   const templateFor = remembering(mostTemplates, (mail: SurveyMail) => compose(surveyMail(mail)));
 
@@ -44,7 +48,7 @@ export function createMailer({ transport, concurrency, publicUrl, dkim, bounceDo
     return judged(await transport.send({ from, to }, signed, leaving));
   }
 
-  return { concurrency, send };
+  return { concurrency, server, send };
 }
 
 /** Names the mail in the address that a bounce comes back to. */

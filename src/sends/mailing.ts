@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mailed } from '../happenings.ts';
+import { type MailServer, mailEnd, mailSpan } from '../platform/conventions.ts';
 import { type Db, isDatabaseAway, isDeadlock } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
+import { inSpan } from '../platform/spans.ts';
 import {
   beginMails,
   type ClaimedMail,
@@ -11,7 +13,8 @@ import {
   type SettledMail,
   settleMails,
 } from './mailing.queries.ts';
-import { type MailOutcome, type Settlement, settle, unknownOutcome } from './rules.ts';
+import { type MailOutcome, settle, unknownOutcome } from './rules.ts';
+import { mailedFacts, settledMail } from './settled.ts';
 import { createSlots, grouped } from './together.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -22,6 +25,8 @@ const writeForMs = 60_000;
 export type Mailer = {
   /** Mails that are worth having under way at once. */
   concurrency: number;
+  /** Where mails go; nothing for the built-in mailbox. */
+  server?: MailServer;
   /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
   send(mail: ClaimedMail, leaving: Leaving): Promise<MailOutcome>;
 };
@@ -67,12 +72,16 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
    * A job: every mail of it that is still to go out. Run again after a crash, it repeats none. It does
    * not end before all of them: run again while some are on their way, it would give these up.
    */
-  async function mail(orgId: string, sendIds: readonly string[]) {
+  async function mail(
+    orgId: string,
+    sendIds: readonly string[],
+    traceparent: string | null = null,
+  ) {
     const lost = await giveUpBegun(db, orgId, sendIds, unknownOutcome);
     const mails = await listClaimed(db, orgId, sendIds);
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
-      const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time)));
+      const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time, traceparent)));
       const failure = ends.find(({ status }) => status === 'rejected');
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
@@ -81,11 +90,11 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
     }
   }
 
-  async function mailOne(mail: ClaimedMail, { endsAt, signal }: Time) {
+  async function mailOne(mail: ClaimedMail, { endsAt, signal }: Time, job: string | null) {
     let attempt = mail.attempts;
     const since = performance.now() - mail.claimed_ms_ago;
     for (let tries = attempt + 1; ; tries++) {
-      const tried = await slots.run(() => tryOnce(mail, signal));
+      const tried = await slots.run(() => tryInSpan(mail, { attempt: tries, signal, job }));
       if (tried.withdrawn) return;
       const left = tried.attempt !== undefined;
       attempt = tried.attempt ?? attempt;
@@ -94,10 +103,25 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       if (left || settlement.status !== 'again')
         await record(settledMail(mail, attempt, settlement));
       const sinceMs = performance.now() - since;
-      mailed.tell(factsOf(mail, { attempt: tries, settlement, ms: tried.ms, sinceMs }));
+      const { ms, traceparent } = tried;
+      mailed.tell(mailedFacts(mail, { attempt: tries, settlement, ms, sinceMs, traceparent }));
       if (settlement.status !== 'again') return;
       await sleep(settlement.inMs);
     }
+  }
+
+  /** Part of the job's trace; of the request's, where the job does not say. */
+  async function tryInSpan(mail: ClaimedMail, { attempt, signal, job }: Try) {
+    const { id: sendId, survey_id: surveyId, traceparent, claimed_ms_ago: agoMs } = mail;
+    return await inSpan(
+      job === null ? { traceparent, agoMs } : { traceparent: job, agoMs: 0 },
+      () => mailSpan(mailer.server ?? null, { sendId, surveyId, attempt }),
+      async (own) => {
+        const tried = await tryOnce(mail, signal);
+        own.ended(() => mailEnd(tried.withdrawn ? 'withdrawn' : tried.outcome.kind));
+        return { ...tried, traceparent: own.traceparent };
+      },
+    );
   }
 
   async function tryOnce(mail: ClaimedMail, signal: AbortSignal) {
@@ -116,6 +140,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
 }
 
 type Time = { endsAt: number; signal: AbortSignal };
+type Try = { attempt: number; signal: AbortSignal; job: string | null };
 
 /**
  * Until when mails are tried: while their request waits; and as long again for mails that a crash has
@@ -126,40 +151,6 @@ function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): Time {
   const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
   const ms = Math.max(remainingMs - marginMs, remainingMs / 2);
   return { endsAt: performance.now() + ms, signal: AbortSignal.timeout(Math.ceil(ms)) };
-}
-
-function settledMail(
-  { id, org_id }: ClaimedMail,
-  attempt: number,
-  settlement: Settlement,
-): SettledMail {
-  const row = { id, org_id, attempt, reason: null, bounced: false };
-  switch (settlement.status) {
-    case 'sent':
-      return { ...row, status: 'sent', contact_status: 'sent' };
-    case 'again':
-      return { ...row, status: 'claimed', contact_status: 'pending', reason: settlement.reason };
-    case 'unknown':
-      return { ...row, status: 'unknown', contact_status: 'failed', reason: settlement.reason };
-    case 'failed': {
-      const contact_status = settlement.bounced ? 'bounced' : 'failed';
-      const { reason, bounced } = settlement;
-      return { ...row, status: 'failed', contact_status, reason, bounced };
-    }
-  }
-}
-
-type Outcome = 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
-type Ended = { attempt: number; settlement: Settlement; ms: number; sinceMs: number };
-
-function factsOf(mail: ClaimedMail, { settlement, ...ended }: Ended) {
-  const { id: sendId, org_id: orgId, survey_id: surveyId, traceparent } = mail;
-  return { sendId, orgId, surveyId, traceparent, ...ended, outcome: outcomeOf(settlement) };
-}
-
-function outcomeOf(settlement: Settlement): Outcome {
-  if (settlement.status === 'again') return 'retry';
-  return settlement.status === 'failed' && settlement.bounced ? 'bounced' : settlement.status;
 }
 
 /** One statement, but for mails that failed: their months are locked first. */

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Db } from '../platform/db.ts';
+import { linkTrace } from '../platform/request-spans.ts';
 import { languageOf } from '../web/language.ts';
 import { showPage } from '../web/show.ts';
 import { wantsJson } from '../web/wants-json.ts';
@@ -42,6 +43,7 @@ async function withSubscriber(
   const token = c.req.param('token') ?? '';
   const subscriber = await findSubscriber(db, token);
   if (!subscriber) throw notFound('subscription');
+  linkTrace(c, subscriber.mail_traceparent);
   const state = await act(subscriber);
   const { email, organization, color, language } = subscriber;
   if (wantsJson(c)) return c.json({ data: { email, unsubscribed: state === 'unsubscribed' } });

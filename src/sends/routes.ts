@@ -22,7 +22,7 @@ export function sendRoutes(tools: RouteTools) {
     const { contacts } = await parseBody(c, Body);
     if (!isUuid(surveyId)) throw notFound('survey');
 
-    const wish = { surveyId, contacts, traceparent: null };
+    const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
     const dryRun = c.req.query('dry_run') === 'true';
     const data = dryRun ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
     return c.json({ data });

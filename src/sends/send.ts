@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sendAnswered } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
+import { enqueueSpan } from '../platform/conventions.ts';
 import type { Db } from '../platform/db.ts';
+import { inSpan } from '../platform/spans.ts';
 import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';
 import { cancelClaims } from './mailing.queries.ts';
 import { listResults, type SendResult } from './queries.ts';
@@ -30,8 +32,11 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
   const where = { orgId: key.org_id, surveyId: wish.surveyId };
   const submitted = wish.contacts.map((contact) => readContact(contact, tools.isAddress));
   const requestId = randomUUID();
-  const { traceparent } = wish;
-  const claimed = await claim(tools.db, where, { requestId, submitted, traceparent });
+  const claimed = await inSpan(
+    { traceparent: wish.traceparent, agoMs: 0 },
+    () => enqueueSpan('sends.mail'),
+    ({ traceparent }) => claim(tools.db, where, { requestId, submitted, traceparent }),
+  );
   tools.pump();
 
   const known = claimed.claimed.size > 0 ? await waitForAll(tools, where, requestId) : new Map();

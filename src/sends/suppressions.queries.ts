@@ -9,6 +9,7 @@ export type Subscriber = {
   organization: string;
   color: string;
   unsubscribed: boolean;
+  mail_traceparent: string | null;
 };
 
 /** Who a personal link belongs to, and whether that address gets surveys of the organization. */
@@ -17,7 +18,10 @@ export async function findSubscriber(sql: Sql, token: string) {
     select c.org_id, c.email, v.language, o.name as organization, o.color,
            exists (select from suppressions s
                    where s.org_id = c.org_id and s.email = lower(c.email)
-                     and s.kind = 'unsubscribed') as unsubscribed
+                     and s.kind = 'unsubscribed') as unsubscribed,
+           (select traceparent from sends
+            where contact_id = c.id and org_id = c.org_id
+            order by claimed_at desc limit 1) as mail_traceparent
     from contacts c
     join surveys v on v.org_id = c.org_id and v.id = c.survey_id
     join organizations o on o.id = c.org_id

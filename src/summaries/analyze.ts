@@ -21,7 +21,11 @@ export type AnalyzeJob = {
  * Fills in what can be read out of one comment, once. An analyst that cannot answer now is asked again
  * later, twice as late each time, by a job of its own; the answer itself waits for nothing.
  */
-export async function analyze(tools: AnalyzeTools, job: AnalyzeJob) {
+export async function analyze(
+  tools: AnalyzeTools,
+  job: AnalyzeJob,
+  traceparent: string | null = null,
+) {
   const { db, log, analyst } = tools;
   const { org_id: orgId, response_id: responseId, tries, asked_at: askedAt = null } = job;
   const which = { orgId, responseId, askedAt };
@@ -45,7 +49,8 @@ export async function analyze(tools: AnalyzeTools, job: AnalyzeJob) {
     return;
   }
   const payload = { ...job, tries: tries + 1 };
-  await enqueue(db, [{ task: 'summaries.analyze', payload, runAt: new Date(Date.now() + waitMs) }]);
+  const runAt = new Date(Date.now() + waitMs);
+  await enqueue(db, [{ task: 'summaries.analyze', payload, runAt, traceparent }]);
 }
 
 /**

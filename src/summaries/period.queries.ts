@@ -55,10 +55,10 @@ const monthsDue = (sql: Sql, reportType: string) => sql`
         and period_start between m.start - interval '2 days' and m.start + interval '2 days'
     )`;
 
-export async function enqueueMonthsDue(sql: Sql, reportType: string) {
+export async function enqueueMonthsDue(sql: Sql, reportType: string, traceparent: string | null) {
   await enqueueEach(
     sql,
-    'summaries.month',
+    { task: 'summaries.month', traceparent },
     sql`select json_build_object('org_id', o.id, 'tries', 0) from ${monthsDue(sql, reportType)}`,
   );
 }

@@ -41,14 +41,19 @@ export type SummaryTools = {
 };
 
 type Organization = { id: string; name: string; time_zone: string; ai_enabled: boolean };
-type Wish = { organization: Organization; period: Period; scheduled: boolean };
+type Wish = {
+  organization: Organization;
+  period: Period;
+  scheduled: boolean;
+  traceparent?: string | null;
+};
 
 /**
  * Writes the summary of a period, keeps it, and tells it to subscribers in the same transaction. Gives
  * nothing back when a scheduled one is there already: another process was quicker.
  */
 export async function summarize(tools: SummaryTools, wish: Wish): Promise<SummaryRow | undefined> {
-  const { organization, period, scheduled } = wish;
+  const { organization, period, scheduled, traceparent = null } = wish;
   const facts = await gather(tools, organization, period);
   const text = await words(tools, organization, facts);
   const themes = facts.themes.map(({ theme }) => theme);
@@ -66,16 +71,18 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
       top_themes: themes,
       text,
     });
-    if (kept) await tell(tx, organization.id, kept);
+    if (kept) await tell(tx, { orgId: organization.id, traceparent }, kept);
     return kept;
   });
   tools.pump();
   return summary;
 }
 
-async function tell(tx: Sql, orgId: string, { nps, top_themes, created_at }: SummaryRow) {
+type Whose = { orgId: string; traceparent: string | null };
+
+async function tell(tx: Sql, whose: Whose, { nps, top_themes, created_at }: SummaryRow) {
   const event = summaryGenerated({ reportType, nps, themes: top_themes, at: created_at });
-  await emit(tx, { orgId, events: [event] });
+  await emit(tx, { ...whose, events: [event] });
 }
 
 async function gather(tools: SummaryTools, { id, name, time_zone }: Organization, period: Period) {
@@ -127,8 +134,11 @@ const dayIn = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
 
 /** The scheduled task: a job for each organization whose last month has no summary yet. */
-export async function planMonths({ db, pump }: Pick<SummaryTools, 'db' | 'pump'>) {
-  await enqueueMonthsDue(db, reportType);
+export async function planMonths(
+  { db, pump }: Pick<SummaryTools, 'db' | 'pump'>,
+  traceparent: string | null = null,
+) {
+  await enqueueMonthsDue(db, reportType, traceparent);
   pump();
 }
 
@@ -136,7 +146,11 @@ export async function planMonths({ db, pump }: Pick<SummaryTools, 'db' | 'pump'>
  * The summary of an organization's last month. It waits a while for comments that are still to be
  * analyzed, and then goes without them: the hourly plan comes again if this job is lost.
  */
-export async function summarizeMonth(tools: SummaryTools, job: { org_id: string; tries: number }) {
+export async function summarizeMonth(
+  tools: SummaryTools,
+  job: { org_id: string; tries: number },
+  traceparent: string | null = null,
+) {
   const { db } = tools;
   const due = await findMonthDue(db, job.org_id, reportType);
   if (!due) return;
@@ -144,9 +158,11 @@ export async function summarizeMonth(tools: SummaryTools, job: { org_id: string;
   const left = await countUnanalyzed(db, job.org_id, { start, end, askedAt: null });
   const waitMs = left > 0 ? monthWaitMs(job.tries) : null;
   if (waitMs === null) {
-    await summarize(tools, { organization, period: { start, end }, scheduled: true });
+    const period = { start, end };
+    await summarize(tools, { organization, period, scheduled: true, traceparent });
     return;
   }
   const payload = { ...job, tries: job.tries + 1 };
-  await enqueue(db, [{ task: 'summaries.month', payload, runAt: new Date(Date.now() + waitMs) }]);
+  const runAt = new Date(Date.now() + waitMs);
+  await enqueue(db, [{ task: 'summaries.month', payload, runAt, traceparent }]);
 }

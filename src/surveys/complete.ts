@@ -17,9 +17,13 @@ export const holdForCompletion = lockForCompletion;
  * transaction that holds the survey's lock: of the last two answers, the one that commits later sees
  * the other.
  */
-export async function completeIfAnswered(tx: Sql, orgId: string, surveyId: string) {
+export async function completeIfAnswered(
+  tx: Sql,
+  { orgId, traceparent = null }: { orgId: string; traceparent?: string | null },
+  surveyId: string,
+) {
   const survey = await completeAnswered(tx, orgId, surveyId);
-  if (survey) await tellCompletion(tx, orgId, { surveyId, ...survey });
+  if (survey) await tellCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
   return survey !== undefined;
 }
 
@@ -29,16 +33,16 @@ export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: s
     await lockForCompletion(tx, orgId, surveyId);
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
-    if (survey.was !== 'completed') await tellCompletion(tx, orgId, { surveyId, ...survey });
+    if (survey.was !== 'completed') await tellCompletion(tx, { orgId }, { surveyId, ...survey });
     return { id: surveyId, name: survey.name, was: survey.was };
   });
 }
 
 async function tellCompletion(
   tx: Sql,
-  orgId: string,
+  whose: { orgId: string; traceparent?: string | null },
   survey: CompletedSurvey & { surveyId: string },
 ) {
   const event = surveyCompleted({ ...survey, at: survey.completed_at });
-  await emit(tx, { orgId, events: [event] });
+  await emit(tx, { ...whose, events: [event] });
 }

@@ -1,13 +1,16 @@
 import { attempted, deactivated } from '../happenings.ts';
+import { attemptEnd, attemptSpan } from '../platform/conventions.ts';
 import type { Db, Sql } from '../platform/db.ts';
 import type { FailureKind } from '../platform/outbound/post.ts';
-import { enqueue } from '../platform/outbox.ts';
+import { enqueue, type NewJob } from '../platform/outbox.ts';
 import type { Secrets } from '../platform/secrets.ts';
+import { inSpan } from '../platform/spans.ts';
 import {
   type AttemptRow,
   type ClaimedDelivery,
   type Lane,
   lockStanding,
+  type SavedAttempt,
   saveAttempts,
   saveStanding,
 } from './delivery.queries.ts';
@@ -36,10 +39,38 @@ export type DeliverTools = {
   settings: { serviceName: string };
 };
 
-export type Outcome = { delivery: ClaimedDelivery; answer: Answer; at: Date };
+export type Outcome = {
+  delivery: ClaimedDelivery;
+  answer: Answer;
+  at: Date;
+  /** The span of the attempt. */
+  traceparent: string | null;
+};
 
 /** One attempt at one delivery. Whatever the subscriber does is an outcome. */
 export async function attempt(tools: DeliverTools, delivery: ClaimedDelivery): Promise<Outcome> {
+  const { traceparent, created_at } = delivery;
+  const cause = { traceparent, agoMs: Date.now() - created_at.getTime() };
+  return await inSpan(
+    cause,
+    () => attemptSpan(delivery.url, whichAttempt(delivery)),
+    async (own) => {
+      const posted = await post(tools, delivery, own.traceparent);
+      const outcome = { ...posted, delivery, traceparent: own.traceparent };
+      own.ended(() => {
+        const { status } = judge(attemptOf(outcome));
+        return attemptEnd({ ...outcome.answer, delivered: status === 'delivered' });
+      });
+      return outcome;
+    },
+  );
+}
+
+const whichAttempt = ({ id, webhook_id, event, attempts }: ClaimedDelivery) => ({
+  ...{ deliveryId: id, webhookId: webhook_id, event, attempt: attempts + 1 },
+});
+
+async function post(tools: DeliverTools, delivery: ClaimedDelivery, traceparent: string | null) {
   const at = new Date();
   const context = { orgId: delivery.org_id, id: delivery.webhook_id };
   const open = (sealed: Uint8Array) => tools.secrets.open(context, sealed);
@@ -52,11 +83,12 @@ export async function attempt(tools: DeliverTools, delivery: ClaimedDelivery): P
       at,
       secret: open(delivery.secret),
       previousSecret: delivery.previous_secret && open(delivery.previous_secret),
+      traceparent,
     }),
     body: delivery.body,
     deadlineMs: answerTimeoutMs,
   });
-  return { delivery, answer, at };
+  return { answer, at };
 }
 
 /** No connection was free, or we hung up ourselves: the subscriber is not to answer for that. */
@@ -87,17 +119,23 @@ async function write(tx: Sql, lane: Lane, outcomes: readonly Outcome[]) {
     deactivatedReason: webhook.active ? standing.deactivatedReason : null,
   });
 
-  const retries = saved.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
-  await enqueue(
-    tx,
-    retries.map((runAt) => ({ task: 'webhooks.deliver', payload: lane, runAt })),
-  );
+  const retries = retriesOf(lane, saved);
+  await enqueue(tx, retries);
   const switchedOff = webhook.active && standing.deactivatedReason !== null;
-  if (switchedOff) await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload: lane }]);
+  if (switchedOff) {
+    const traceparent = counted.at(-1)?.traceparent ?? null;
+    await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload: lane, traceparent }]);
+  }
   return { counted, retries: retries.length, switchedOff };
 }
 
-const attemptOf = ({ delivery, answer }: Outcome): Attempt => ({
+/** Attempts at a delivery are siblings: a retry, too, belongs to what made the delivery. */
+const retriesOf = (lane: Lane, saved: readonly SavedAttempt[]): NewJob[] =>
+  saved.flatMap(({ next_attempt_at: runAt, traceparent }) =>
+    runAt ? [{ task: 'webhooks.deliver', payload: lane, runAt, traceparent }] : [],
+  );
+
+const attemptOf = ({ delivery, answer }: Pick<Outcome, 'delivery' | 'answer'>): Attempt => ({
   number: delivery.attempts + 1,
   statusCode: answer.statusCode,
   error: answer.error,
@@ -117,7 +155,7 @@ function factsOf(outcome: Outcome) {
     error: answer.errorKind,
     ms: answer.durationMs,
     sinceMs: Math.max(Date.now() - delivery.created_at.getTime(), 0),
-    traceparent: delivery.traceparent,
+    traceparent: outcome.traceparent,
   };
 }
 
@@ -133,6 +171,7 @@ function attemptRow(outcome: Outcome): AttemptRow {
     error: answer.error,
     duration_ms: answer.durationMs,
     at,
+    traceparent: outcome.traceparent,
     retry_in_seconds: retryInSeconds,
   };
 }

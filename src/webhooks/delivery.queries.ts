@@ -112,30 +112,39 @@ export type AttemptRow = {
   error: string | null;
   duration_ms: number;
   at: Date;
+  traceparent: string | null;
   retry_in_seconds: number | null;
+};
+
+export type SavedAttempt = {
+  id: string;
+  next_attempt_at: Date | null;
+  traceparent: string | null;
 };
 
 /**
  * Writes attempts and what they mean for their deliveries. Gives back those that were news: an attempt
- * that is written already, because the answer to the first writing was lost, changes nothing again.
+ * that is written already, because the answer to the first writing was lost, changes nothing again. A
+ * delivery that no trace has caused is found in that of its first attempt.
  */
 export async function saveAttempts(sql: Sql, { org_id }: Lane, attempts: readonly AttemptRow[]) {
-  return await sql<{ id: string; next_attempt_at: Date | null }[]>`
+  return await sql<SavedAttempt[]>`
     with attempt as (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
         id uuid, number smallint, status text, status_code smallint, response_body text, error text,
-        duration_ms integer, at timestamptz, retry_in_seconds integer)
+        duration_ms integer, at timestamptz, traceparent text, retry_in_seconds integer)
     ), news as (
       update deliveries d
       set status = a.status, attempts = a.number, status_code = a.status_code,
           response_body = a.response_body, claimed_by = null,
           delivered_at = case when a.status = 'delivered' then now() end,
-          next_attempt_at = now() + make_interval(secs => a.retry_in_seconds)
+          next_attempt_at = now() + make_interval(secs => a.retry_in_seconds),
+          traceparent = coalesce(d.traceparent, a.traceparent)
       from attempt a
       where d.org_id = ${org_id} and d.id = a.id and d.status = 'pending'
         and d.attempts = a.number - 1
-      returning d.id, d.next_attempt_at
+      returning d.id, d.next_attempt_at, d.traceparent
     ), recorded as (
       insert into delivery_attempts
         (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
@@ -144,7 +153,7 @@ export async function saveAttempts(sql: Sql, { org_id }: Lane, attempts: readonl
       join news using (id)
       on conflict (org_id, delivery_id, number) do nothing
     )
-    select id, next_attempt_at
+    select id, next_attempt_at, traceparent
     from news`;
 }
 
@@ -173,6 +182,7 @@ export type Tried = {
   error: string | null;
   duration_ms: number;
   at: Date;
+  traceparent: string | null;
 };
 
 /** Keeps a delivery that was attempted outside of the queue, when it is over. */
@@ -180,10 +190,10 @@ export async function insertTried(sql: Sql, orgId: string, tried: Tried) {
   await sql`
     with delivery as (
       insert into deliveries (org_id, id, message_id, webhook_id, event, body, status, attempts,
-                              status_code, response_body, delivered_at)
+                              status_code, response_body, delivered_at, traceparent)
       select org_id, ${tried.id}::uuid, ${tried.id}::uuid, id, ${tried.event}, ${tried.body},
              ${tried.status}, 1, ${tried.status_code}::smallint, ${tried.response_body},
-             case when ${tried.status} = 'delivered' then now() end
+             case when ${tried.status} = 'delivered' then now() end, ${tried.traceparent}
       from webhooks
       where org_id = ${orgId} and id = ${tried.webhook_id}
       returning org_id, id

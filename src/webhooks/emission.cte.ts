@@ -30,7 +30,7 @@ export function emission(sql: Sql, { orgId, events, traceparent = null }: Told, 
     ), queued as (
       ${enqueueEach(
         sql,
-        'webhooks.deliver',
+        { task: 'webhooks.deliver', traceparent },
         sql`
         select distinct jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id)
         from emitted

@@ -9,6 +9,8 @@ export type Signed = {
   secret: string;
   /** After a rotation the old secret signs too for a while, where a receiver can tell them apart. */
   previousSecret: string | null;
+  /** The span of the attempt, for a subscriber that goes on with the trace. */
+  traceparent?: string | null;
 };
 
 /** The headers of one attempt: service.md's, and beside them those of Standard Webhooks 1.0. */
@@ -26,5 +28,6 @@ export function deliveryHeaders(serviceName: string, signed: Signed): Record<str
     'webhook-id': messageId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatures.join(' '),
+    ...(signed.traceparent ? { traceparent: signed.traceparent } : {}),
   };
 }

@@ -1,7 +1,21 @@
 import { one, type Sql } from '../platform/db.ts';
 
+/** A replay of many is not told all their traces. */
+const originalsLinked = 20;
+
+type Where = { orgId: string; webhookId: string };
+type Listed = { atMost: number; traceUrl: string | null };
+
 /** Deliveries with their attempts, newest first, as the JSON they are answered as. */
-export async function listDeliveries(sql: Sql, orgId: string, webhookId: string, limit: number) {
+export async function listDeliveries(
+  sql: Sql,
+  { orgId, webhookId }: Where,
+  { atMost, traceUrl }: Listed,
+) {
+  const traceId = sql`substring(d.traceparent from 4 for 32)`;
+  const shownTraceUrl = traceUrl
+    ? sql`, replace(${traceUrl}, '{trace_id}', ${traceId}) as trace_url`
+    : sql``;
   return one(
     await sql<{ deliveries: string }[]>`
       select coalesce(json_agg(shown order by d.created_at desc, d.id desc), '[]')::text as deliveries
@@ -10,7 +24,7 @@ export async function listDeliveries(sql: Sql, orgId: string, webhookId: string,
         from deliveries
         where org_id = ${orgId} and webhook_id = ${webhookId}
         order by created_at desc, id desc
-        limit ${limit}
+        limit ${atMost}
       ) d
       cross join lateral (
         select coalesce(json_agg(json_build_object(
@@ -24,13 +38,20 @@ export async function listDeliveries(sql: Sql, orgId: string, webhookId: string,
         select d.id, d.webhook_id, d.event, d.status, a.attempts, d.status_code, d.response_body,
                ${iso(sql, 'd.created_at')} as created_at, ${iso(sql, 'd.delivered_at')} as delivered_at,
                ${iso(sql, 'd.next_attempt_at')} as next_attempt_at,
-               substring(d.traceparent from 4 for 32) as trace_id
+               ${traceId} as trace_id ${shownTraceUrl}
       ) shown`,
   ).deliveries;
 }
 
 const iso = (sql: Sql, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+type Wanted = {
+  webhookId: string;
+  deliveryId?: string;
+  since?: Date;
+  traceparent: string | null;
+};
 
 /**
  * New deliveries of events that the webhook was told before, or should have been. Their time is the
@@ -39,8 +60,8 @@ const iso = (sql: Sql, column: string) =>
 export async function copyDeliveries(
   sql: Sql,
   orgId: string,
-  { webhookId, deliveryId, since }: { webhookId: string; deliveryId?: string; since?: Date },
-): Promise<number> {
+  { webhookId, deliveryId, since, traceparent }: Wanted,
+) {
   const which = deliveryId
     ? sql`d.id = ${deliveryId}`
     : sql`d.status in ('skipped', 'failed') and d.created_at >= ${since!}
@@ -49,15 +70,25 @@ export async function copyDeliveries(
             where later.webhook_id = d.webhook_id and later.message_id = d.message_id
               and later.created_at > d.created_at
           )`;
-  const copies = await sql`
-    insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at, traceparent,
-                            created_at)
-    select d.org_id, d.message_id, d.webhook_id, d.event, d.body, now(), d.traceparent,
-           clock_timestamp()
-    from deliveries d
-    where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and ${which}
-    order by d.created_at, d.id`;
-  return copies.count;
+  return one(
+    await sql<{ count: number; traceparents: string[] }[]>`
+      with original as (
+        select org_id, message_id, webhook_id, event, body, traceparent, created_at, id
+        from deliveries d
+        where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and ${which}
+      ), copied as (
+        insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at,
+                                traceparent, created_at)
+        select org_id, message_id, webhook_id, event, body, now(), ${traceparent}, clock_timestamp()
+        from original
+        order by created_at, id
+        returning 1
+      )
+      select (select count(*)::int from copied) as count,
+             array(select distinct traceparent from original
+                   where traceparent is not null
+                   limit ${originalsLinked}) as traceparents`,
+  );
 }
 
 /**

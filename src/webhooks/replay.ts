@@ -1,12 +1,20 @@
 import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
+import { enqueueSpan } from '../platform/conventions.ts';
 import type { Db } from '../platform/db.ts';
 import { enqueue } from '../platform/outbox.ts';
+import { inSpan } from '../platform/spans.ts';
 import { lockStanding } from './delivery.queries.ts';
 import { copyDeliveries } from './history.queries.ts';
 
 type ReplayTools = { db: Db; pump: () => void };
-type Which = { webhookId: string; deliveryId?: string; since?: Date };
+type Which = {
+  webhookId: string;
+  deliveryId?: string;
+  since?: Date;
+  /** The span of the request that asks for it. */
+  traceparent?: string | null;
+};
 
 /** Tells one event again: a new delivery with the webhook-id of the first. */
 export async function redeliver(tools: ReplayTools, key: WriteKey, which: Which) {
@@ -24,10 +32,25 @@ export async function replayMissed(tools: ReplayTools, orgId: string, which: Whi
   return { replayed: await again(tools, orgId, which) };
 }
 
-/** Under the webhook's lock: of two replays at once, the second finds what the first has made. */
+/** In a trace of their own, linked to those of the first deliveries. */
 async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Promise<number> {
+  const count = await inSpan(
+    { traceparent: which.traceparent ?? null, agoMs: 0 },
+    () => enqueueSpan('webhooks.deliver'),
+    async ({ traceparent, link }) => {
+      const copied = await copy(db, orgId, { ...which, traceparent });
+      for (const original of copied.traceparents) link(original);
+      return copied.count;
+    },
+  );
+  pump();
+  return count;
+}
+
+/** Under the webhook's lock: of two replays at once, the second finds what the first has made. */
+async function copy(db: Db, orgId: string, which: Which & { traceparent: string | null }) {
   const lane = { org_id: orgId, webhook_id: which.webhookId };
-  const count = await db.begin(async (tx) => {
+  return await db.begin(async (tx) => {
     const webhook = await lockStanding(tx, lane);
     if (!webhook) throw notFound('webhook');
     if (!webhook.active) {
@@ -35,10 +58,11 @@ async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Pr
         code: 'webhook_inactive',
       });
     }
-    const copies = await copyDeliveries(tx, orgId, which);
-    if (copies > 0) await enqueue(tx, [{ task: 'webhooks.deliver', payload: lane }]);
-    return copies;
+    const copied = await copyDeliveries(tx, orgId, which);
+    const { traceparent } = which;
+    if (copied.count > 0) {
+      await enqueue(tx, [{ task: 'webhooks.deliver', payload: lane, traceparent }]);
+    }
+    return copied;
   });
-  pump();
-  return count;
 }

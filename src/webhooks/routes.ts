@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
@@ -21,7 +21,8 @@ import { tryWebhook } from './try.ts';
 
 const deliveriesShown = 50;
 
-export type WebhookTools = ManageTools & DeliverTools & { db: Db; pump: () => void };
+export type WebhookTools = ManageTools &
+  DeliverTools & { db: Db; pump: () => void; settings: { traceUrl: string | null } };
 
 /** The management endpoints answer with the record itself, and lists under their own name. */
 export const webhookRoutes = (tools: WebhookTools) =>
@@ -57,14 +58,20 @@ export const webhookRoutes = (tools: WebhookTools) =>
       c.json(await renewSecret(tools, requireWrite(c.var.key), id(c.req.param('id'), 'webhook'))),
     )
 
-    .post('/:id/test', async (c) =>
-      c.json(await tryWebhook(tools, requireWrite(c.var.key), id(c.req.param('id'), 'webhook'))),
-    )
+    .post('/:id/test', async (c) => {
+      const key = requireWrite(c.var.key);
+      const which = { id: id(c.req.param('id'), 'webhook'), traceparent: traceparent(c) };
+      return c.json(await tryWebhook(tools, key, which));
+    })
 
     .get('/:id/deliveries', async (c) => {
       const { org_id } = c.var.key;
       const webhook = await getWebhook(tools, org_id, id(c.req.param('id'), 'webhook'));
-      const deliveries = await listDeliveries(tools.db, org_id, webhook.id, deliveriesShown);
+      const deliveries = await listDeliveries(
+        tools.db,
+        { orgId: org_id, webhookId: webhook.id },
+        { atMost: deliveriesShown, traceUrl: tools.settings.traceUrl },
+      );
       return c.body(`{"deliveries":${deliveries}}`, 200, { 'Content-Type': 'application/json' });
     })
 
@@ -72,15 +79,19 @@ export const webhookRoutes = (tools: WebhookTools) =>
       const key = requireWrite(c.var.key);
       const webhookId = id(c.req.param('id'), 'webhook');
       const deliveryId = id(c.req.param('delivery_id'), 'delivery');
-      return c.json(await redeliver(tools, key, { webhookId, deliveryId }), 202);
+      const which = { webhookId, deliveryId, traceparent: traceparent(c) };
+      return c.json(await redeliver(tools, key, which), 202);
     })
 
     .post('/:id/replay', async (c) => {
       const key = requireWrite(c.var.key);
       const webhookId = id(c.req.param('id'), 'webhook');
       const { since } = await parseBody(c, Replay);
-      return c.json(await replay(tools, key, { webhookId, since }), 202);
+      const which = { webhookId, since, traceparent: traceparent(c) };
+      return c.json(await replay(tools, key, which), 202);
     });
+
+const traceparent = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
 
 /** An id that is not a UUID is nobody's: not found, like a stranger's. */
 function id(text: string, what: string): string {

@@ -90,6 +90,12 @@ export const Delivery = v.object({
   delivered_at: v.nullable(Time),
   next_attempt_at: v.nullable(Time),
   trace_id: v.nullable(v.string()),
+  trace_url: v.optional(
+    v.pipe(
+      v.nullable(v.string()),
+      v.description('Where the trace can be seen, if the operator has said where that is.'),
+    ),
+  ),
 });
 
 export const Tried = v.object({

@@ -3,35 +3,28 @@ import { notFound } from '../errors.ts';
 import { attempted } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
-import type { DeliverTools } from './deliver.ts';
+import { attempt, type DeliverTools } from './deliver.ts';
 import { insertTried } from './delivery.queries.ts';
-import { deliveryHeaders } from './headers.ts';
 import { findTarget } from './queries.ts';
-import { answerTimeoutMs, judge } from './rules.ts';
+import { judge } from './rules.ts';
 
 const event = 'webhook.test';
 
+type Which = { id: string; traceparent: string | null };
+
 /** Sends a test event and says what came of it. It changes nothing about the webhook's standing. */
-export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey, id: string) {
+export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey, which: Which) {
+  const { id } = which;
   const target = await findTarget(tools.db, key.org_id, id);
   if (!target) throw notFound('webhook');
 
   const deliveryId = randomUUID();
-  const at = new Date();
-  const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: at });
-  const headers = deliveryHeaders(tools.settings.serviceName, {
-    id: deliveryId,
-    messageId: deliveryId,
-    event,
-    body,
-    at,
-    secret: tools.secrets.open({ orgId: key.org_id, id }, target.secret),
-    previousSecret: null,
-  });
-  const answer = await tools.outbound.post(target.url, {
-    headers,
-    body,
-    deadlineMs: answerTimeoutMs,
+  const now = new Date();
+  const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: now });
+  const { answer, at, traceparent } = await attempt(tools, {
+    ...{ id: deliveryId, message_id: deliveryId, org_id: key.org_id, webhook_id: id, event, body },
+    ...{ attempts: 0, traceparent: which.traceparent, created_at: now },
+    ...{ ...target, previous_secret: null },
   });
 
   const { statusCode: status_code, error, durationMs: duration_ms } = answer;
@@ -40,7 +33,7 @@ export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey
   const outcome = { status_code, response_body, duration_ms, error };
   const status = delivered ? ('delivered' as const) : ('failed' as const);
   await insertTried(tools.db, key.org_id, {
-    ...{ id: deliveryId, webhook_id: id, event, body, status, at },
+    ...{ id: deliveryId, webhook_id: id, event, body, status, at, traceparent },
     ...outcome,
   });
   attempted.tell({
@@ -50,7 +43,7 @@ export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey
     error: answer.errorKind,
     ms: duration_ms,
     sinceMs: Date.now() - at.getTime(),
-    traceparent: null,
+    traceparent,
   });
   return { delivered, ...outcome, delivery_id: deliveryId };
 }

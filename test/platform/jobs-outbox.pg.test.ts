@@ -111,25 +111,6 @@ test('the payload arrives as it was, with the trace it belongs to', async (t) =>
   assert.ok(job.maxAttempts >= 5, 'a crash must not use up the attempts');
 });
 
-test('something can be put around every run', async (t) => {
-  const runs = recordingTask();
-  const ended = Promise.withResolvers<string>();
-  const jobs = await workOn(t, {
-    db,
-    url,
-    tasks: { 'webhooks.deliver': runs.task },
-    async around(job, work) {
-      await work();
-      if (runs.of(id).length === 1) ended.resolve(job.task);
-    },
-  });
-
-  const id = await enqueueDelivery(db);
-  jobs.pump();
-
-  assert.equal(await ended.promise, 'webhooks.deliver');
-});
-
 test('a payload that is not of its form never reaches the task, and the job stays', async (t) => {
   await emptyQueue();
   const reached: unknown[] = [];

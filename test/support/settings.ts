@@ -5,4 +5,5 @@ export const testSettings = {
   serviceName: 'Service',
   bounceDomain: 'bounces.example',
   maxContacts: 1000,
+  traceUrl: null,
 };

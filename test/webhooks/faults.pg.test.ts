@@ -16,6 +16,7 @@ const outcomeOf = (delivery: ClaimedDelivery, status: number): Outcome => ({
   delivery,
   answer: answerOf(status),
   at: new Date(),
+  traceparent: null,
 });
 
 const claimAll = async (lane: Lane) =>

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { startDueTimes } from './due-times.ts';
 import { startPump } from './pump.ts';
 import { type RunnerState, type SupervisedRunner, superviseRunner } from './runner.ts';
-import { type AroundJob, graphileTasks, type Task } from './task.ts';
+import { graphileTasks, type Task } from './task.ts';
 
 /**
  * Mail has a runner of its own, so that a thousand slow mails do not keep webhooks waiting, nor the
@@ -46,7 +46,6 @@ export type JobsOptions = {
   log: Log;
   tasks: Record<string, Task>;
   crontab?: CronItem[];
-  around?: AroundJob;
   /** Called when a process has died and what it had in hand is free: work that no job holds may be, too. */
   onFreed?: () => void;
   timing?: Partial<typeof usual>;
@@ -92,7 +91,7 @@ type Start = {
 
 /** One after the other: on a new database the first one migrates Graphile's own schema. */
 async function startRunners(options: JobsOptions, { runners, timing, nudge }: Start) {
-  const { url, log, tasks, crontab = [], around = (_job, work) => work() } = options;
+  const { url, log, tasks, crontab = [] } = options;
   const onFreed = () => {
     nudge();
     options.onFreed?.();
@@ -104,7 +103,7 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge }: St
     const runner = superviseRunner(lane, {
       url,
       log,
-      tasks: graphileTasks(own, { around, log }),
+      tasks: graphileTasks(own, log),
       crontab: parseCronItems(crontab.filter(({ task }) => takes(task))),
       concurrency,
       localQueue,

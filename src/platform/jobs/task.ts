@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { isDatabaseAway } from '../db.ts';
 import { happening } from '../happening.ts';
 import type { Log } from '../log.ts';
+import { followJob } from './follow-job.ts';
 
 /** What is known of a job beside its payload. */
 export type JobRun = {
@@ -12,17 +13,15 @@ export type JobRun = {
   attempt: number;
   maxAttempts: number;
   due: Date;
-  /** The `traceparent` of whatever caused the job. */
-  traceparent: string | undefined;
+  /** The `traceparent` of whatever caused the job; within its span that of the span. */
+  traceparent: string | null;
+  causedAt: Date;
 };
 
 /** How a run of a job ended. */
 export const jobRan = happening<{ task: string; ms: number; failed: boolean }>();
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
-
-/** A span, a timer: whatever goes around the run of every job. It must call the work once. */
-export type AroundJob = (job: JobRun, work: () => Promise<void>) => Promise<void>;
 
 /** A task sees its payload only after the schema has accepted it. */
 export function task<Payload>(
@@ -35,7 +34,7 @@ export function task<Payload>(
 }
 
 /** The same tasks as Graphile calls them. Every job of the service runs through here. */
-export function graphileTasks(tasks: Record<string, Task>, { around, log }: Surroundings) {
+export function graphileTasks(tasks: Record<string, Task>, log: Log) {
   const list: TaskList = {};
   for (const [name, run] of Object.entries(tasks)) {
     list[name] = async (payload, helpers) => {
@@ -44,7 +43,7 @@ export function graphileTasks(tasks: Record<string, Task>, { around, log }: Surr
       const ended = (failed: boolean) =>
         jobRan.tell({ task: name, ms: performance.now() - began, failed });
       try {
-        await around(job, () => run(payload, job));
+        await followJob(job, (followed) => run(payload, followed));
         ended(false);
       } catch (error) {
         ended(true);
@@ -56,18 +55,18 @@ export function graphileTasks(tasks: Record<string, Task>, { around, log }: Surr
   return list;
 }
 
-type Surroundings = { around: AroundJob; log: Log };
-
-const Traced = v.object({ _trace: v.string() });
+const Traced = v.object({ _trace: v.string(), _caused_at: v.number() });
 
 function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
+  const cause = v.is(Traced, payload) ? payload : undefined;
   return {
     task: name,
     id: String(job.id),
     attempt: job.attempts,
     maxAttempts: job.max_attempts,
     due: job.run_at,
-    traceparent: v.is(Traced, payload) ? payload._trace : undefined,
+    traceparent: cause?._trace ?? null,
+    causedAt: cause ? new Date(cause._caused_at) : job.created_at,
   };
 }
 
