@@ -7,6 +7,8 @@ import {
   cidrs,
   domain,
   hostAndPort,
+  names,
+  notifySocket,
   origin,
   selector,
   smtpUrl,
@@ -39,6 +41,10 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
   if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints);
   return shape(parsed.output);
 }
+
+const mostSockets = 16;
+const largestPid = 4_194_304;
+const longestWatchdogUs = 86_400_000_000;
 
 /** The names and defaults of ops/configuration.md; a test compares the two. */
 export const Settings = v.object({
@@ -78,6 +84,12 @@ export const Settings = v.object({
     ),
     'info',
   ),
+  LISTEN_FDS: v.optional(whole(0, mostSockets), '0'),
+  LISTEN_PID: v.optional(whole(1, largestPid)),
+  LISTEN_FDNAMES: v.optional(names, ''),
+  NOTIFY_SOCKET: v.optional(notifySocket),
+  WATCHDOG_USEC: v.optional(whole(1, longestWatchdogUs)),
+  WATCHDOG_PID: v.optional(whole(1, largestPid)),
 });
 
 /** A setting may be given as a file: NAME_FILE holds its path. An empty setting counts as not given. */
@@ -117,6 +129,9 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
   if (given('ASKBACK_AI_URL') && !given('ASKBACK_AI_MODEL')) {
     complaints.push('ASKBACK_AI_MODEL: is required once ASKBACK_AI_URL is set');
   }
+  if (given('LISTEN_FDS') && !given('LISTEN_PID')) {
+    complaints.push('LISTEN_PID: is required once LISTEN_FDS is set');
+  }
   return complaints;
 }
 
@@ -152,5 +167,15 @@ function shape(settings: v.InferOutput<typeof Settings>) {
       listen: settings.ASKBACK_METRICS_LISTEN ?? null,
     },
     logLevel: settings.LOG_LEVEL,
+    sockets: {
+      count: settings.LISTEN_FDS,
+      pid: settings.LISTEN_PID ?? null,
+      names: settings.LISTEN_FDNAMES,
+    },
+    manager: {
+      notifySocket: settings.NOTIFY_SOCKET ?? null,
+      watchdogMs: settings.WATCHDOG_USEC ? settings.WATCHDOG_USEC / 1000 : null,
+      watchdogPid: settings.WATCHDOG_PID ?? null,
+    },
   };
 }

@@ -1,17 +1,19 @@
 import { createApp } from './app.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { httpAddress, openDatabase, type Tools } from './deployment.ts';
 import { writeLines } from './observations/lines.ts';
 import { startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/show.ts';
 import { databaseChecks } from './platform/health.ts';
 import type { Jobs } from './platform/jobs/start.ts';
-import { listen } from './platform/listen.ts';
+import { listen, type Where } from './platform/listen.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { isMailable } from './platform/mail/address.ts';
 import { migrate } from './platform/migrate.ts';
 import { createParts, type Parts } from './platform/parts.ts';
+import { sortPassedSockets } from './platform/passed-sockets.ts';
 import { keepOnlyNetwork } from './platform/permission.ts';
+import { reachServiceManager } from './platform/service-manager.ts';
 import { writeServiceRecord } from './platform/service-record.ts';
 import { prepareRedaction, redactedExcerpt } from './responses/redact.ts';
 import { startWork } from './work.ts';
@@ -24,26 +26,42 @@ const stopLimitMs = 29_000;
 /** Runs the service until the process is asked to stop. `ready` is told the address it listens on. */
 export async function serve(tools: Tools, ready: (url: string) => void): Promise<void> {
   const config = tools.config();
+  const where = whereToListen(config);
   const log = createLog({ level: config.logLevel });
-  const parts = createParts(log);
   const asked = tools.stopSignal();
+  const manager = await reachServiceManager(config.manager, log);
+  const parts = createParts(log);
+  const say = (sentence: string) => {
+    manager.status(sentence);
+    tools.say(sentence);
+  };
   try {
-    const started = start({ config, log, parts, say: tools.say });
+    const started = start({ config, where, log, parts, say });
     const running = started.then(({ address, lost }) => {
+      manager.ready(`serving on ${address}`);
       ready(address);
       return Promise.race([asked, lost]);
     });
     const signal = await Promise.race([asked, running]);
-    tools.say(`stopping on ${signal}: requests and jobs in hand are finished first`);
+    const stopping = `stopping on ${signal}: requests and jobs in hand are finished first`;
+    manager.stopping(stopping);
+    tools.say(stopping);
   } finally {
     await inTime(parts.stop(), log);
   }
 }
 
-type Start = { config: Config; log: Log; parts: Parts; say: Tools['say'] };
+/** On sockets that a service manager keeps open for us, or else where HOST and PORT say. */
+function whereToListen({ host, port, sockets }: Config): Where {
+  const passed = sortPassedSockets(sockets, process.pid);
+  if (typeof passed === 'string') throw new ConfigError([passed]);
+  return passed.requests.length > 0 ? { descriptors: passed.requests } : { host, port };
+}
+
+type Start = { config: Config; where: Where; log: Log; parts: Parts; say: Tools['say'] };
 
 /** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */
-async function start({ config, log, parts, say }: Start) {
+async function start({ config, where, log, parts, say }: Start) {
   await parts.start(
     'lines',
     () => writeLines(log),
@@ -52,7 +70,7 @@ async function start({ config, log, parts, say }: Start) {
   const counting = await parts.start('counting', startCounting, (it) => it.stop());
   const door = await parts.start(
     'port',
-    () => listen(config),
+    () => listen(where),
     (it) => it.close(),
   );
   const metricsDoor = await takeMetricsAddress(config, { parts, say });
@@ -63,7 +81,7 @@ async function start({ config, log, parts, say }: Start) {
   );
   const { db, lost } = database;
   await parts.start('schema', () => migrate(db));
-  const address = httpAddress(config.host, door.port);
+  const address = httpAddress(door.host, door.port);
   const publicUrl = config.publicUrl ?? address;
   await writeServiceRecord(db, publicUrl);
   const work = await startWork({ config, log, parts, database, publicUrl });
@@ -104,7 +122,7 @@ async function start({ config, log, parts, say }: Start) {
       state.draining = true;
     },
   );
-  if (work.mailbox) say(whereMailsLand(httpAddress(config.host, door.port)));
+  if (work.mailbox) say(whereMailsLand(address));
   keepOnlyNetwork();
   return { address, lost };
 }

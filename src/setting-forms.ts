@@ -6,7 +6,7 @@ import { isRange } from './platform/outbound/addresses.ts';
 export const whole = (minimum: number, maximum: number) =>
   v.pipe(
     v.string(),
-    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
     v.toNumber(),
     v.minValue(minimum, `must be at least ${minimum}`),
     v.maxValue(maximum, `must be at most ${maximum}`),
@@ -72,6 +72,19 @@ export const smtpUrl = v.pipe(
     if (!dataset.typed || dataset.issues) return;
     for (const message of readSmtpUrl(dataset.value).complaints) addIssue({ message });
   }),
+);
+
+/** Where a service manager listens: a path, or a name in the kernel after an @. */
+export const notifySocket = v.pipe(
+  v.string(),
+  v.regex(/^[/@]./, 'must be a path or a name that begins with @'),
+  v.check((path) => Buffer.byteLength(path) <= 107, 'must be at most 107 bytes'),
+);
+
+/** Names with colons between them. */
+export const names = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? [] : text.split(':'))),
 );
 
 export const domain = v.pipe(

@@ -14,8 +14,9 @@ const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*'];
 /**
  * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only
  * at run time, and files and children can be allowed only by name or all; so all, until serving begins:
- * then platform/permission.ts takes every scope away but the network. Never allowed: workers, native
- * addons, WASI, FFI and the inspector.
+ * then platform/permission.ts takes every scope away but the network. FFI goes before anything else is
+ * started: platform/service-manager.ts opens one socket with it. Never allowed: workers, native addons, WASI
+ * and the inspector.
  */
 const execArgv = [
   '--permission',
@@ -23,8 +24,10 @@ const execArgv = [
   '--allow-fs-read=*',
   '--allow-fs-write=*',
   '--allow-child-process',
+  '--allow-ffi',
   // the cautions about these very flags, printed at every start
   '--disable-warning=PERM0002',
+  '--disable-warning=PERM0003',
   '--disable-warning=ExperimentalWarning',
 ];
 

@@ -1,65 +1,85 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
+import { createDrain } from './drain.ts';
+import { type HeldSocket, holdSocket } from './passed-sockets.ts';
 
 type Fetch = Parameters<typeof getRequestListener>[0];
 
+/** An address of our own, or sockets that were opened for us. */
+export type Where = { host: string; port: number } | { descriptors: readonly number[] };
+
 export type Door = {
+  host: string;
   port: number;
   /** From now on requests reach the application. */
-  open: (fetch: Fetch) => void;
+  open: (fetch: Fetch) => Promise<void>;
   /** Takes no more connections and lets the requests in hand finish. */
   drain: () => Promise<void>;
   close: () => void;
 };
 
-const drainLimitMs = 12_000;
-const idlePollMs = 20;
+/** How many connections may wait to be accepted; the kernel has a limit of its own, often this one. */
+const backlog = 4096;
+
+export const listen = (where: Where): Promise<Door> =>
+  'descriptors' in where ? takeOver(where.descriptors) : takePort(where);
 
 /**
  * Takes the port at once, before anything slow: one that is in use is known first, and a supervisor
  * that asks meanwhile hears that we are alive and not ready.
  */
-export async function listen({ host, port }: { host: string; port: number }): Promise<Door> {
+async function takePort({ host, port }: { host: string; port: number }): Promise<Door> {
   let answer = getRequestListener(starting);
   const server = createServer((request, response) => void answer(request, response));
-  server.listen(port, host);
+  const drain = createDrain([server]);
+  server.listen({ port, host, backlog });
   await once(server, 'listening');
 
   return {
+    host,
     port: (server.address() as AddressInfo).port,
-    open: (fetch) => {
+    async open(fetch) {
       answer = getRequestListener(fetch);
     },
-    drain: async () => {
-      const over = AbortSignal.timeout(drainLimitMs);
-      const closed = once(server, 'close');
-      server.close();
-      void dropIdle(over);
-      await Promise.race([closed, once(over, 'abort')]);
-      server.closeAllConnections();
+    drain,
+    close: () => shut(server),
+  };
+}
+
+/**
+ * Leaves the sockets alone until requests can be answered. Whoever connects before that waits, as between
+ * the end of one process and the start of the next, and nobody is refused.
+ */
+async function takeOver(descriptors: readonly number[]): Promise<Door> {
+  let answer: RequestListener;
+  const held = descriptors.map(holdSocket);
+  const servers = held.map(() => createServer((request, response) => answer(request, response)));
+  const { host, port } = held[0]!;
+
+  return {
+    host,
+    port,
+    async open(fetch) {
+      answer = getRequestListener(fetch);
+      await Promise.all(servers.map((server, place) => listenOn(server, held[place]!)));
     },
+    drain: createDrain(servers),
     close: () => {
-      server.close();
-      server.closeAllConnections();
+      for (const server of servers) shut(server);
     },
   };
+}
 
-  /** A connection whose request just ended would be kept open for the next one. */
-  async function dropIdle(over: AbortSignal) {
-    while (!over.aborted && (await connections()) > 0) {
-      server.closeIdleConnections();
-      await sleep(idlePollMs, undefined, { ref: false });
-    }
-  }
+async function listenOn(server: Server, { socket }: HeldSocket) {
+  server.listen(socket, backlog);
+  await once(server, 'listening');
+}
 
-  function connections(): Promise<number> {
-    const { promise, resolve } = Promise.withResolvers<number>();
-    server.getConnections((_error, count) => resolve(count));
-    return promise;
-  }
+function shut(server: Server) {
+  server.close();
+  server.closeAllConnections();
 }
 
 function starting(request: Request): Response {
