@@ -11,8 +11,12 @@ export const secretKey = Buffer.alloc(32, 7).toString('base64');
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Runs the real command line to its end. It sees this environment and nothing of the test's own. */
-export async function askback(words: readonly string[], environment: Environment = {}) {
-  const child = start(words, environment);
+export async function askback(
+  words: readonly string[],
+  environment: Environment = {},
+  sockets: readonly number[] = [],
+) {
+  const child = start(words, environment, sockets);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
@@ -21,9 +25,16 @@ export async function askback(words: readonly string[], environment: Environment
   return { code, stdout, stderr };
 }
 
-/** Starts the real service; it is killed with the test file if it did not end before. */
-export function startService(environment: Environment, words: readonly string[] = ['serve']) {
-  const child = start(words, environment);
+/**
+ * Starts the real service; it is killed with the test file if it did not end before. The sockets are
+ * passed to it as a service manager does.
+ */
+export function startService(
+  environment: Environment,
+  words: readonly string[] = ['serve'],
+  sockets: readonly number[] = [],
+) {
+  const child = start(words, environment, sockets);
   after(() => child.kill('SIGKILL'));
   const [stdout, stderr] = [follow(child.stdout!), follow(child.stderr!)];
   const exited = once(child, 'exit').then(([code]) => code as number | null);
@@ -42,12 +53,28 @@ export function startService(environment: Environment, words: readonly string[] 
 
 export const addressIn = (line: string) => /http:\S+/.exec(line)![0];
 
-function start(words: readonly string[], environment: Environment): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', entry, ...words], {
-    env: { PATH: process.env['PATH'] ?? '', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+function start(
+  words: readonly string[],
+  environment: Environment,
+  sockets: readonly number[],
+): ChildProcess {
+  const program = [process.execPath, '--import', 'tsx', entry, ...words];
+  const [file, ...rest] = sockets.length > 0 ? [...knowingItsNumber, ...program] : program;
+  const passed = sockets.length > 0 ? { LISTEN_FDS: `${sockets.length}` } : {};
+  return spawn(file!, rest, {
+    env: { PATH: process.env['PATH'] ?? '', ...passed, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', ...sockets],
   });
 }
+
+/** Whoever becomes a process under a number that it cannot know before tells it to itself. */
+export const knowingItsNumber = [
+  'sh',
+  '-c',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
+  'export LISTEN_PID=${LISTEN_PID:-$$}; exec "$@"',
+  'sh',
+];
 
 /** The lines of a stream: all so far, and the first one, come or to come, that matches. */
 function follow(stream: NodeJS.ReadableStream) {

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { testDatabase } from './support/database.ts';
+import { notifySocket } from './support/notify-socket.ts';
+import { addressIn, askback, secretKey, startService } from './support/program.ts';
+
+const { url } = await testDatabase();
+const home = mkdtempSync(join(tmpdir(), 'askback-notify-'));
+after(() => rmSync(home, { recursive: true, force: true }));
+const environment = (over: Record<string, string>) => ({
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  ...over,
+});
+
+test('the service manager is told when requests are answered, and when the service stops', async () => {
+  const path = join(home, 'notify');
+  const manager = notifySocket(path);
+  const service = startService(environment({ NOTIFY_SOCKET: path }));
+
+  const [, status] = await manager.until('READY=1');
+  const address = addressIn(status!);
+  assert.equal((await fetch(`${address}/readyz`)).status, 200);
+
+  service.child.kill('SIGTERM');
+  assert.match((await manager.until('STOPPING=1'))[1]!, /^STATUS=stopping on SIGTERM: /);
+  assert.equal(await service.exited, 0);
+});
+
+test('it may listen under a name in the kernel, and hears of what is waited for', async () => {
+  const name = `@askback-${process.pid}`;
+  const manager = notifySocket(name);
+  const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none', ASKBACK_DATABASE_WAIT_SECONDS: '1' };
+  const service = startService(environment({ NOTIFY_SOCKET: name, ...away }));
+  const waiting = await service.stderr.next(/^waiting up to 1 seconds/);
+  await manager.until(`STATUS=${waiting}`);
+  assert.equal(await service.exited, 1);
+});
+
+test('a watchdog hears of a service that lives at least twice as often as it asks to', async () => {
+  const path = join(home, 'watchdog');
+  const manager = notifySocket(path);
+  const service = startService(environment({ NOTIFY_SOCKET: path, WATCHDOG_USEC: '2000000' }));
+  await manager.until('READY=1');
+  const begun = performance.now();
+  for (let heard = 0; heard < 3; heard++) await manager.until('WATCHDOG=1');
+  assert.ok(performance.now() - begun < 4000);
+  assert.equal(await service.stop(), 0);
+});
+
+test('a service manager that is not there is a sentence', async () => {
+  const nowhere = environment({ NOTIFY_SOCKET: join(home, 'nowhere') });
+  const { code, stdout, stderr } = await askback(['serve'], nowhere);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^askback: NOTIFY_SOCKET: \/.*\/nowhere cannot be connected to$/m);
+});

@@ -1,0 +1,43 @@
+import { Agent, get, type RequestOptions } from 'node:http';
+
+export type Told = { begun: number; ended: number; status: number | string };
+
+type Callers = { fresh: number; keeping: number; headers: Record<string, string> };
+
+/**
+ * Callers that ask one request after the other until they are stopped: some on a new connection each time,
+ * some on one that they keep. Whatever is not an answer is told by its code.
+ */
+export function requestStream(url: string, { fresh, keeping, headers }: Callers) {
+  const told: Told[] = [];
+  let going = true;
+  const callers = [
+    ...Array.from({ length: fresh }, () => false as const),
+    ...Array.from({ length: keeping }, () => new Agent({ keepAlive: true, maxSockets: 1 })),
+  ].map(async (agent) => {
+    while (going) {
+      const begun = performance.now();
+      const status = await outcome(url, { agent, headers });
+      told.push({ begun, ended: performance.now(), status });
+    }
+    if (agent) agent.destroy();
+  });
+  return {
+    told,
+    async end() {
+      going = false;
+      await Promise.all(callers);
+    },
+  };
+}
+
+function outcome(url: string, options: RequestOptions): Promise<number | string> {
+  return new Promise((resolve) => {
+    const request = get(url, options, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode!));
+      response.once('error', (error: NodeJS.ErrnoException) => resolve(error.code!));
+    });
+    request.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  });
+}
