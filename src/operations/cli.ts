@@ -1,15 +1,31 @@
+import { isIP, isIPv4 } from 'node:net';
+import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
 import { Settings } from '../config.ts';
 import { httpAddress, openDatabase, type Tools } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../platform/command.ts';
+import { createResolver } from '../platform/dns/resolver.ts';
 import { migrate } from '../platform/migrate.ts';
-import { flag } from '../platform/words.ts';
+import { Email, flag, optional } from '../platform/words.ts';
 import { serve } from '../serve.ts';
 import { examine } from './examine.ts';
+import { type Finding, recordLine } from './finding.ts';
 import { meaningless, shown } from './settings.ts';
 
 const healthTimeoutMs = 3000;
+
+const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
+/** An IP address, with or without a port: asking for the address of a name server would need another one. */
+const NameServer = v.pipe(
+  v.string(),
+  v.check((text) => {
+    const [, bracketed = '', plain = '', port = '53'] = serverForm.exec(text) ?? [];
+    const address = isIP(text) === 6 ? text : bracketed || plain;
+    const kind = bracketed || address === text ? isIP(address) : isIPv4(address) ? 4 : 0;
+    return kind !== 0 && Number(port) >= 1 && Number(port) <= 65_535;
+  }, 'must be an IP address, or one with a port such as 127.0.0.1:5353'),
+);
 
 const serveCommand = command({
   name: 'serve',
@@ -50,17 +66,53 @@ const checkConfig = command({
   },
 });
 
+const IpAddress = v.pipe(
+  v.string(),
+  v.check((text) => isIP(text) !== 0, 'must be an IP address'),
+);
+
 const doctor = command({
   name: 'doctor',
-  does: 'examines what the service stands on: database, schema, clock, secret, disk, address',
-  options: {},
-  async run(tools: Tools) {
-    const findings = await examine(tools.config(), tools);
-    const ok = findings.every(({ status }) => status !== 'fail');
-    const text = columns(findings.map(({ status, name, message }) => [status, name, message]));
-    return { data: { ok, checks: findings }, text, exitCode: ok ? 0 : 1 };
+  does: 'examines what the service stands on: database, schema, clock, secret, disk, address, mail server and DNS',
+  options: {
+    from: {
+      schema: v.optional(v.array(Email)),
+      value: 'EMAIL',
+      does: 'a sender to look at, beside those of the surveys',
+      repeatable: true,
+    },
+    'sends-from': {
+      schema: v.optional(v.array(IpAddress)),
+      value: 'ADDRESS',
+      does: 'an IP address that mails leave from, where it is not that of the mail server',
+      repeatable: true,
+    },
+    resolver: optional(
+      NameServer,
+      'ADDRESS[:PORT]',
+      'the name server to ask, such as the one that has the domain; else those of this machine',
+    ),
+  },
+  async run(tools: Tools, given) {
+    const dns = createResolver({ server: given.resolver });
+    const asked = { from: given.from ?? [], sendsFrom: given['sends-from'] ?? [] };
+    const checks = await examine(tools.config(), { ...tools, dns }, asked);
+    const ok = checks.every(({ status }) => status !== 'fail');
+    return { data: { ok, checks }, text: spoken(checks), exitCode: ok ? 0 : 1 };
   },
 });
+
+/** One line each, with what to put into DNS under it. */
+function spoken(checks: readonly Finding[]): string {
+  const lines = columns(checks.map(({ status, name, message }) => [status, name, message]));
+  return lines
+    .split('\n')
+    .flatMap((line, place) => [
+      line,
+      ...(checks[place]?.records ?? []).map((record) => `      ${recordLine(record)}`),
+    ])
+    .join('\n');
+}
 
 const healthcheck = command({
   name: 'healthcheck',

@@ -1,44 +1,65 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { openDatabase, type Tools } from '../deployment.ts';
+import { openDatabase, publicUrlOf, type Tools } from '../deployment.ts';
 import type { Db } from '../platform/db.ts';
+import type { Resolver } from '../platform/dns/resolver.ts';
 import { explain } from '../platform/faults.ts';
 import { schemaState } from '../platform/migrate.ts';
 import { readSecretKey } from '../platform/secret-key.ts';
+import { type Finding, finding } from './finding.ts';
+import { examineMail } from './mail.ts';
 import { findServerFacts } from './queries.ts';
 import * as rules from './rules.ts';
+import { listSenders } from './senders.queries.ts';
+
+export type Questions = {
+  /** Senders to look at beside those of the surveys. */
+  from: readonly string[];
+  sendsFrom: readonly string[];
+};
+
+type Examining = Pick<Tools, 'say'> & { dns: Resolver };
 
 /** Looks at everything the service stands on. What cannot be looked at is a finding too. */
-export async function examine(config: Config, { say }: Pick<Tools, 'say'>) {
-  const findings = [
-    ...(await examineDatabase(config, say)),
-    rules.judgeSecret(findSecret(config)),
-    rules.judgePublicUrl(config),
-  ];
+export async function examine(config: Config, { say, dns }: Examining, asked: Questions) {
+  const { findings, senders, publicUrl } = await examineDatabase(config, say);
+  findings.push(rules.judgeSecret(findSecret(config)), rules.judgePublicUrl(config));
   if (!config.databaseUrl) findings.push(await examineDisk(config.dataDir));
-  return findings;
+  const mail = await examineMail(
+    { dns, settings: config },
+    { senders: [...asked.from, ...senders], sendsFrom: asked.sendsFrom, publicUrl },
+  );
+  return [...findings, ...mail];
 }
 
-async function examineDatabase(config: Config, say: Tools['say']): Promise<rules.Finding[]> {
+/** What there is to know of a deployment whose database does not tell. */
+const unknown = (config: Config) => ({ senders: [] as string[], publicUrl: config.publicUrl });
+
+async function examineDatabase(config: Config, say: Tools['say']) {
   try {
     const { db, close } = await openDatabase(config, { say, connections: 1 });
-    return await lookInto(db).finally(close);
+    return await lookInto(db, config).finally(close);
   } catch (error) {
-    return [{ name: 'database', status: 'fail', message: explain(error) }];
+    const findings: Finding[] = [finding('database', 'fail', explain(error))];
+    return { findings, ...unknown(config) };
   }
 }
 
-async function lookInto(db: Db): Promise<rules.Finding[]> {
+async function lookInto(db: Db, config: Config) {
   const before = new Date();
   const server = await findServerFacts(db);
   const after = new Date();
-  return [
+  const schema = await schemaState(db);
+  const findings: Finding[] = [
     rules.judgeServer(server),
     rules.judgeExtensions(server),
-    rules.judgeSchema(await schemaState(db)),
+    rules.judgeSchema(schema),
     rules.judgeClock({ before, database: server.now, after }),
   ];
+  if (schema.missing.length > 0) return { findings, ...unknown(config) };
+  const senders = config.smtpUrl ? await listSenders(db) : [];
+  return { findings, senders, publicUrl: await publicUrlOf(db, config) };
 }
 
 function findSecret(config: Config): rules.SecretState {
@@ -51,14 +72,14 @@ function findSecret(config: Config): rules.SecretState {
 }
 
 /** A data directory that does not exist yet will be made in the nearest folder that does. */
-async function examineDisk(dataDir: string): Promise<rules.Finding> {
+async function examineDisk(dataDir: string): Promise<Finding> {
   const path = await nearest(resolve(dataDir));
   try {
     await access(path, constants.W_OK);
     const { bavail, bsize } = await statfs(path);
     return rules.judgeDisk({ path, freeBytes: bavail * bsize });
   } catch (error) {
-    return { name: 'disk', status: 'fail', message: explain(error) };
+    return finding('disk', 'fail', explain(error));
   }
 }
 

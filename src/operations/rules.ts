@@ -1,5 +1,4 @@
-/** One thing that the doctor looked at. */
-export type Finding = { name: string; status: 'ok' | 'warn' | 'fail'; message: string };
+import { type Finding, finding } from './finding.ts';
 
 const oldestPostgres = 15;
 const extensionsNeeded = ['btree_gin', 'pg_trgm'];
@@ -8,12 +7,6 @@ const skewToFailAtMs = 60_000;
 const diskToWarnOfBytes = 1024 ** 3;
 const diskToFailAtBytes = 100 * 1024 ** 2;
 const wildcardHosts = ['0.0.0.0', '::'];
-
-const finding = (name: string, status: Finding['status'], message: string): Finding => ({
-  name,
-  status,
-  message,
-});
 
 export function judgeServer(server: {
   version: string;

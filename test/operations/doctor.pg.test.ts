@@ -20,6 +20,7 @@ test('a healthy deployment is found well in every respect', async () => {
       ['clock', 'ok'],
       ['secret key', 'ok'],
       ['public URL', 'ok'],
+      ['SMTP', 'ok'],
     ],
   );
 });

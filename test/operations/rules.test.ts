@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Finding } from '../../src/operations/finding.ts';
 import * as rules from '../../src/operations/rules.ts';
 
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);
@@ -11,7 +12,7 @@ const url = (publicUrl: string | null, host = '127.0.0.1') =>
 const server = (major: number, read_only = false) =>
   rules.judgeServer({ version: `${major}.1`, major, read_only });
 
-const cases: [why: string, finding: rules.Finding, status: rules.Finding['status']][] = [
+const cases: [why: string, finding: Finding, status: Finding['status']][] = [
   ['PostgreSQL 15 is new enough', server(15), 'ok'],
   ['PostgreSQL 14 is too old', server(14), 'fail'],
   ['a replica cannot be written', server(18, true), 'fail'],

@@ -1,0 +1,107 @@
+import {
+  isAligned,
+  type Named,
+  organizationalDomain,
+  type Walked,
+} from '../platform/mail-policy/dmarc.ts';
+import { type DmarcRecord, readDmarc } from '../platform/mail-policy/dmarc-record.ts';
+import { type DnsRecord, type Finding, finding } from './finding.ts';
+
+/** A domain with what is kept under `_dmarc.` of it and of those above it. */
+export type Walk = { domain: string; walked: Walked };
+
+export type DmarcFacts = {
+  from: Walk;
+  /** The domain that DKIM signs as; null when askback signs nothing. */
+  dkim: Walk | null;
+  /** The domain of the return address: what SPF is asked about. */
+  returnPath: Walk;
+};
+
+/** Whether the From domain says what is to become of mails that are not its own. */
+export function judgeDmarc({ domain, walked }: Walk): Finding {
+  const name = `DMARC ${domain}`;
+  if ('failed' in walked) return finding(name, 'fail', walked.failed);
+  const several = walked.steps.find(({ records }) => records.length > 1);
+  if (several) {
+    const message = `_dmarc.${several.domain} has ${several.records.length} records, and receivers ignore them all: leave one`;
+    return finding(name, 'fail', message);
+  }
+  const found = recordOf({ domain, walked });
+  if (!found) {
+    const message =
+      'there is no DMARC record: large mailbox providers refuse such mails in numbers';
+    return finding(name, 'fail', message, [addition(domain)]);
+  }
+  const { at, record } = found;
+  const where = at === domain ? 'its record' : `the record of ${at}`;
+  if (record.mistakes.length > 0) {
+    return finding(name, 'fail', `${where} is wrong: ${record.mistakes.join('; ')}`);
+  }
+  const policy = at === domain ? record.policy : record.subdomainPolicy;
+  return finding(name, 'ok', `${where} says ${policy}: ${meaning[policy]}`);
+}
+
+const meaning = {
+  none: 'mails forged in your name are delivered all the same',
+  quarantine: 'mails forged in your name are taken for spam',
+  reject: 'mails forged in your name are refused',
+};
+
+const addition = (domain: string): DnsRecord => ({
+  action: 'add',
+  name: `_dmarc.${domain}`,
+  type: 'TXT',
+  value: 'v=DMARC1; p=none',
+});
+
+/** The record of the domain itself, else that of its organization. */
+function recordOf({ domain, walked }: Walk): { at: string; record: DmarcRecord } | undefined {
+  if ('failed' in walked) return undefined;
+  const organization = organizationalDomain(walked.steps);
+  const deciding = [domain, organization].map((at) =>
+    walked.steps.find((step) => step.domain === at && step.records.length === 1),
+  );
+  const step = deciding.find((each) => each !== undefined);
+  return step && { at: step.domain, record: readDmarc(step.records[0]!) };
+}
+
+/** Whether DKIM or SPF speak for the domain that people see. One of them is enough. */
+export function judgeAlignment(facts: DmarcFacts): Finding | undefined {
+  const found = recordOf(facts.from);
+  const from = named(facts.from);
+  const returnPath = named(facts.returnPath);
+  const signer = facts.dkim && named(facts.dkim);
+  if (!found || !from || !returnPath || signer === undefined) return undefined; // told by the others
+  const { record } = found;
+  const byDkim = signer !== null && isAligned(from, signer, record.dkim);
+  const bySpf = isAligned(from, returnPath, record.spf);
+  return judgeBoth({ from, signer, returnPath, record }, byDkim, bySpf);
+}
+
+function named({ domain, walked }: Walk): Named | undefined {
+  if ('failed' in walked) return undefined;
+  return { domain, organization: organizationalDomain(walked.steps) };
+}
+
+type Parties = { from: Named; signer: Named | null; returnPath: Named; record: DmarcRecord };
+
+function judgeBoth(parties: Parties, byDkim: boolean, bySpf: boolean): Finding {
+  const { from, signer, returnPath, record } = parties;
+  const name = `alignment ${from.domain}`;
+  const dkim = signer && `the signature of ${signer.domain} (adkim ${record.dkim})`;
+  const spf = `the return address at ${returnPath.domain} (aspf ${record.spf})`;
+  if (byDkim && bySpf) return finding(name, 'ok', `${dkim} and ${spf} both speak for it`);
+  if (byDkim) return finding(name, 'ok', `${dkim} speaks for it; ${spf} does not, which is enough`);
+  const sign = `set ASKBACK_DKIM_DOMAIN to ${record.dkim === 'strict' ? from.domain : `${from.organization} or a name under it`}`;
+  if (bySpf) {
+    const alone = `only ${spf} speaks for it, and that is lost when a mail is forwarded`;
+    return signer ? finding(name, 'warn', `${alone}: ${sign}`) : finding(name, 'ok', alone);
+  }
+  if (!signer) {
+    const message = `${spf} does not speak for it, and askback signs nothing: unless your mail server signs as ${from.domain}, every mail fails DMARC`;
+    return finding(name, 'warn', message);
+  }
+  const message = `neither ${dkim} nor ${spf} speak for it, so every mail fails DMARC: ${sign}`;
+  return finding(name, 'fail', message);
+}

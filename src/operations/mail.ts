@@ -1,0 +1,153 @@
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import type { Config } from '../config.ts';
+import { addressesOf, type Resolver } from '../platform/dns/resolver.ts';
+import { mailableAddress } from '../platform/mail/address.ts';
+import { readSmtpUrl, type SmtpSettings } from '../platform/mail/settings.ts';
+import { walkDmarc } from '../platform/mail-policy/dmarc.ts';
+import { checkSpf, measureSpf } from '../platform/mail-policy/spf.ts';
+import { isForbidden } from '../platform/outbound/addresses.ts';
+import { dkimName, judgeDkim, unsigned } from './dkim.rules.ts';
+import { judgeAlignment, judgeDmarc, type Walk } from './dmarc.rules.ts';
+import { type Finding, finding } from './finding.ts';
+import { examineLogin } from './login.ts';
+import { examineOneClick } from './one-click.ts';
+import { judgeMx, judgePtr } from './route.rules.ts';
+import { judgeSpf, type Origins } from './spf.rules.ts';
+
+/** What to look at beside the configuration. */
+export type MailQuestions = {
+  /** Addresses that surveys are sent from. */
+  senders: readonly string[];
+  /** The IP addresses that mails leave this network from, where the operator knows them. */
+  sendsFrom: readonly string[];
+  publicUrl: string | null;
+};
+
+type Settings = Pick<Config, 'smtpUrl' | 'bounceDomain' | 'dkim'>;
+type Tools = { dns: Resolver; settings: Settings };
+
+const mostDomains = 20;
+
+/** Whether mails of this deployment arrive, as far as DNS, the mail server and the public address decide it. */
+export async function examineMail(tools: Tools, questions: MailQuestions): Promise<Finding[]> {
+  const { smtpUrl } = tools.settings;
+  const smtp = smtpUrl ? readSmtpUrl(smtpUrl).settings : null;
+  const here = [
+    smtp ? examineLogin(smtp) : noServer(),
+    ...(smtp && questions.publicUrl ? [examineOneClick(questions.publicUrl)] : []),
+  ];
+  const domains = domainsOf(questions.senders);
+  if (domains.length === 0) return [...(await Promise.all(here)), ...(smtp ? [noSender()] : [])];
+  const origins = await findOrigins(tools.dns, questions.sendsFrom, smtp);
+  const groups = await Promise.all([
+    Promise.all(here),
+    examineSigning(tools),
+    examineReturnPaths({ ...tools, origins }, domains.slice(0, mostDomains)),
+    ...domains.slice(0, mostDomains).map((domain) => examineSender(tools, domain)),
+    Promise.all(origins.certain ? origins.ips.map((ip) => examineName(tools.dns, ip)) : []),
+  ]);
+  return [...groups.flat(), ...tooMany(domains)];
+}
+
+const noServer = () =>
+  finding('SMTP', 'ok', 'no mail server is configured: mails stay in the built-in mailbox');
+
+const noSender = () =>
+  finding('sender', 'warn', 'no survey tells whom mails are from: name a sender by --from');
+
+const tooMany = (domains: readonly string[]) =>
+  domains.length > mostDomains
+    ? [finding('sender', 'warn', `only ${mostDomains} of ${domains.length} domains were looked at`)]
+    : [];
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1);
+
+function domainsOf(senders: readonly string[]): string[] {
+  const mailed = senders.flatMap((sender) => mailableAddress(sender) ?? []);
+  return [...new Set(mailed.map(domainOf))];
+}
+
+/** A domain of the settings in the form that DNS has it. */
+const ascii = (domain: string) => domainOf(mailableAddress(`x@${domain}`) ?? domain);
+
+type Machines = { ips: string[]; certain: boolean; relay: string | null };
+
+/** The addresses that mails leave from: as told, or else where the mail server is. */
+async function findOrigins(
+  dns: Resolver,
+  told: readonly string[],
+  smtp: SmtpSettings | null,
+): Promise<Machines> {
+  const relay = smtp?.host.toLowerCase() ?? null;
+  if (told.length > 0) return { ips: [...told], certain: true, relay };
+  const answer = relay && !isIP(relay) ? await addressesOf(dns, relay) : null;
+  const known = relay && isIP(relay) ? [relay] : answer?.kind === 'found' ? answer.records : [];
+  return { ips: known.filter((ip) => !isForbidden(ip, [])), certain: false, relay };
+}
+
+async function examineSigning({ dns, settings }: Tools): Promise<Finding[]> {
+  if (!settings.dkim) return [unsigned()];
+  const dkim = { ...settings.dkim, domain: ascii(settings.dkim.domain) };
+  return [judgeDkim({ settings: dkim, texts: await dns.txt(dkimName(dkim)) })];
+}
+
+/** Where bounces go: to one domain for all, or back to each sender. */
+async function examineReturnPaths(
+  { dns, settings, origins }: Tools & { origins: Machines },
+  domains: readonly string[],
+): Promise<Finding[]> {
+  const paths = settings.bounceDomain ? [ascii(settings.bounceDomain)] : domains;
+  const findings = paths.map(async (domain) => [
+    await examineSpf(dns, domain, origins),
+    ...(settings.bounceDomain ? [await examineMx(dns, domain, 'bounces')] : []),
+  ]);
+  return (await Promise.all(findings)).flat();
+}
+
+async function examineSpf(dns: Resolver, domain: string, machines: Machines): Promise<Finding> {
+  const { ips, certain, relay } = machines;
+  const sender = { local: 'postmaster', domain, helo: hostname() };
+  const [texts, whole, hosts] = await Promise.all([
+    dns.txt(domain),
+    measureSpf(dns, domain),
+    Promise.all(ips.map(async (ip) => ({ ip, outcome: await checkSpf(dns, { ...sender, ip }) }))),
+  ]);
+  const origins: Origins = { hosts, certain, relay };
+  return judgeSpf({ domain, texts, whole, origins });
+}
+
+async function examineSender({ dns, settings }: Tools, domain: string): Promise<Finding[]> {
+  const walk = async (each: string): Promise<Walk> => ({
+    domain: each,
+    walked: await walkDmarc(dns, each),
+  });
+  const [from, dkim, returnPath, mx] = await Promise.all([
+    walk(domain),
+    settings.dkim ? walk(ascii(settings.dkim.domain)) : null,
+    walk(settings.bounceDomain ? ascii(settings.bounceDomain) : domain),
+    examineMx(dns, domain, settings.bounceDomain ? 'replies' : 'bounces and replies'),
+  ]);
+  const alignment = judgeAlignment({ from, dkim, returnPath });
+  return [judgeDmarc(from), ...(alignment ? [alignment] : []), mx];
+}
+
+async function examineMx(dns: Resolver, domain: string, what: string): Promise<Finding> {
+  const exchanges = await dns.mx(domain);
+  const names =
+    exchanges.kind === 'found' ? exchanges.records.map((each) => each.exchange) : [domain];
+  const answers = await Promise.all(names.map((name) => addressesOf(dns, name)));
+  const addresses = answers.find(({ kind }) => kind === 'found') ?? answers[0]!;
+  return judgeMx({ domain, what, exchanges, addresses });
+}
+
+async function examineName(dns: Resolver, ip: string): Promise<Finding> {
+  const names = await dns.ptr(ip);
+  const said = names.kind === 'found' ? names.records : [];
+  const back = await Promise.all(said.map((name) => addressesOf(dns, name)));
+  const confirmed = said.filter((_, place) => {
+    const answer = back[place]!;
+    return answer.kind === 'found' && answer.records.includes(ip);
+  });
+  return judgePtr({ ip, names, confirmed });
+}

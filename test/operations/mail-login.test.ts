@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { examineLogin, judgeLogin } from '../../src/operations/login.ts';
+import { hangUp, scriptedSmtp, settingsFor, silence } from '../support/smtp.ts';
+
+const seen: string[] = [];
+
+/** A well-behaved server that writes down how far somebody got. */
+async function relay(options: SMTPServerOptions = {}) {
+  const server = new SMTPServer({
+    logger: false,
+    onAuth: ({ username, password }, _session, done) => {
+      seen.push(`login ${username}`);
+      if (password === 'right') done(null, { user: username });
+      else done(Object.assign(new Error('5.7.8 no such user'), { responseCode: 535 }));
+    },
+    onMailFrom: (_address, _session, done) => {
+      seen.push('mail');
+      done();
+    },
+    ...options,
+  });
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  after(() => server.close(() => {}));
+  return `127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+}
+
+const look = (url: string, limitMs?: number) => examineLogin(settingsFor(url), limitMs);
+
+test('a login over TLS is well, and no mail is begun', async () => {
+  seen.length = 0;
+  const host = await relay();
+  const { name, status, message } = await look(`smtp://ann:right@${host}?verify=no`);
+  assert.deepEqual([name, status], [`SMTP ${host}`, 'warn']);
+  assert.equal(message, 'takes the login, encrypted; but verify=no lets anybody pose as it');
+  assert.deepEqual(seen, ['login ann']);
+});
+
+test('TLS from the first byte', async () => {
+  const host = await relay({ secure: true });
+  const { message } = await look(`smtps://ann:right@${host}?verify=no`);
+  assert.match(message, /^takes the login, encrypted/);
+});
+
+test('a certificate that nobody vouches for', async () => {
+  const { status, message } = await look(`smtps://ann:right@${await relay({ secure: true })}`);
+  assert.equal(status, 'fail');
+  assert.match(message, /^cannot be used: .*certificate/);
+});
+
+test('a password that is wrong is told in the words of the server', async () => {
+  const { status, message } = await look(`smtp://ann:wrong@${await relay()}?verify=no`);
+  assert.equal(status, 'fail');
+  assert.match(message, /^does not accept the user or the password: 535 .*no such user/);
+  assert.doesNotMatch(message, /wrong/);
+});
+
+test('a server without TLS gets no password', async () => {
+  seen.length = 0;
+  const host = await relay({ disabledCommands: ['STARTTLS'] });
+  const { status, message } = await look(`smtp://ann:right@${host}`);
+  assert.equal(status, 'fail');
+  assert.match(message, /^does not encrypt by STARTTLS/);
+  assert.deepEqual(seen, []);
+});
+
+test('a server of the own machine needs neither', async () => {
+  const host = await relay({ authOptional: true, disabledCommands: ['STARTTLS'] });
+  const { status, message } = await look(`smtp://${host}`);
+  assert.deepEqual([status, message], ['ok', 'takes connections, without a login']);
+});
+
+test('a server that greets nobody is given up in time', async () => {
+  const { url } = await scriptedSmtp({ greeting: silence });
+  const begun = performance.now();
+  const { status, message } = await look(url, 300);
+  assert.equal(status, 'fail');
+  assert.match(message, /^cannot be used: /);
+  assert.ok(performance.now() - begun < 3000);
+});
+
+test('a server that hangs up', async () => {
+  const { url } = await scriptedSmtp({ EHLO: hangUp });
+  assert.equal((await look(url)).status, 'fail');
+});
+
+test('no server at all', async () => {
+  const { message } = await look('smtp://127.0.0.1:1');
+  assert.equal(message, 'cannot be used: connect ECONNREFUSED 127.0.0.1:1');
+});
+
+test('a password that crosses a network in the clear is worth a word', () => {
+  const far = settingsFor('smtp://ann:right@mail.example.com?tls=none');
+  const { status, message } = judgeLogin(far, { encrypted: false });
+  assert.equal(status, 'warn');
+  assert.match(message, /the password and every mail go over the network unencrypted \(tls=none\)/);
+});

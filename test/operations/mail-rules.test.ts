@@ -1,0 +1,426 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { judgeDkim, unsigned } from '../../src/operations/dkim.rules.ts';
+import { judgeAlignment, judgeDmarc } from '../../src/operations/dmarc.rules.ts';
+import { type Finding, recordLine } from '../../src/operations/finding.ts';
+import { judgeMx, judgePtr } from '../../src/operations/route.rules.ts';
+import { judgeSpf, type Origins, type SpfFacts } from '../../src/operations/spf.rules.ts';
+import type { Answer } from '../../src/platform/dns/resolver.ts';
+import { dkimRecordFor } from '../../src/platform/mail-policy/dkim-record.ts';
+import type { SpfResult } from '../../src/platform/mail-policy/spf.ts';
+
+const found = <T>(...records: T[]): Answer<T> => ({ kind: 'found', records });
+const nothing: Answer<never> = { kind: 'nothing' };
+const noName: Answer<never> = { kind: 'no_name' };
+const failed: Answer<never> = { kind: 'failed', why: 'no name server answered within 3 seconds' };
+
+type Row = [
+  why: string,
+  finding: Finding,
+  status: Finding['status'],
+  says: RegExp,
+  ...add: string[],
+];
+
+function check(rows: readonly Row[]) {
+  for (const [why, finding, status, says, ...records] of rows) {
+    test(why, () => {
+      assert.equal(finding.status, status, finding.message);
+      assert.match(finding.message, says);
+      assert.deepEqual((finding.records ?? []).map(recordLine), records);
+    });
+  }
+}
+
+const neutral: SpfFacts['whole'] = { result: 'neutral', why: null, lookups: 0 };
+const noOrigins: Origins = { hosts: [], certain: false, relay: 'localhost' };
+const host = (ip: string, result: SpfResult) => ({ ip, outcome: { result, why: null } });
+const told = (...hosts: Origins['hosts']): Origins => ({ hosts, certain: true, relay: null });
+const at = (relay: string, ...hosts: Origins['hosts']): Origins => ({
+  hosts,
+  certain: false,
+  relay,
+});
+const spf = (texts: Answer<string>, origins = noOrigins, whole: Partial<SpfFacts['whole']> = {}) =>
+  judgeSpf({ domain: 'example.com', texts, whole: { ...neutral, ...whole }, origins });
+
+check([
+  [
+    'SPF: the domain cannot be looked up',
+    spf(failed),
+    'fail',
+    /^cannot be looked up: no name server/,
+  ],
+  ['SPF: the domain does not exist', spf(noName), 'fail', /does not exist/],
+  ['SPF: nothing is there and nobody told whence', spf(nothing), 'fail', /--sends-from/],
+  [
+    'SPF: nothing is there, and whence is known',
+    spf(found('hello'), told(host('192.0.2.7', 'none'), host('2001:db8::7', 'none'))),
+    'fail',
+    /no SPF record/,
+    'add: example.com TXT "v=spf1 ip4:192.0.2.7 ip6:2001:db8::7 ~all"',
+  ],
+  [
+    'SPF: nothing is there, and the relay is a known one',
+    spf(nothing, at('smtp.gmail.com', host('142.250.1.1', 'none'))),
+    'fail',
+    /no SPF record/,
+    'add: example.com TXT "v=spf1 include:_spf.google.com ~all"',
+  ],
+  ['SPF: two records', spf(found('v=spf1 -all', 'v=spf1 a -all')), 'fail', /there are 2 records/],
+  [
+    'SPF: a mistake',
+    spf(found('v=spf1 ip4:1.2.3 -all')),
+    'fail',
+    /'ip4:1\.2\.3' is no term of SPF/,
+  ],
+  [
+    'SPF: too many lookups',
+    spf(found('v=spf1 a -all'), noOrigins, { lookups: 11 }),
+    'fail',
+    /11 lookups, and receivers give up after 10/,
+  ],
+  [
+    'SPF: ten lookups are not too many',
+    spf(found('v=spf1 a -all'), noOrigins, { lookups: 10 }),
+    'ok',
+    /10 of 10 lookups/,
+  ],
+  [
+    'SPF: what it includes is wrong',
+    spf(found('v=spf1 include:a.example -all'), noOrigins, {
+      result: 'permerror',
+      why: 'a.example has 2 SPF records',
+    }),
+    'fail',
+    /a\.example has 2/,
+  ],
+  [
+    'SPF: what it includes is away',
+    spf(found('v=spf1 include:a.example -all'), noOrigins, {
+      result: 'temperror',
+      why: 'a.example cannot be looked up: x',
+    }),
+    'fail',
+    /cannot be followed/,
+  ],
+  ['SPF: the whole world may send', spf(found('v=spf1 +all')), 'fail', /whole world/],
+  ['SPF: all means +all', spf(found('v=spf1 all')), 'fail', /whole world/],
+  [
+    'SPF: the named addresses may send',
+    spf(found('v=spf1 ip4:192.0.2.7 -all'), told(host('192.0.2.7', 'pass'))),
+    'ok',
+    /^lets 192\.0\.2\.7 send/,
+  ],
+  [
+    'SPF: one of the named addresses may not',
+    spf(
+      found('v=spf1 ip4:192.0.2.7 -all'),
+      told(host('192.0.2.7', 'pass'), host('192.0.2.8', 'fail')),
+    ),
+    'fail',
+    /does not let 192\.0\.2\.8 \(fail\) send/,
+    'change: example.com TXT "v=spf1 ip4:192.0.2.8 ip4:192.0.2.7 -all"',
+  ],
+  [
+    'SPF: softly refused is refused',
+    spf(found('v=spf1 ~all'), told(host('192.0.2.8', 'softfail'))),
+    'fail',
+    /softfail/,
+    'change: example.com TXT "v=spf1 ip4:192.0.2.8 ~all"',
+  ],
+  [
+    'SPF: the relay’s own address may send',
+    spf(found('v=spf1 a:mail.example.com -all'), at('mail.example.com', host('192.0.2.7', 'pass'))),
+    'ok',
+    /^lets 192\.0\.2\.7 send/,
+  ],
+  [
+    'SPF: a relay may send from elsewhere',
+    spf(found('v=spf1 -all'), at('mail.example.com', host('192.0.2.7', 'fail'))),
+    'warn',
+    /--sends-from/,
+    'change: example.com TXT "v=spf1 ip4:192.0.2.7 -all"',
+  ],
+  [
+    'SPF: a known relay that is included',
+    spf(
+      found('v=spf1 include:sendgrid.net -all'),
+      at('smtp.sendgrid.net', host('192.0.2.7', 'fail')),
+    ),
+    'ok',
+    /include:sendgrid\.net/,
+  ],
+  [
+    'SPF: a known relay that is not',
+    spf(found('v=spf1 mx -all'), at('smtp.sendgrid.net', host('192.0.2.7', 'fail'))),
+    'warn',
+    /does not include/,
+    'change: example.com TXT "v=spf1 include:sendgrid.net mx -all"',
+  ],
+  [
+    'SPF: a name that only looks like a known relay',
+    spf(found('v=spf1 mx -all'), at('smtp.notsendgrid.net')),
+    'ok',
+    /cannot be seen from here/,
+  ],
+  [
+    'SPF: nothing about the others',
+    spf(found('v=spf1 ip4:192.0.2.7'), told(host('192.0.2.7', 'pass'))),
+    'warn',
+    /says nothing about other senders/,
+  ],
+  [
+    'SPF: ?all is nothing about the others',
+    spf(found('v=spf1 ip4:192.0.2.7 ?all'), told(host('192.0.2.7', 'pass'))),
+    'warn',
+    /says nothing about other senders/,
+  ],
+  [
+    'SPF: a redirect says it elsewhere',
+    spf(found('v=spf1 redirect=a.example'), told(host('192.0.2.7', 'pass'))),
+    'ok',
+    /^lets/,
+  ],
+  [
+    'SPF: ptr is out of use',
+    spf(found('v=spf1 ptr -all'), told(host('192.0.2.7', 'pass'))),
+    'warn',
+    /ptr/,
+  ],
+]);
+
+const newKey = (modulusLength: number) =>
+  generateKeyPairSync('rsa', { modulusLength }).privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+  }) as string;
+const [key, otherKey, smallKey] = [newKey(2048), newKey(2048), newKey(1024)];
+const dkim = (texts: Answer<string>, own = key) =>
+  judgeDkim({ settings: { domain: 'example.com', selector: 'ask', key: own }, texts });
+const value = dkimRecordFor(key);
+const line = `ask._domainkey.example.com TXT "${value.slice(0, 255)}" "${value.slice(255)}"`;
+
+check([
+  ['DKIM: not set', unsigned(), 'warn', /ASKBACK_DKIM_KEY_FILE/],
+  ['DKIM: the key is there', dkim(found(value)), 'ok', /RSA 2048 bits/],
+  ['DKIM: no such name', dkim(noName), 'fail', /no such record/, `add: ${line}`],
+  ['DKIM: nothing under the name', dkim(nothing), 'fail', /no such record/, `add: ${line}`],
+  ['DKIM: it cannot be looked up', dkim(failed), 'fail', /cannot be looked up/],
+  ['DKIM: two records', dkim(found(value, value)), 'fail', /2 records/, `change: ${line}`],
+  [
+    'DKIM: another key',
+    dkim(found(dkimRecordFor(otherKey))),
+    'fail',
+    /another key/,
+    `change: ${line}`,
+  ],
+  ['DKIM: withdrawn', dkim(found('v=DKIM1; p=')), 'fail', /withdrawn/, `change: ${line}`],
+  [
+    'DKIM: a mistake',
+    dkim(found(`k=ed25519; ${value.slice(value.indexOf('p='))}`)),
+    'fail',
+    /k= must be rsa/,
+    `change: ${line}`,
+  ],
+  ['DKIM: in testing', dkim(found(`${value}; t=y`)), 'warn', /t=y/, `change: ${line}`],
+  [
+    'DKIM: a small key',
+    dkim(found(dkimRecordFor(smallKey)), smallKey),
+    'warn',
+    /1024 bits: make one of 2048/,
+  ],
+]);
+
+const steps = (records: Record<string, string[]>, domain: string) => ({
+  domain,
+  walked: {
+    steps: domain
+      .split('.')
+      .map((_, place, all) => all.slice(place).join('.'))
+      .map((each) => ({ domain: each, records: records[each] ?? [] })),
+  },
+});
+const none = { 'example.com': ['v=DMARC1; p=none'] };
+const strict = { 'example.com': ['v=DMARC1; p=reject; adkim=s; aspf=s'] };
+const dmarc = (records: Record<string, string[]>, domain = 'example.com') =>
+  judgeDmarc(steps(records, domain));
+
+check([
+  [
+    'DMARC: no record',
+    dmarc({}),
+    'fail',
+    /no DMARC record/,
+    'add: _dmarc.example.com TXT "v=DMARC1; p=none"',
+  ],
+  [
+    'DMARC: no record at a subdomain',
+    dmarc({}, 'news.example.com'),
+    'fail',
+    /no DMARC record/,
+    'add: _dmarc.news.example.com TXT "v=DMARC1; p=none"',
+  ],
+  ['DMARC: none', dmarc(none), 'ok', /its record says none/],
+  ['DMARC: reject', dmarc(strict), 'ok', /its record says reject/],
+  [
+    'DMARC: the organization’s record',
+    dmarc({ 'example.com': ['v=DMARC1; p=reject; sp=none'] }, 'news.example.com'),
+    'ok',
+    /the record of example\.com says none/,
+  ],
+  [
+    'DMARC: the domain’s own record goes first',
+    dmarc({ ...strict, 'news.example.com': ['v=DMARC1; p=quarantine'] }, 'news.example.com'),
+    'ok',
+    /its record says quarantine/,
+  ],
+  [
+    'DMARC: two records',
+    dmarc({ 'example.com': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] }),
+    'fail',
+    /2 records/,
+  ],
+  ['DMARC: a mistake', dmarc({ 'example.com': ['v=DMARC1; p=block'] }), 'fail', /p=block must be/],
+  [
+    'DMARC: it cannot be looked up',
+    judgeDmarc({
+      domain: 'example.com',
+      walked: { failed: '_dmarc.example.com cannot be looked up: x' },
+    }),
+    'fail',
+    /cannot be looked up/,
+  ],
+]);
+
+const aligned = (
+  records: Record<string, string[]>,
+  from: string,
+  dkimAs: string | null,
+  returnPath: string,
+) =>
+  judgeAlignment({
+    from: steps(records, from),
+    dkim: dkimAs === null ? null : steps(records, dkimAs),
+    returnPath: steps(records, returnPath),
+  })!;
+const other = { ...none, 'other.example': ['v=DMARC1; p=none'] };
+
+check([
+  [
+    'alignment: both the same',
+    aligned(none, 'example.com', 'example.com', 'example.com'),
+    'ok',
+    /both speak/,
+  ],
+  [
+    'alignment: both under the same organization',
+    aligned(none, 'news.example.com', 'example.com', 'bounces.example.com'),
+    'ok',
+    /both speak/,
+  ],
+  [
+    'alignment: DKIM alone is enough',
+    aligned(other, 'example.com', 'example.com', 'other.example'),
+    'ok',
+    /which is enough/,
+  ],
+  [
+    'alignment: SPF alone is lost on the way',
+    aligned(other, 'example.com', 'other.example', 'example.com'),
+    'warn',
+    /forwarded: set ASKBACK_DKIM_DOMAIN to example\.com or a name under it/,
+  ],
+  [
+    'alignment: neither',
+    aligned(other, 'example.com', 'other.example', 'other.example'),
+    'fail',
+    /every mail fails DMARC: set ASKBACK_DKIM_DOMAIN/,
+  ],
+  [
+    'alignment: unsigned, with a return address of its own',
+    aligned(none, 'example.com', null, 'example.com'),
+    'ok',
+    /lost when a mail is forwarded/,
+  ],
+  [
+    'alignment: unsigned, with a strange return address',
+    aligned(other, 'example.com', null, 'other.example'),
+    'warn',
+    /unless your mail server signs as example\.com/,
+  ],
+  [
+    'alignment: strict takes no name above',
+    aligned(strict, 'news.example.com', 'example.com', 'news.example.com'),
+    'warn',
+    /set ASKBACK_DKIM_DOMAIN to news\.example\.com$/,
+  ],
+  [
+    'alignment: strict takes no return address below',
+    aligned(strict, 'example.com', 'example.com', 'bounces.example.com'),
+    'ok',
+    /aspf strict\) does not/,
+  ],
+  [
+    'alignment: strict and both elsewhere in the house',
+    aligned(strict, 'example.com', 'mail.example.com', 'bounces.example.com'),
+    'fail',
+    /adkim strict/,
+  ],
+]);
+
+test('alignment: nothing is said where there is no policy to go by', () => {
+  assert.equal(aligned({}, 'example.com', 'other.example', 'other.example'), undefined);
+});
+
+const mx = (exchanges: Answer<{ exchange: string; priority: number }>, addresses: Answer<string>) =>
+  judgeMx({ domain: 'example.com', what: 'bounces', exchanges, addresses });
+const exchange = { exchange: 'mx.example.com', priority: 10 };
+const ptr = (names: Answer<string>, ...confirmed: string[]) =>
+  judgePtr({ ip: '192.0.2.7', names, confirmed });
+
+check([
+  [
+    'MX: an exchanger with an address',
+    mx(found(exchange), found('192.0.2.7')),
+    'ok',
+    /bounces go to mx\.example\.com/,
+  ],
+  [
+    'MX: an exchanger without one',
+    mx(found(exchange), noName),
+    'fail',
+    /mx\.example\.com has no address/,
+  ],
+  [
+    'MX: an exchanger that cannot be looked up',
+    mx(found(exchange), failed),
+    'fail',
+    /mx\.example\.com cannot/,
+  ],
+  [
+    'MX: no mail wanted',
+    mx(found({ exchange: '', priority: 0 }), nothing),
+    'fail',
+    /takes no mail/,
+  ],
+  ['MX: none, but an address', mx(nothing, found('192.0.2.7')), 'warn', /no MX record/],
+  ['MX: neither', mx(nothing, nothing), 'fail', /neither MX nor address/],
+  ['MX: no such domain', mx(noName, noName), 'fail', /does not exist/],
+  ['MX: it cannot be looked up', mx(failed, failed), 'fail', /cannot be looked up/],
+  [
+    'PTR: a name that leads back',
+    ptr(found('mail.example.com'), 'mail.example.com'),
+    'ok',
+    /and back/,
+  ],
+  [
+    'PTR: a name that does not',
+    ptr(found('host7.isp.example')),
+    'fail',
+    /host7\.isp\.example does not lead back/,
+  ],
+  ['PTR: no name', ptr(noName), 'fail', /has no name/],
+  ['PTR: it cannot be looked up', ptr(failed), 'warn', /cannot be looked up/],
+]);
