@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { one, type Sql } from '../../src/platform/db.ts';
-import { benchDatabase } from './database.ts';
+import { type BenchDatabase, benchDatabase } from './database.ts';
+import { deliveryTimes, perSecond } from './delivery-times.ts';
+import { emptyJobs } from './empty-jobs.ts';
 import { comparePosts } from './outbound.ts';
 import { number, type Section, table, verdict } from './report.ts';
 import { startService } from './service.ts';
@@ -14,36 +16,49 @@ const deliveriesEach = 300;
 const pollMs = 50;
 const patienceMs = 60_000;
 
-/** Deliveries made beforehand to a receiver on this machine, each with its attempt on record. */
+/** Deliveries to a receiver on this machine: how many, and how soon. */
 export async function deliveries(server: string): Promise<Section[]> {
   const posts = await comparePosts();
   const database = await benchDatabase(server);
-  const receiver = fork(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
-  const [port] = (await once(receiver, 'message')) as [number];
-  const service = await startService(database.url, {
-    ASKBACK_WEBHOOK_HTTP: 'allow',
-    ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
-  });
   try {
-    const surveys = await addSurveys(database.db, { surveys: webhooks, webhooks: false });
-    for (const { orgId } of surveys) {
-      await addWebhook(database.db, orgId, `http://127.0.0.1:${port}/`);
-    }
-    const before = service.cpuMs();
-    await addDeliveries(database.db);
-    await allDelivered(database.db);
-    const cpu = ((service.cpuMs() - before) * 1000) / (webhooks * deliveriesEach);
-    const rate = await deliveryRate(database.db);
-    const resident = service.residentMegabytes() ?? Number.NaN;
-    return [{ title, lines: lines({ rate, cpu, resident, ...posts }) }];
+    const jobs = await emptyJobs(database);
+    const backlog = await workOff(database);
+    const spread = await deliveryTimes(database, { webhooks });
+    const hot = await deliveryTimes(database, { webhooks: 1 });
+    return [
+      { title: rates, lines: rateLines({ ...posts, ...backlog, jobs }) },
+      { title: times, lines: timeLines({ spread, hot }) },
+    ];
   } finally {
-    await service.stop();
-    receiver.kill();
     await database.drop();
   }
 }
 
-const title = `Deliveries: ${number(webhooks * deliveriesEach)} of ${webhooks} webhooks, to a receiver on the same machine`;
+const rates = `Deliveries: ${number(webhooks * deliveriesEach)} of ${webhooks} webhooks, to a receiver on the same machine`;
+const times = `Deliveries: how soon, at ${perSecond} events a second`;
+
+/** Deliveries made beforehand, each with its attempt on record. */
+async function workOff({ db, url }: BenchDatabase) {
+  const receiver = fork(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
+  const [port] = (await once(receiver, 'message')) as [number];
+  const service = await startService(url);
+  try {
+    const surveys = await addSurveys(db, { surveys: webhooks, webhooks: false });
+    for (const { orgId } of surveys) await addWebhook(db, orgId, `http://127.0.0.1:${port}/`);
+    const before = service.cpuMs();
+    await addDeliveries(db);
+    await allDelivered(db);
+    const cpu = ((service.cpuMs() - before) * 1000) / (webhooks * deliveriesEach);
+    return {
+      rate: await deliveryRate(db),
+      cpu,
+      resident: service.residentMegabytes() ?? Number.NaN,
+    };
+  } finally {
+    await service.stop();
+    receiver.kill();
+  }
+}
 
 async function addDeliveries(sql: Sql) {
   await sql`
@@ -77,35 +92,57 @@ async function deliveryRate(sql: Sql): Promise<number> {
   return rate;
 }
 
-type Posts = Awaited<ReturnType<typeof comparePosts>>;
-type Figures = Posts & { rate: number; cpu: number; resident: number };
+type Floors = Awaited<ReturnType<typeof comparePosts>> & {
+  jobs: Awaited<ReturnType<typeof emptyJobs>>;
+};
+type Rates = Floors & Awaited<ReturnType<typeof workOff>>;
 
-function lines({ rate, cpu, resident, bare, guarded }: Figures): string[] {
+function rateLines({ rate, cpu, resident, bare, guarded, jobs }: Rates): string[] {
+  const floor = (what: string, { perSecond, cpuMicroseconds }: typeof bare) => [
+    what,
+    `${number(perSecond)}/s`,
+    number(cpuMicroseconds),
+    '',
+    '',
+  ];
   return table(
     ['', 'rate', 'CPU µs', 'expected', ''],
     [
       ['deliveries', `${number(rate)}/s`, number(cpu), '4,000/s', verdict(rate >= 4000)],
-      [
-        'floor: undici posts the same',
-        `${number(bare.perSecond)}/s`,
-        number(bare.cpuMicroseconds),
-        '',
-        '',
-      ],
-      [
-        'the guarded client without Postgres',
-        `${number(guarded.perSecond)}/s`,
-        number(guarded.cpuMicroseconds),
-        '',
-        '',
-      ],
-      [
-        'resident memory after them',
-        `${number(resident)} MB`,
-        '',
-        'under 300 MB',
-        verdict(resident < 300),
-      ],
+      floor('floor: undici posts the same', bare),
+      floor('floor: Graphile runs empty jobs', jobs),
+      floor('the guarded client without Postgres', guarded),
+      memory('resident memory after them', resident),
     ],
   );
+}
+
+const memory = (what: string, megabytes: number) => [
+  what,
+  `${number(megabytes)} MB`,
+  '',
+  'under 300 MB',
+  verdict(megabytes < 300),
+];
+
+type Times = Awaited<ReturnType<typeof deliveryTimes>>;
+
+function timeLines({ spread, hot }: { spread: Times; hot: Times }): string[] {
+  const soon = ({ p50, p99 }: Times['fromCommit']) => verdict(p50 < 10 && p99 < 60);
+  const row = (what: string, { p50, p99 }: Times['fromCommit'], ...expected: [string, string]) => [
+    ...[what, number(p50, 1), number(p99, 1), ...expected],
+  ];
+  const rows = (of: string, { fromCommit, fromDue, retryLate }: Times) => [
+    row(`${of}: commit to first byte`, fromCommit, 'p50 < 10, p99 < 60', soon(fromCommit)),
+    row(`${of}: the same with the insert`, fromDue, '', ''),
+    row(`${of}: a retry, from when it is due`, retryLate, 'p99 < 50', verdict(retryLate.p99 < 50)),
+  ];
+  return [
+    ...table(
+      ['', 'p50 ms', 'p99 ms', 'expected', ''],
+      [...rows(`${webhooks} webhooks`, spread), ...rows('one webhook', hot)],
+    ),
+    '',
+    `Events are committed when their moment has come, whatever became of those before; each fifth is refused once. Resident memory ${number(hot.resident)} MB.`,
+  ];
 }

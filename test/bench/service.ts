@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { bundle } from '../../ops/build/bundle.ts';
+import { secretKey } from './surveys.ts';
 
 const module = '.cache/bench/askback.mjs';
 const clockTicksPerSecond = 100;
@@ -30,11 +31,7 @@ export async function startService(
   const options = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
   const child = spawn(process.execPath, [...options, module, 'serve'], {
     env: {
-      DATABASE_URL: databaseUrl,
-      ASKBACK_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-      ASKBACK_RATE_LIMIT: '1000000',
-      PORT: '0',
-      LOG_LEVEL: 'error',
+      ...serviceSettings(databaseUrl),
       NODE_COMPILE_CACHE: '.cache/bench/compiled',
       ...settings,
     },
@@ -44,6 +41,17 @@ export async function startService(
   const readyMs = performance.now() - begun;
   return { port, readyMs, ...usageOf(child.pid!), stop: () => stop(child) };
 }
+
+/** What a service needs to be measured, with subscribers on this machine. */
+export const serviceSettings = (databaseUrl: string) => ({
+  DATABASE_URL: databaseUrl,
+  ASKBACK_SECRET_KEY: secretKey.toString('base64'),
+  ASKBACK_RATE_LIMIT: '1000000',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+  PORT: '0',
+  LOG_LEVEL: 'error',
+});
 
 async function firstLine(child: ChildProcess): Promise<string> {
   const lines = createInterface({ input: child.stdout! });

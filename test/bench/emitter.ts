@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/config.ts';
+import { connect } from '../../src/platform/db.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createParts } from '../../src/platform/parts.ts';
+import { emit } from '../../src/webhooks/emit.ts';
+import { startWork } from '../../src/work.ts';
+import { now } from './clock.ts';
+import { serviceConnections } from './database.ts';
+import { serviceSettings } from './service.ts';
+
+/**
+ * What the service does behind its doors, and events at a steady rate in the same process, as the answers
+ * that it takes would tell them: the next one does not wait for what became of the one before.
+ */
+export type Emission = {
+  url: string;
+  orgIds: readonly string[];
+  perSecond: number;
+  seconds: number;
+};
+
+/** When an event was to be told, and when it was known to be committed. */
+export type Told = { dueAt: number; committedAt: number };
+
+process.once('message', async (emission: Emission) => {
+  const log = createLog({ level: 'error' });
+  const parts = createParts(log);
+  const config = loadConfig(serviceSettings(emission.url), () => '');
+  const db = connect(emission.url, { connections: serviceConnections });
+  const database = { db, url: emission.url, dataDir: '', close: () => db.end(), lost: never };
+  const { pump } = await startWork({ config, log, parts, database, publicUrl: 'http://ask.test' });
+  process.send?.(
+    await emitSteadily(emission, async (orgId, number) => {
+      const body = JSON.stringify({ version: '1', number, filler: 'x'.repeat(200) });
+      await emit(db, { orgId, events: [{ type: 'response.received', body }] });
+      const committedAt = now();
+      pump();
+      return committedAt;
+    }),
+  );
+  process.once('message', async () => {
+    await parts.stop();
+    await db.end();
+    process.disconnect?.();
+  });
+});
+
+const never = new Promise<never>(() => {});
+
+type Tell = (orgId: string, number: number) => Promise<number>;
+
+async function emitSteadily({ orgIds, perSecond, seconds }: Emission, tell: Tell) {
+  const told: Promise<Told>[] = [];
+  const begunAt = now();
+  for (let number = 0; number < perSecond * seconds; number += 1) {
+    const dueAt = begunAt + (number * 1000) / perSecond;
+    if (dueAt > now()) await sleep(dueAt - now());
+    const committed = tell(orgIds[number % orgIds.length]!, number);
+    told.push(committed.then((committedAt) => ({ dueAt, committedAt })));
+  }
+  return await Promise.all(told);
+}
