@@ -119,20 +119,22 @@ async function write(tx: Sql, lane: Lane, outcomes: readonly Outcome[]) {
     deactivatedReason: webhook.active ? standing.deactivatedReason : null,
   });
 
-  const retries = retriesOf(lane, saved);
+  // Named one by one: what is handed in as a lane may carry much more, and would all go into the queue.
+  const payload = { org_id: lane.org_id, webhook_id: lane.webhook_id };
+  const retries = retriesOf(payload, saved);
   await enqueue(tx, retries);
   const switchedOff = webhook.active && standing.deactivatedReason !== null;
   if (switchedOff) {
     const traceparent = counted.at(-1)?.traceparent ?? null;
-    await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload: lane, traceparent }]);
+    await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload, traceparent }]);
   }
   return { counted, retries: retries.length, switchedOff };
 }
 
 /** Attempts at a delivery are siblings: a retry, too, belongs to what made the delivery. */
-const retriesOf = (lane: Lane, saved: readonly SavedAttempt[]): NewJob[] =>
+const retriesOf = (payload: Lane, saved: readonly SavedAttempt[]): NewJob[] =>
   saved.flatMap(({ next_attempt_at: runAt, traceparent }) =>
-    runAt ? [{ task: 'webhooks.deliver', payload: lane, runAt, traceparent }] : [],
+    runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent }] : [],
   );
 
 const attemptOf = ({ delivery, answer }: Pick<Outcome, 'delivery' | 'answer'>): Attempt => ({

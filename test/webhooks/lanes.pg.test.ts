@@ -98,6 +98,20 @@ test('a failed attempt is due again five seconds later, with a job for that mome
   assert.equal((await webhookOf(lane))['failure_count'], 0);
 });
 
+test('a job that a lane leaves behind names the webhook and nothing else', async () => {
+  const lane = await backlog(3);
+  await run(subscriber(500).outbound, lane);
+  await makeDue(lane);
+  await run(subscriber(500).outbound, lane);
+
+  const jobs = await db`
+    select task, payload from outbox
+    where run_at is not null or task = 'webhooks.tell_deactivation'`;
+  const own = jobs.filter(({ payload }) => payload.webhook_id === lane.webhook_id);
+  assert.deepEqual(new Set(own.map(({ task }) => task)).size, 2);
+  for (const { payload } of own) assert.deepEqual(payload, lane);
+});
+
 test('id, bytes and signature input are the same at each attempt', async () => {
   const lane = await backlog();
   const { posts, outbound } = subscriber(500, 200);
