@@ -114,3 +114,26 @@ test('ends at once, with a sentence, when its server dies', async (t) => {
   assert.ok(performance.now() - begun < 5000);
   assert.match(await errors, /askback: the embedded Postgres has ended/);
 });
+
+test('writes the parts of a mail where it is told to, also beside a service', async (t) => {
+  const cwd = emptyFolder(t);
+  const made = async (words: string[]) => {
+    const { stdout } = await command(cwd, [...words, '--json']);
+    return JSON.parse(stdout).id as string;
+  };
+  const org = await made(['org', 'create', '--name', 'Acme']);
+  const asks = ['--question', 'Wie war’s?', '--from-name', 'Ann', '--from-email', 'ann@acme.test'];
+  const survey = await made(['survey', 'create', '--org', org, '--name', 'N', ...asks]);
+  const names = [`mail-${survey}.html`, `mail-${survey}.txt`];
+
+  const alone = await command(cwd, ['mail', 'preview', '--survey', survey]);
+  assert.deepEqual([alone.code, alone.stdout], [0, `${names.join('\n')}\n`]);
+
+  const out = join(cwd, 'looked-at');
+  mkdirSync(out);
+  await service(cwd);
+  const beside = await command(cwd, ['mail', 'preview', '--survey', survey, '--out', out]);
+  assert.equal(beside.code, 0, beside.stderr);
+  assert.deepEqual(readdirSync(out), names);
+  for (const name of names) assert.match(readFileSync(join(out, name), 'utf8'), /Wie war’s\?/);
+});

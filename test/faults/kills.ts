@@ -1,24 +1,33 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SMTPServer } from 'smtp-server';
-import type { Db } from '../../src/platform/db.ts';
+import { bundle } from '../../ops/build/bundle.ts';
+import { connect } from '../../src/platform/db.ts';
+import { openSession } from '../../src/platform/jobs/session.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { makeOrganization, makeSurvey } from '../support/make.ts';
-import type { Orders, Point } from './mail-points.ts';
+import { until } from '../support/until.ts';
+import type { Doom, Order, Point } from './mail-points.ts';
+import { createSender } from './mail-sender.ts';
 
-const script = fileURLToPath(new URL('mail-process.ts', import.meta.url));
-const people = 8;
+const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 
 /** What one kill left behind: of each address how its mail is recorded, and how often it arrived. */
 export type Ledger = {
+  point: Point;
   killed: boolean;
   mails: { email: string; status: string | null; arrived: number }[];
   used: number;
 };
 
 /** A mail server that counts what it has said 250 to, by recipient. */
-export async function startPost() {
+async function startPost() {
   const arrivals = new Map<string, number>();
   const server = new SMTPServer({
     authOptional: true,
@@ -42,19 +51,67 @@ export async function startPost() {
   return { arrivals, url: `smtp://127.0.0.1:${port}?tls=none&connections=4`, close };
 }
 
-type Ground = { db: Db; databaseUrl: string; post: Awaited<ReturnType<typeof startPost>> };
+/** Where the killing takes place: a mail server, the one who goes on after a death, and who will die. */
+export async function prepareKills(databaseUrl: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'askback-kills-'));
+  const script = join(folder, 'mail-process.mjs');
+  await bundle(entry, script); // starts in a tenth of the time
+  const db = connect(databaseUrl, { connections: 8 });
+  const post = await startPost();
+  const place = { databaseUrl, smtpUrl: post.url };
+  const survivor = createSender(place, () => {});
+  const session = await openSession(databaseUrl, createLog({ level: 'fatal' }));
+  return {
+    ...{ db, place, survivor, session, script },
+    arrivals: post.arrivals,
+    async close() {
+      await Promise.all([survivor.close(), session.end(), post.close(), db.end({ timeout: 1 })]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
 
-/** Sends to a few people, is killed at the point, goes on elsewhere, and the caller asks again. */
-export async function killAt({ db, databaseUrl, post }: Ground, point: Point): Promise<Ledger> {
+export type Ground = Awaited<ReturnType<typeof prepareKills>>;
+type Kill = { point: Point; nth: number; people: number };
+
+/**
+ * A process sends to some people and is killed when it comes to the point for the nth time. As soon as
+ * its session's lock is free another goes on, and then the caller asks again.
+ */
+export async function killAt(ground: Ground, { point, nth, people }: Kill): Promise<Ledger> {
+  const { db, survivor, place } = ground;
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
   const emails = Array.from({ length: people }, (_, n) => `p${n}-${surveyId}@people.test`);
-  const orders = { databaseUrl, smtpUrl: post.url, orgId, surveyId };
+  const order = { orgId, surveyId, emails };
+  const poolId = `doomed-${randomUUID()}`;
 
-  const killed = (await run({ ...orders, point, emails })) === 'SIGKILL';
-  await run({ ...orders, point: 'nowhere', emails: [] });
-  await run({ ...orders, point: 'nowhere', emails });
+  const killed =
+    (await run(ground.script, { ...place, ...order, poolId, point, nth })) === 'SIGKILL';
+  await takenOver(ground, poolId);
+  await survivor.mail(orgId);
+  await survivor.claim(order);
+  await survivor.mail(orgId);
+  return { point, killed, ...(await balance(ground, order)) };
+}
 
+async function run(script: string, doom: Doom): Promise<string | null> {
+  const child = spawn(process.execPath, [script, JSON.stringify(doom)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  if (code) throw new Error(`the sending process ended with ${code}`);
+  return signal;
+}
+
+async function takenOver({ db, session }: Ground, poolId: string) {
+  await until('the dead one is known to be dead', async () => {
+    await session.sweep(new Set());
+    return (await db`select from worker_pools where pool_id = ${poolId}`).length === 0;
+  });
+}
+
+async function balance({ db, arrivals }: Ground, { orgId, emails }: Order) {
   const rows = await db<{ email: string; status: string }[]>`
     select email, status from sends where org_id = ${orgId} and status <> 'failed'`;
   const statusOf = new Map(rows.map(({ email, status }) => [email, status]));
@@ -62,18 +119,9 @@ export async function killAt({ db, databaseUrl, post }: Ground, point: Point): P
   const mails = emails.map((email) => ({
     email,
     status: statusOf.get(email) ?? null,
-    arrived: post.arrivals.get(email) ?? 0,
+    arrived: arrivals.get(email) ?? 0,
   }));
-  return { killed, mails, used: usage?.used ?? 0 };
-}
-
-async function run(orders: Orders): Promise<string | null> {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(orders)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  if (code) throw new Error(`the sending process ended with ${code}`);
-  return signal;
+  return { mails, used: usage?.used ?? 0 };
 }
 
 /** What must hold wherever it was killed, each as a sentence when it does not. */

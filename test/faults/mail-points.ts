@@ -5,16 +5,14 @@ export const points = [
   'before DATA',
   'after the 250',
   'after the record',
-  'nowhere',
 ] as const;
 
 export type Point = (typeof points)[number];
-export type Orders = {
-  databaseUrl: string;
-  smtpUrl: string;
-  point: Point;
-  orgId: string;
-  surveyId: string;
-  /** To claim and mail; without any, the jobs that are left are run. */
-  emails: string[];
-};
+
+/** Whose survey goes to whom. */
+export type Order = { orgId: string; surveyId: string; emails: string[] };
+
+export type Place = { databaseUrl: string; smtpUrl: string };
+
+/** What the process that is to die is told: it dies when it comes to the point for the nth time. */
+export type Doom = Place & Order & { poolId: string; point: Point; nth: number };

@@ -59,9 +59,11 @@ try {
   if (chosen(fairness)) console.log(fairness.title, await runFairness(server.url));
   const mail = { title: 'mail: a sending process, killed 100 times at each of five points' };
   if (chosen(mail)) {
-    for await (const { wrong, ...counts } of killMails(server.url, 100)) {
-      console.log(mail.title, counts, wrong.slice(0, 20));
+    console.log(mail.title);
+    for await (const { counts, wrong } of killMails(server.url, 100)) {
+      console.table([counts]);
       if (wrong.length > 0) process.exitCode = 1;
+      for (const sentence of wrong.slice(0, 20)) console.log(sentence);
     }
   }
 } finally {
