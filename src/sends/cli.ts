@@ -73,12 +73,13 @@ const inWords: Record<HistoryRow['what'], string> = {
 function told(email: string, events: readonly HistoryRow[], traceUrl: string | null): string {
   if (events.length === 0) return `nothing has happened between this organization and ${email}`;
   const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
+  const traced = events.some(({ trace_id }) => trace_id !== null);
   const rows = events.map(({ at, what, survey_name, reason_code, reason, trace_id }) => [
     at.toISOString(),
     inWords[what],
     survey_name,
     [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
-    trace_id && traceOf(trace_id),
+    ...(traced ? [trace_id && traceOf(trace_id)] : []),
   ]);
-  return columns([['when', 'what', 'survey', 'why', 'trace'], ...rows]);
+  return columns([['when', 'what', 'survey', 'why', ...(traced ? ['trace'] : [])], ...rows]);
 }

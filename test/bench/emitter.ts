@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { connect } from '../../src/platform/db.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createParts } from '../../src/platform/parts.ts';
+import { watchPool } from '../../src/platform/pool-use.ts';
 import { emit } from '../../src/webhooks/emit.ts';
 import { startWork } from '../../src/work.ts';
 import { now } from './clock.ts';
@@ -27,8 +28,9 @@ process.once('message', async (emission: Emission) => {
   const log = createLog({ level: 'error' });
   const parts = createParts(log);
   const config = loadConfig(serviceSettings(emission.url), () => '');
-  const db = connect(emission.url, { connections: serviceConnections });
-  const database = { db, url: emission.url, dataDir: '', close: () => db.end(), lost: never };
+  const { db, use: pool } = watchPool(connect(emission.url, { connections: serviceConnections }));
+  const close = () => db.end();
+  const database = { db, pool, url: emission.url, dataDir: '', close, lost: never };
   const { pump } = await startWork({ config, log, parts, database, publicUrl: 'http://ask.test' });
   process.send?.(
     await emitSteadily(emission, async (orgId, number) => {
