@@ -24,8 +24,11 @@ export const attempted = happening<{
   traceparent: string | null;
 }>();
 
-/** Deliveries that were due to a webhook after it was switched off. */
-export const skipped = happening<{ webhookId: string; deliveries: number }>();
+/** Deliveries that were kept and not attempted, because their webhook was switched off. */
+export const skipped = happening<{ deliveries: number }>();
+
+/** An event beside those that an answer gave rise to. */
+export const emitted = happening<{ event: string }>();
 
 /** A webhook was switched off because its subscriber did not take its deliveries. */
 export const deactivated = happening<{ orgId: string; webhookId: string }>();

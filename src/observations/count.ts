@@ -49,6 +49,9 @@ export const counts = {
       value: deliveries,
     },
   ],
+  emitted: ({ event }: Facts<typeof happenings.emitted>) => [
+    one('askback_events_total', { event }),
+  ],
   deactivated: () => [one('askback_webhook_deactivations_total', {})],
   sendAnswered: ({ results }: Facts<typeof happenings.sendAnswered>) =>
     results.map(({ status, reason_code: reason = '' }) =>

@@ -17,14 +17,14 @@ const longestStatementMs = 1000;
 /** What waits in the database, the same for all processes. One round trip. */
 export async function lookIntoDatabase(db: Db): Promise<Readings> {
   return await db.begin('read only', async (tx) => {
-    const [, waiting, outbox, webhooks, , deliveries, mails] = await Promise.all([
+    const [, waiting, outbox, webhooks, mails, , deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
       listWaiting(tx),
       countOutbox(tx),
       countWebhooks(tx),
+      countPendingMails(tx),
       avoidFullScans(tx),
       countPendingDeliveries(tx),
-      countPendingMails(tx),
     ]);
     const [webhook, mail] = [one(deliveries), one(mails)];
     return {

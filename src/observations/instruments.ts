@@ -183,13 +183,13 @@ const observed = [
   {
     name: 'askback_pending_deliveries',
     kind: 'gauge',
-    help: 'Deliveries and mails that are not over.',
+    help: 'Deliveries that are not over, and mails of jobs that are not over.',
     labels: { channel: channels },
   },
   {
     name: 'askback_pending_oldest_seconds',
     kind: 'gauge',
-    help: 'The age of the oldest delivery or mail that is not over.',
+    help: 'The age of the oldest of those.',
     unit: 'seconds',
     labels: { channel: channels },
   },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
-import { routePath } from 'hono/route';
+import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { GenericSchema } from 'valibot';
 import { notFound, Refusal, type RefusalKind } from '../errors.ts';
@@ -74,10 +74,9 @@ export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => 
   });
 };
 
-/** Of a path that leads nowhere only what catches every such path is known. */
+/** As it is written, whatever middleware came around it; of a path that leads nowhere there is none. */
 export function routeOf(c: Context): string {
-  const route = routePath(c, -1);
-  return route.endsWith('*') ? 'none' : route;
+  return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? 'none';
 }
 
 /**

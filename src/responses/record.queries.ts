@@ -27,7 +27,7 @@ export type NewAnswer = {
 export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly Event[]) {
   const { org_id: orgId, traceparent } = answer;
   const counted = answer.held_reason === null;
-  const [row] = await sql<{ id: string }[]>`
+  const [row] = await sql<{ id: string; skipped: number }[]>`
     with answered as (
       insert into responses as r (org_id, survey_id, contact_id, id, source, score, category, comment,
                                   held_reason, traceparent, created_at)
@@ -56,6 +56,7 @@ export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly
         where ${counted} and ${answer.comment}::text is not null`,
       )}
     ), ${emission(sql, { orgId, events, traceparent }, sql`exists (select from answered)`)}
-    select id from answered`;
+    select id, (select count(*)::int from emitted where status = 'skipped') as skipped
+    from answered`;
   return row;
 }

@@ -1,3 +1,4 @@
+import { emitted } from '../happenings.ts';
 import type { Db, Sql } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import { enqueue } from '../platform/outbox.ts';
@@ -75,6 +76,7 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
     return kept;
   });
   tools.pump();
+  if (summary) emitted.tell({ event: 'summary.generated' });
   return summary;
 }
 

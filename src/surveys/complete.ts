@@ -1,4 +1,5 @@
 import { notFound } from '../errors.ts';
+import { emitted } from '../happenings.ts';
 import type { Db, Sql } from '../platform/db.ts';
 import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
@@ -29,13 +30,15 @@ export async function completeIfAnswered(
 
 /** Closes a survey by hand. A survey that had completed by itself has told so already. */
 export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: string) {
-  return await db.begin(async (tx) => {
+  const closed = await db.begin(async (tx) => {
     await lockForCompletion(tx, orgId, surveyId);
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
     if (survey.was !== 'completed') await tellCompletion(tx, { orgId }, { surveyId, ...survey });
     return { id: surveyId, name: survey.name, was: survey.was };
   });
+  if (closed.was !== 'completed') emitted.tell({ event: 'survey.completed' });
+  return closed;
 }
 
 async function tellCompletion(
