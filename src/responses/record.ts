@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { answered } from '../happenings.ts';
+import { answered, skipped } from '../happenings.ts';
 import { enqueueSpan } from '../platform/conventions.ts';
 import type { Db, Sql } from '../platform/db.ts';
 import { inSpan } from '../platform/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
-import { detractorDetected, type Event, responseReceived } from '../webhooks/events.ts';
+import {
+  detractorDetected,
+  type Event,
+  type EventType,
+  responseReceived,
+} from '../webhooks/events.ts';
 import { insertAnswer, type NewAnswer } from './record.queries.ts';
 
 /**
@@ -44,7 +49,7 @@ export async function recordAnswer({ db, pump }: { db: Db; pump: () => void }, g
       const recorded = await write(db, { answer, events, given });
       if (!recorded) return undefined;
       pump();
-      answered.tell(factsOf(answer, given, events));
+      tellOf({ answer, events, given }, recorded);
       return recorded;
     },
   );
@@ -52,14 +57,23 @@ export async function recordAnswer({ db, pump }: { db: Db; pump: () => void }, g
 
 type Written = { answer: NewAnswer; events: readonly Event[]; given: Given };
 
-async function write(db: Db, { answer, events, given }: Written) {
+type Recorded = { id: string; skipped: number; completed?: boolean };
+
+async function write(db: Db, { answer, events, given }: Written): Promise<Recorded | undefined> {
   const lastOnes = given.contact !== null && given.contact.openContacts <= mayBeLast;
   return lastOnes && given.heldReason === null
     ? await db.begin((tx) => recordPerhapsLast(tx, answer, events))
     : await insertAnswer(db, answer, events);
 }
 
-function factsOf(answer: NewAnswer, given: Given, events: readonly Event[]) {
+function tellOf({ answer, events, given }: Written, recorded: Recorded) {
+  const types = events.map(({ type }) => type);
+  if (recorded.completed) types.push('survey.completed');
+  answered.tell(factsOf(answer, given, types));
+  if (recorded.skipped > 0) skipped.tell({ deliveries: recorded.skipped });
+}
+
+function factsOf(answer: NewAnswer, given: Given, events: readonly EventType[]) {
   return {
     orgId: answer.org_id,
     surveyId: answer.survey_id,
@@ -67,7 +81,7 @@ function factsOf(answer: NewAnswer, given: Given, events: readonly Event[]) {
     type: given.surveyType,
     category: answer.category,
     held: answer.held_reason,
-    events: events.map(({ type }) => type),
+    events,
     traceparent: answer.traceparent,
   };
 }
@@ -109,10 +123,10 @@ async function recordPerhapsLast(
   events: Parameters<typeof insertAnswer>[2],
 ) {
   const { org_id, survey_id, traceparent } = answer;
-  const [, recorded] = await Promise.all([
+  const [, recorded, completed] = await Promise.all([
     holdForCompletion(tx, org_id, survey_id),
     insertAnswer(tx, answer, events),
     completeIfAnswered(tx, { orgId: org_id, traceparent }, survey_id),
   ]);
-  return recorded;
+  return recorded && { ...recorded, completed };
 }
