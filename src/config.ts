@@ -16,10 +16,11 @@ import {
   token,
   whole,
 } from './setting-forms.ts';
+import { readTelemetry, type TelemetrySettings } from './telemetry-settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Config = Readonly<ReturnType<typeof shape>>;
+export type Config = Readonly<ReturnType<typeof shape> & { telemetry: TelemetrySettings }>;
 
 /** Every mistake in the environment, each by the name of its variable. */
 export class ConfigError extends Error {
@@ -38,8 +39,10 @@ export function loadConfig(environment: Environment, readFile: (path: string) =>
   const parsed = v.safeParse(Settings, values);
   if (!parsed.success) complaints.push(...parsed.issues.map(complaint));
   complaints.push(...contradictions(values));
+  const telemetry = readTelemetry(environment, readFile);
+  complaints.push(...telemetry.complaints);
   if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints);
-  return shape(parsed.output);
+  return { ...shape(parsed.output), telemetry: telemetry.settings };
 }
 
 const mostSockets = 16;

@@ -13,6 +13,8 @@ export type Tools = {
   config: () => Config;
   /** The names of all variables, for the question which of them mean nothing. */
   variables: () => string[];
+  /** The environment itself, for what reads it by its own rules. */
+  environment: Record<string, string | undefined>;
   /** A message for people, on stderr. */
   say: (sentence: string) => void;
   /** Data, on stdout. */

@@ -16,6 +16,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 const tools: Tools = {
   config: () => loadConfig(process.env, (path) => readFileSync(path, 'utf8')),
   variables: () => Object.keys(process.env),
+  environment: process.env,
   say,
   print,
   stopSignal,

@@ -1,3 +1,4 @@
+import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { httpAddress, openDatabase, type Tools } from './deployment.ts';
@@ -15,6 +16,7 @@ import { sortPassedSockets } from './platform/passed-sockets.ts';
 import { keepOnlyNetwork } from './platform/permission.ts';
 import { reachServiceManager } from './platform/service-manager.ts';
 import { writeServiceRecord } from './platform/service-record.ts';
+import { startTelemetry } from './platform/telemetry.ts';
 import { prepareRedaction, redactedExcerpt } from './responses/redact.ts';
 import { startWork } from './work.ts';
 
@@ -36,7 +38,7 @@ export async function serve(tools: Tools, ready: (url: string) => void): Promise
     tools.say(sentence);
   };
   try {
-    const started = start({ config, where, log, parts, say });
+    const started = start({ config, where, log, parts, tools });
     const running = started.then(({ address, lost }) => {
       manager.ready(`serving on ${address}`);
       ready(address);
@@ -58,14 +60,25 @@ function whereToListen({ host, port, sockets }: Config): Where {
   return passed.requests.length > 0 ? { descriptors: passed.requests } : { host, port };
 }
 
-type Start = { config: Config; where: Where; log: Log; parts: Parts; say: Tools['say'] };
+type Start = {
+  config: Config;
+  where: Where;
+  log: Log;
+  parts: Parts;
+  tools: Pick<Tools, 'say' | 'environment'>;
+};
 
 /** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */
-async function start({ config, where, log, parts, say }: Start) {
+async function start({ config, where, log, parts, tools: { say, environment } }: Start) {
   await parts.start(
     'lines',
     () => writeLines(log),
     (end) => end(),
+  );
+  await parts.start(
+    'telemetry',
+    () => startTelemetry({ settings: config.telemetry, environment, program, log }),
+    (it) => it.shutdown(),
   );
   const counting = await parts.start('counting', startCounting, (it) => it.stop());
   const door = await parts.start(

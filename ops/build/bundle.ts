@@ -13,12 +13,23 @@ export async function bundle(entry: string, outfile: string) {
     target: 'node26',
     format: 'esm',
     external: ['pg-native'],
-    alias: { cosmiconfig: './ops/build/no-configuration-files.ts' },
+    alias: { cosmiconfig: './ops/build/no-configuration-files.ts', ...withoutGrpc },
     banner: { js: builtInsOnly },
     legalComments: 'none',
     logLevel: 'warning',
   });
 }
+
+const withoutGrpc = Object.fromEntries(
+  [
+    'configuration',
+    'instrumentation',
+    'otlp-grpc-exporter-base',
+    'exporter-trace-otlp-grpc',
+    'exporter-metrics-otlp-grpc',
+    'exporter-logs-otlp-grpc',
+  ].map((name) => [`@opentelemetry/${name}`, './ops/build/no-telemetry-beyond-http.ts']),
+);
 
 const builtInsOnly = `const require = (name) => {
   const found = process.getBuiltinModule(name);

@@ -21,6 +21,7 @@ export function shown(config: Config) {
       url: withoutPassword(config.ai.url),
       key: config.ai.key && secret,
     },
+    telemetry: { traces: config.telemetry.traces, metrics: config.telemetry.metrics },
     metrics: { ...config.metrics, token: config.metrics.token && secret },
   };
 }
