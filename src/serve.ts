@@ -37,8 +37,9 @@ export async function serve(tools: Tools, ready: (url: string) => void): Promise
     manager.status(sentence);
     tools.say(sentence);
   };
+  const { environment } = tools;
   try {
-    const started = start({ config, where, log, parts, tools });
+    const started = start({ config, where, log, parts, tools: { say, environment } });
     const running = started.then(({ address, lost }) => {
       manager.ready(`serving on ${address}`);
       ready(address);

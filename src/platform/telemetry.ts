@@ -66,18 +66,11 @@ function tracerOf({ name, version }: Options['program']) {
 /** As long as an export fails every batch says so: it is written down, but seldom. */
 function seldom(log: Log): DiagLogger {
   let saidAt = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
   const complain = (message: string) => {
     const now = performance.now();
-    if (now - saidAt < complainEveryMs) {
-      unsaid += 1;
-      return;
-    }
-    log.warn(
-      { why: sentenceOf(message), count: unsaid },
-      'telemetry is not exported as it should be',
-    );
-    [saidAt, unsaid] = [now, 0];
+    if (now - saidAt < complainEveryMs) return;
+    saidAt = now;
+    log.warn({ why: sentenceOf(message) }, 'telemetry is not exported as it should be');
   };
   const mention = (message: string) => log.debug({ why: sentenceOf(message) }, 'telemetry');
   return { error: complain, warn: complain, info: mention, debug: mention, verbose: mention };
