@@ -4,7 +4,7 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: run test e2e bench faults binary test-binary check types lint format schema openapi
+.PHONY: run test e2e bench faults binary deb test-binary check types lint format schema openapi
 
 ## run: serves from this checkout; the first time with a demo organization
 run: $(installed)
@@ -35,6 +35,10 @@ binary: dist/askback
 
 dist/askback: $(installed) $(shell find src sql ops/build -type f)
 	@$(tsx) ops/build/binary.ts
+
+## deb: dist/askback_VERSION_ARCHITECTURE.deb, which installs that executable, its units and its account
+deb: dist/askback
+	@$(tsx) ops/build/deb.ts
 
 ## test-binary: starts dist/askback where there is nothing else
 test-binary: dist/askback
