@@ -6,6 +6,7 @@ import { type Task, task } from './platform/jobs/task.ts';
 import type { Jobs } from './platform/outbox.ts';
 import { Uuid } from './platform/parse.ts';
 import { forgetOpenings } from './responses/forget.ts';
+import { type LeftBehindTools, takeUpLeft } from './sends/left-behind.ts';
 import { forgetOldMails } from './sends/mailbox.ts';
 import type { Mailing } from './sends/mailing.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
@@ -17,6 +18,7 @@ import { type TellTools, tellDeactivation } from './webhooks/tell-deactivation.t
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
 export type TaskTools = { db: Db; lanes: Lanes; mailing: Mailing } & AnalyzeTools &
+  LeftBehindTools &
   SummaryTools &
   TellTools;
 
@@ -30,6 +32,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job, run) =>
     tools.mailing.mail(job.org_id, job.send_ids, run.traceparent),
   ),
+  'sends.take_up_left': task(Nothing, () => takeUpLeft(tools)),
   'sends.forget_mailbox': task(Nothing, () => forgetOldMails(tools)),
   'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
   'webhooks.tell_deactivation': task(OneWebhook, (webhook) => tellDeactivation(tools, webhook)),
@@ -54,6 +57,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
 export const crontab: CronItem[] = [
   { task: 'keys.expire', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
+  { task: 'sends.take_up_left', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'sends.forget_mailbox', match: '29 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.retire', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.forget_openings', match: '23 3 * * *', options: { maxAttempts: 5 } },

@@ -17,6 +17,7 @@ export type Jobs = {
   'summaries.month': { org_id: string; tries: number };
   'summaries.monthly': Record<string, never>;
   'sends.forget_mailbox': Record<string, never>;
+  'sends.take_up_left': Record<string, never>;
   'sends.mail': { org_id: string; send_ids: string[] };
 };
 

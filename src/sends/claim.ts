@@ -122,7 +122,8 @@ async function keepWithheld(tx: Sql, where: Where, judgements: readonly Judgemen
 
 type Whose = { orgId: string; traceparent: string | null };
 
-function jobsOf({ orgId, traceparent }: Whose, sendIds: readonly string[]): NewJob[] {
+/** Jobs that mail what is claimed. */
+export function jobsOf({ orgId, traceparent }: Whose, sendIds: readonly string[]): NewJob[] {
   const jobs: NewJob[] = [];
   for (let from = 0; from < sendIds.length; from += mailsPerJob) {
     const send_ids = sendIds.slice(from, from + mailsPerJob);

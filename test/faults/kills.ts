@@ -22,6 +22,8 @@ const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 export type Ledger = {
   point: Point;
   killed: boolean;
+  /** Mails that no job had in hand any more, until they were looked for. */
+  left: number;
   mails: { email: string; status: string | null; arrived: number }[];
   used: number;
 };
@@ -59,11 +61,17 @@ export async function prepareKills(databaseUrl: string) {
   const db = connect(databaseUrl, { connections: 8 });
   const post = await startPost();
   const place = { databaseUrl, smtpUrl: post.url };
+  let sweeping = Promise.resolve(false);
   const survivor = createSender(place, () => {});
   const session = await openSession(databaseUrl, createLog({ level: 'fatal' }));
   return {
-    ...{ db, place, survivor, session, script },
+    ...{ db, place, survivor, script },
     arrivals: post.arrivals,
+    /** Frees what dead processes hold. */
+    sweep() {
+      sweeping = sweeping.then(() => session.sweep(new Set()));
+      return sweeping;
+    },
     async close() {
       await Promise.all([survivor.close(), session.end(), post.close(), db.end({ timeout: 1 })]);
       rmSync(folder, { recursive: true });
@@ -92,7 +100,8 @@ export async function killAt(ground: Ground, { point, nth, people }: Kill): Prom
   await survivor.mail(orgId);
   await survivor.claim(order);
   await survivor.mail(orgId);
-  return { point, killed, ...(await balance(ground, order)) };
+  const left = await settleLeft(ground, order);
+  return { point, killed, left, ...(await balance(ground, order)) };
 }
 
 async function run(script: string, doom: Doom): Promise<string | null> {
@@ -104,11 +113,24 @@ async function run(script: string, doom: Doom): Promise<string | null> {
   return signal;
 }
 
-async function takenOver({ db, session }: Ground, poolId: string) {
+async function takenOver({ db, sweep }: Ground, poolId: string) {
   await until('the dead one is known to be dead', async () => {
-    await session.sweep(new Set());
+    await sweep();
     return (await db`select from worker_pools where pool_id = ${poolId}`).length === 0;
   });
+}
+
+/** Some minutes later: what has no outcome by then, and no job. */
+async function settleLeft({ db, survivor }: Ground, { orgId }: Order) {
+  const left = await db`
+    update sends
+    set claimed_at = claimed_at - interval '1 hour', sending_at = sending_at - interval '1 hour'
+    where org_id = ${orgId} and status in ('claimed', 'sending')
+    returning id`;
+  if (left.length === 0) return 0;
+  await survivor.takeUpLeft();
+  await survivor.mail(orgId);
+  return left.length;
 }
 
 async function balance({ db, arrivals }: Ground, { orgId, emails }: Order) {

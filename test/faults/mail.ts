@@ -16,7 +16,10 @@ export async function* killMails(server: string, times: number) {
       const began = performance.now();
       const ledgers = await killOften(ground, point, times);
       const seconds = (performance.now() - began) / 1000;
-      yield { counts: { point, ...counted(ledgers), seconds }, wrong: ledgers.flatMap(broken) };
+      yield {
+        counts: { point, ...counted(ledgers), seconds: Math.round(seconds) },
+        wrong: ledgers.flatMap(broken),
+      };
     }
   } finally {
     await ground.close();
@@ -68,6 +71,7 @@ function counted(ledgers: readonly Ledger[]) {
     mails: mails.length,
     sent: count(({ status }) => status === 'sent'),
     unknown: count(({ status }) => status === 'unknown'),
+    left: ledgers.reduce((sum, { left }) => sum + left, 0),
     lost: count(({ status, arrived }) => status === 'sent' && arrived === 0),
     doubled: count(({ arrived }) => arrived > 1),
   };

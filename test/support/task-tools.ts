@@ -20,7 +20,7 @@ export function taskTools(db: Db): TaskTools {
     ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
   });
   return {
-    ...{ db, log, pump, transport, publicUrl, redact },
+    ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
     analyst: createBuiltinAnalyst(),
     mailing: createMailing({ db, log, mailer, waiting, settings: { sendDeadlineSeconds: 60 } }),
     lanes: createLanes({
