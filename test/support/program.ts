@@ -8,15 +8,30 @@ import { fileURLToPath } from 'node:url';
 type Environment = Readonly<Record<string, string>>;
 
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ownEntry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Runs the real command line to its end. It sees this environment and nothing of the test's own. */
-export async function askback(
-  words: readonly string[],
-  environment: Environment = {},
-  sockets: readonly number[] = [],
-) {
-  const child = start(words, environment, sockets);
+/** The program that begins in this file: this one, or another version of it. */
+export const programAt = (entry: string) => ({
+  /** Runs the real command line to its end. It sees this environment and nothing of the test's own. */
+  askback: (
+    words: readonly string[],
+    environment: Environment = {},
+    sockets: readonly number[] = [],
+  ) => runToItsEnd(start(entry, words, { environment, sockets })),
+  /**
+   * Starts the real service; it is killed with the test file if it did not end before. The sockets are
+   * passed to it as a service manager does.
+   */
+  startService: (
+    environment: Environment,
+    words: readonly string[] = ['serve'],
+    sockets: readonly number[] = [],
+  ) => attend(start(entry, words, { environment, sockets })),
+});
+
+export const { askback, startService } = programAt(ownEntry);
+
+async function runToItsEnd(child: ChildProcess) {
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
@@ -25,16 +40,7 @@ export async function askback(
   return { code, stdout, stderr };
 }
 
-/**
- * Starts the real service; it is killed with the test file if it did not end before. The sockets are
- * passed to it as a service manager does.
- */
-export function startService(
-  environment: Environment,
-  words: readonly string[] = ['serve'],
-  sockets: readonly number[] = [],
-) {
-  const child = start(words, environment, sockets);
+function attend(child: ChildProcess) {
   after(() => child.kill('SIGKILL'));
   const [stdout, stderr] = [follow(child.stdout!), follow(child.stderr!)];
   const exited = once(child, 'exit').then(([code]) => code as number | null);
@@ -53,10 +59,12 @@ export function startService(
 
 export const addressIn = (line: string) => /http:\S+/.exec(line)![0];
 
+type Given = { environment: Environment; sockets: readonly number[] };
+
 function start(
+  entry: string,
   words: readonly string[],
-  environment: Environment,
-  sockets: readonly number[],
+  { environment, sockets }: Given,
 ): ChildProcess {
   const program = [process.execPath, '--import', 'tsx', entry, ...words];
   const [file, ...rest] = sockets.length > 0 ? [...knowingItsNumber, ...program] : program;
