@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { testDatabase } from './support/database.ts';
+import { makeClient, makeSurvey } from './support/make.ts';
+import { addressIn, secretKey, startService } from './support/program.ts';
+import { promtool, startPrometheus } from './support/prometheus.ts';
+import { until } from './support/until.ts';
+
+const token = 'a token for metrics';
+const scores = [3, 8, 10];
+const { db, url } = await testDatabase();
+const subscriber = createServer((request, response) => {
+  request.resume();
+  response.end('ok');
+}).listen(0, '127.0.0.1');
+after(() => subscriber.close().closeAllConnections());
+
+for (const words of [
+  ['check', 'rules', 'ops/prometheus/rules.yml'],
+  ['test', 'rules', 'ops/prometheus/rules.test.yml'],
+  ['check', 'config', '--syntax-only', 'ops/prometheus/prometheus.yml'],
+]) {
+  test(`promtool ${words.slice(0, 2).join(' ')} accepts ${words.at(-1)}`, async () => {
+    const { code, output } = await promtool(...words);
+    assert.equal(code, 0, output);
+  });
+}
+
+const { panels } = JSON.parse(readFileSync('ops/grafana/askback.json', 'utf8'));
+const queries: [panel: string, expression: string][] = panels.flatMap(
+  ({ title, targets = [] }: { title: string; targets?: { expr: string }[] }) =>
+    targets.map(({ expr }) => [title, withVariables(expr)]),
+);
+
+function withVariables(expression: string): string {
+  const variables = { $job: 'askback', $__rate_interval: '1m', $__range: '1m' };
+  return Object.entries(variables).reduce(
+    (text, [name, value]) => text.replaceAll(name, value),
+    expression,
+  );
+}
+
+/** Nothing of this kind happened, and a share of nothing is no number. */
+const mayBeEmpty = new Set(['Why contacts were not mailed', 'Failed runs']);
+
+test('a Prometheus that scrapes the service can answer every panel and evaluate every rule', async (t) => {
+  const service = startService({
+    DATABASE_URL: url,
+    PORT: '0',
+    ASKBACK_SECRET_KEY: secretKey,
+    ASKBACK_WEBHOOK_HTTP: 'allow',
+    ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+    ASKBACK_METRICS_TOKEN: token,
+  });
+  const address = addressIn(await service.ready());
+  const prometheus = await startPrometheus({ target: new URL(address).host, token });
+  await until('it is scraped', async () => {
+    const [up] = (await prometheus.query('up{job="askback"}')) ?? [];
+    return up?.value[1] === '1';
+  });
+  // Twice: what is there for the first time has no rate yet.
+  for (const round of [1, 2]) {
+    await traffic(address);
+    await until('the deliveries are scraped', async () => {
+      const delivered = `askback_deliveries_total{channel="webhook",outcome="delivered"}`;
+      const [scraped] = (await prometheus.query(delivered))!;
+      return Number(scraped?.value[1]) === round * scores.length;
+    });
+  }
+
+  for (const [panel, expression] of queries) {
+    await t.test(`"${panel}": ${expression.slice(0, 60)}`, async () => {
+      const series = await prometheus.query(expression);
+      console.log(JSON.stringify([panel, expression, series!.slice(0, 8)]));
+      if (!mayBeEmpty.has(panel)) assert.ok(series!.length > 0, `no answer to ${expression}`);
+    });
+  }
+  await t.test('every rule can be evaluated, and no alert fires', async () => {
+    await until('all were evaluated', async () =>
+      (await prometheus.rules()).every(({ health }) => health !== 'unknown'),
+    );
+    for (const { name, type, health, state, lastError } of await prometheus.rules()) {
+      assert.equal(health, 'ok', `${name}: ${lastError}`);
+      if (type === 'alerting') assert.notEqual(state, 'firing', name);
+    }
+  });
+});
+
+/** Some of everything: requests, mails into the mailbox, answers, deliveries. */
+async function traffic(address: string) {
+  const organization = await makeClient(db);
+  const share_id = randomUUID();
+  const survey = await makeSurvey(db, organization.id, { share_id });
+  const post = async (path: string, body: object) => {
+    const headers = { ...organization.write, Accept: 'application/json' };
+    const response = await fetch(address + path, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.ok(response.ok, `${path}: ${response.status}`);
+  };
+  const { port } = subscriber.address() as AddressInfo;
+  await post('/api/webhooks', { url: `http://127.0.0.1:${port}/`, events: ['response.received'] });
+  const contacts = [{ email: 'ann@people.test' }, { email: 'bob@people.test' }];
+  await post(`/api/v1/surveys/${survey}/send`, { contacts });
+  for (const score of scores) await post(`/f/${share_id}`, { score });
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after } from 'node:test';
+import { stringify } from 'yaml';
+
+type Series = { metric: Record<string, string>; value: [at: number, value: string] };
+type RuleState = { name: string; type: string; health: string; state?: string; lastError?: string };
+
+/** Runs promtool to its end. A machine without it fails the test: `ops/ci/with-prometheus` brings it. */
+export async function promtool(...words: string[]) {
+  const child = spawn('promtool', words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { code: code as number | null, output: stdout + stderr };
+}
+
+/** A Prometheus that scrapes one address each second and evaluates the rules of `ops`. */
+export async function startPrometheus({ target, token }: { target: string; token: string }) {
+  const home = mkdtempSync(join(tmpdir(), 'askback-prometheus-'));
+  writeFileSync(join(home, 'token'), token);
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [resolve('ops/prometheus/rules.yml')],
+    scrape_configs: [
+      {
+        job_name: 'askback',
+        authorization: { credentials_file: join(home, 'token') },
+        static_configs: [{ targets: [target] }],
+      },
+    ],
+  };
+  writeFileSync(join(home, 'prometheus.yml'), stringify(config));
+  const port = await freePort();
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${join(home, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(home, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--enable-feature=exemplar-storage',
+    ],
+    { stdio: 'ignore' },
+  );
+  after(() => end(child, home));
+  return askable(`http://127.0.0.1:${port}/api/v1`);
+}
+
+function askable(api: string) {
+  const ask = async (path: string, query: Record<string, string> = {}) => {
+    const response = await fetch(`${api}/${path}?${new URLSearchParams(query)}`);
+    return (await response.json()) as { status: string; error?: string; data: unknown };
+  };
+  return {
+    /** Undefined as long as it does not answer yet. */
+    async query(expression: string): Promise<Series[] | undefined> {
+      const answer = await ask('query', { query: expression }).catch(() => undefined);
+      if (!answer) return undefined;
+      if (answer.status !== 'success') throw new Error(`${expression}: ${answer.error}`);
+      return (answer.data as { result: Series[] }).result;
+    },
+    async rules(): Promise<RuleState[]> {
+      const { groups } = (await ask('rules')).data as { groups: { rules: RuleState[] }[] };
+      return groups.flatMap(({ rules }) => rules);
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function end(child: ChildProcess, home: string) {
+  if (child.exitCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  rmSync(home, { recursive: true });
+}
