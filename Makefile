@@ -4,7 +4,7 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: run test e2e bench faults binary deb test-binary check types lint format schema openapi
+.PHONY: run test e2e test-prometheus bench faults binary deb test-binary check types lint format schema openapi
 
 ## run: serves from this checkout; the first time with a demo organization
 run: $(installed)
@@ -21,6 +21,10 @@ test: $(installed)
 ## e2e: the pages in a real browser (CHROMIUM names it), pictures in .cache/screenshots; only=NAME picks files
 e2e: $(installed)
 	@$(tsx) test/run.ts --browser $(only)
+
+## test-prometheus: the alerts by promtool, the dashboard's queries by a real Prometheus (both on the PATH)
+test-prometheus: $(installed)
+	@$(tsx) test/run.ts --prometheus
 
 ## bench: what the service costs beside its floors, kept in ops/benchmarks.md; only=NAME runs one part of it
 bench: $(installed)

@@ -44,9 +44,6 @@ function withVariables(expression: string): string {
   );
 }
 
-/** Nothing of this kind happened, and a share of nothing is no number. */
-const mayBeEmpty = new Set(['Why contacts were not mailed', 'Failed runs']);
-
 test('a Prometheus that scrapes the service can answer every panel and evaluate every rule', async (t) => {
   const service = startService({
     DATABASE_URL: url,
@@ -75,8 +72,7 @@ test('a Prometheus that scrapes the service can answer every panel and evaluate 
   for (const [panel, expression] of queries) {
     await t.test(`"${panel}": ${expression.slice(0, 60)}`, async () => {
       const series = await prometheus.query(expression);
-      console.log(JSON.stringify([panel, expression, series!.slice(0, 8)]));
-      if (!mayBeEmpty.has(panel)) assert.ok(series!.length > 0, `no answer to ${expression}`);
+      assert.ok(series && series.length > 0, `no answer to ${expression}`);
     });
   }
   await t.test('every rule can be evaluated, and no alert fires', async () => {
@@ -106,7 +102,7 @@ async function traffic(address: string) {
   };
   const { port } = subscriber.address() as AddressInfo;
   await post('/api/webhooks', { url: `http://127.0.0.1:${port}/`, events: ['response.received'] });
-  const contacts = [{ email: 'ann@people.test' }, { email: 'bob@people.test' }];
+  const contacts = [{ email: 'ann@people.test' }, { email: 'nobody' }];
   await post(`/api/v1/surveys/${survey}/send`, { contacts });
   for (const score of scores) await post(`/f/${share_id}`, { score });
 }

@@ -5,13 +5,14 @@ import { startTemporary } from '../src/platform/embedded/temporary.ts';
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
- * `--browser` they are those that need Chromium, one after the other.
+ * `--browser` they are those that need Chromium, with `--prometheus` what needs that; one after the other.
  */
-const apart = /^test\/(bench|faults|support)\/|^test\/binary\.test\.ts$/;
-const inBrowser = process.argv[2] === '--browser';
-const words = process.argv.slice(inBrowser ? 3 : 2);
-const files = globSync(inBrowser ? 'test/e2e/*.e2e.ts' : 'test/**/*.test.ts')
-  .filter((file) => !apart.test(file))
+const apart = /^test\/(bench|faults|support)\/|^test\/(binary|prometheus)\.test\.ts$/;
+const needing = { '--browser': 'test/e2e/*.e2e.ts', '--prometheus': 'test/prometheus.test.ts' };
+const others = needing[process.argv[2] as keyof typeof needing];
+const words = process.argv.slice(others ? 3 : 2);
+const files = globSync(others ?? 'test/**/*.test.ts')
+  .filter((file) => others || !apart.test(file))
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
 
 process.exitCode = files.length === 0 ? noTests() : await onSomePostgres(runTests);
@@ -35,7 +36,7 @@ async function onSomePostgres(run: (url: string) => Promise<number>): Promise<nu
 
 function runTests(url: string): Promise<number> {
   console.error(`running ${files.length} test files...`);
-  const concurrency = inBrowser ? ['--test-concurrency=1'] : [];
+  const concurrency = others ? ['--test-concurrency=1'] : [];
   const tests = spawn(process.execPath, ['--import', 'tsx', '--test', ...concurrency, ...files], {
     stdio: 'inherit',
     env: { ...process.env, TEST_DATABASE_URL: url },
