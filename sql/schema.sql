@@ -277,7 +277,6 @@ create table sends (
 CREATE INDEX sends_by_address ON public.sends USING btree (org_id, lower(email), claimed_at DESC);
 CREATE INDEX sends_by_contact ON public.sends USING btree (contact_id);
 CREATE INDEX sends_by_request ON public.sends USING btree (request_id);
-CREATE INDEX sends_unsettled ON public.sends USING btree (claimed_at) WHERE (status = ANY (ARRAY['claimed'::text, 'sending'::text]));
 CREATE UNIQUE INDEX sends_once ON public.sends USING btree (survey_id, lower(email)) WHERE (status <> 'failed'::text);
 
 create table service_record (

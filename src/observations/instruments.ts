@@ -22,6 +22,7 @@ export const tasks = names<keyof Jobs>({
   'responses.forget_openings': 1,
   'sends.forget_mailbox': 1,
   'sends.mail': 1,
+  'sends.take_up_left': 1,
   'summaries.analyze': 1,
   'summaries.month': 1,
   'summaries.monthly': 1,

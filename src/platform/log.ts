@@ -21,7 +21,19 @@ const allowed = [
     'attempt',
     'outcome',
   ],
-  ...['error', 'why', 'task', 'job', 'runner', 'restarts', 'part', 'from', 'ms', 'request_id'],
+  ...[
+    'error',
+    'why',
+    'task',
+    'job',
+    'runner',
+    'restarts',
+    'part',
+    'from',
+    'count',
+    'ms',
+    'request_id',
+  ],
   ...['trace_id', 'delivery_id', 'send_id', 'response_id', 'webhook_id', 'survey_id', 'org_id'],
 ] as const;
 

@@ -2,7 +2,22 @@ import { markSettled } from '../contacts/sending.cte.ts';
 import { giveBack } from '../organizations/usage.cte.ts';
 import type { Sql } from '../platform/db.ts';
 
-/** A mail without an outcome that no job has in hand any more. */
+type Failed = { seconds: number; atMost: number };
+
+/** Jobs that mail and have failed for the last time, so long ago that nobody still works on them. */
+export async function listFailedJobs(sql: Sql, { seconds, atMost }: Failed) {
+  return await sql<{ id: string; send_ids: string[] }[]>`
+    select j.id, j.payload -> 'send_ids' as send_ids
+    from graphile_worker._private_jobs j
+    join graphile_worker._private_tasks t on t.id = j.task_id
+    where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
+      and j.updated_at < now() - make_interval(secs => ${seconds})
+    order by j.id
+    limit ${atMost}
+    for update of j skip locked`;
+}
+
+/** A mail without an outcome. */
 export type LeftMail = {
   id: string;
   org_id: string;
@@ -17,22 +32,8 @@ export type LeftMail = {
   closed: boolean;
 };
 
-/**
- * A job has a mail in hand from the outbox until it is done, or has failed for the last time and is not
- * running. Mails that are locked are just being begun or settled.
- */
-export async function listLeft(sql: Sql, { seconds, atMost }: { seconds: number; atMost: number }) {
+export async function listLeft(sql: Sql, ids: readonly string[]) {
   return await sql<LeftMail[]>`
-    with in_hand as (
-      select json_array_elements_text(payload -> 'send_ids')::uuid as id
-      from outbox
-      where task = 'sends.mail'
-      union all
-      select json_array_elements_text(j.payload -> 'send_ids')::uuid
-      from graphile_worker._private_jobs j
-      join graphile_worker._private_tasks t on t.id = j.task_id
-      where t.identifier = 'sends.mail' and (j.attempts < j.max_attempts or j.locked_at is not null)
-    )
     select s.id, s.org_id, s.survey_id, s.status, s.attempts, s.traceparent,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
            (extract(epoch from now() - s.sending_at) * 1000)::float8 as sending_ms_ago,
@@ -42,12 +43,7 @@ export async function listLeft(sql: Sql, { seconds, atMost }: { seconds: number;
            v.completed_by is not distinct from 'hand' as closed
     from sends s
     join surveys v on v.org_id = s.org_id and v.id = s.survey_id
-    where s.status in ('claimed', 'sending')
-      and s.claimed_at < now() - make_interval(secs => ${seconds})
-      and (s.status = 'claimed' or s.sending_at < now() - make_interval(secs => ${seconds}))
-      and not exists (select from in_hand h where h.id = s.id)
-    order by s.claimed_at
-    limit ${atMost}`;
+    where s.id = any (${[...ids]}::uuid[]) and s.status in ('claimed', 'sending')`;
 }
 
 export type NotSent = { id: string; org_id: string; reason: string };
@@ -66,4 +62,9 @@ export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
       ${markSettled(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled`)}
     )
     ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}`;
+}
+
+/** Nothing is left to do for them. */
+export async function removeJobs(sql: Sql, ids: readonly string[]) {
+  await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
 }

@@ -1,16 +1,22 @@
 import { mailed } from '../happenings.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db, Sql } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import { enqueue } from '../platform/outbox.ts';
 import { jobsOf } from './claim.ts';
-import { cancelLeft, type LeftMail, listLeft } from './left-behind.queries.ts';
+import {
+  cancelLeft,
+  type LeftMail,
+  listFailedJobs,
+  listLeft,
+  removeJobs,
+} from './left-behind.queries.ts';
 import { giveUpBegun, lockMonths } from './mailing.queries.ts';
 import { unknownOutcome } from './rules.ts';
 
 /** Longer than a mail can be on its way and then wait for its outcome to be written. */
 const marginSeconds = 180;
 const mailableForMs = 24 * 60 * 60 * 1000;
-const takenAtOnce = 1000;
+const jobsAtOnce = 20;
 
 export type LeftBehindTools = {
   db: Db;
@@ -20,45 +26,59 @@ export type LeftBehindTools = {
 };
 
 /**
- * Finds mails without an outcome whose job is gone: it failed too often, or ended while the last words
- * of a dead process were still being written. A mail that nobody has begun gets a new job, as long as it
- * is worth being read; of one that was begun nobody will ever know. None goes out twice: whoever wants to
- * send one has to turn it from claimed to sending, and only one can.
+ * Finds mails without an outcome whose job has failed for the last time. A mail that nobody has begun gets
+ * a new job, as long as it is worth being read; of one that was begun nobody will ever know. None goes out
+ * twice: whoever wants to send one has to turn it from claimed to sending, and only one can.
  */
 export async function takeUpLeft({ db, log, pump, settings }: LeftBehindTools) {
-  const seconds = settings.sendDeadlineSeconds + marginSeconds;
-  let taken = 0;
+  const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
+  let jobs = 0;
   do {
-    const left = await listLeft(db, { seconds, atMost: takenAtOnce });
-    taken = left.length;
-    if (taken === 0) return;
-    log.warn(`${taken} mails were left behind without a job`);
-    await takeUp(db, left);
-    pump();
-  } while (taken === takenAtOnce);
+    const taken = await db.begin(async (tx) => {
+      const found = await listFailedJobs(tx, failed);
+      const left = await listLeft(
+        tx,
+        found.flatMap(({ send_ids }) => send_ids),
+      );
+      await takeUp(tx, left);
+      if (found.length > 0) {
+        await removeJobs(
+          tx,
+          found.map(({ id }) => id),
+        );
+      }
+      return { jobs: found.length, left };
+    });
+    if (taken.left.length > 0) log.warn({ count: taken.left.length }, 'mails were left behind');
+    for (const mail of taken.left.filter(isBegun)) mailed.tell(givenUp(mail));
+    if (taken.jobs > 0) pump();
+    jobs = taken.jobs;
+  } while (jobs === jobsAtOnce);
 }
 
-async function takeUp(db: Db, left: readonly LeftMail[]) {
-  const begun = left.filter(({ status }) => status === 'sending');
-  const waiting = left.filter(({ status }) => status === 'claimed');
+const isBegun = ({ status }: LeftMail) => status === 'sending';
+
+async function takeUp(tx: Sql, left: readonly LeftMail[]) {
+  const waiting = left.filter((mail) => !isBegun(mail));
+  const mailable = waiting.filter((mail) => !againstSending(mail));
   const notSent = waiting.flatMap((mail) => {
     const reason = againstSending(mail);
     return reason ? [{ id: mail.id, org_id: mail.org_id, reason }] : [];
   });
-  const mailable = waiting.filter((mail) => !againstSending(mail));
 
-  for (const [orgId, ids] of byOrganization(begun)) {
-    await giveUpBegun(db, orgId, ids, unknownOutcome);
-  }
-  for (const mail of begun) mailed.tell(givenUp(mail));
   if (notSent.length > 0) {
-    await db.begin(async (tx) => {
-      const ids = notSent.map(({ id }) => id);
-      await Promise.all([lockMonths(tx, ids), cancelLeft(tx, notSent)]);
-    });
+    await lockMonths(
+      tx,
+      notSent.map(({ id }) => id),
+    );
+    await cancelLeft(tx, notSent);
   }
-  const jobs = [...byOrganization(mailable)].flatMap(([orgId, ids]) => jobsOf({ orgId, traceparent: null }, ids));
-  await enqueue(db, jobs);
+  for (const [orgId, ids] of byOrganization(left.filter(isBegun))) {
+    await giveUpBegun(tx, orgId, ids, unknownOutcome);
+  }
+  for (const [orgId, ids] of byOrganization(mailable)) {
+    await enqueue(tx, jobsOf({ orgId, traceparent: null }, ids));
+  }
 }
 
 function againstSending({ unsubscribed, closed, claimed_ms_ago }: LeftMail): string | null {

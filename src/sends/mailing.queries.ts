@@ -123,7 +123,8 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
           settled_at = case when o.status <> 'claimed' then now() end
       from outcome o
       where s.org_id = o.org_id and s.id = o.id and s.attempts = o.attempt
-        and (s.status in ('sending', 'unknown') or (s.status = 'claimed' and o.status = 'failed'))
+        and (s.status = 'sending' or (s.status = 'unknown' and o.status <> 'claimed')
+             or (s.status = 'claimed' and o.status = 'failed'))
       returning s.org_id, s.contact_id, s.email, s.month, s.status, o.contact_status, o.reason, o.bounced
     ), marked as (
       ${markSettled(

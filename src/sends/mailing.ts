@@ -82,6 +82,9 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
       const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time, traceparent)));
+      const withdrawn = ends.flatMap((end) => (end.status === 'fulfilled' && end.value) || []);
+      // Begun by a process that is dead, with its last words: nobody else would look after it.
+      if (withdrawn.length > 0) await giveUpBegun(db, orgId, withdrawn, unknownOutcome);
       const failure = ends.find(({ status }) => status === 'rejected');
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
@@ -90,12 +93,13 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
     }
   }
 
+  /** Gives back its id when it may not go out any more. */
   async function mailOne(mail: ClaimedMail, { endsAt, signal }: Time, job: string | null) {
     let attempt = mail.attempts;
     const since = performance.now() - mail.claimed_ms_ago;
     for (let tries = attempt + 1; ; tries++) {
       const tried = await slots.run(() => tryInSpan(mail, { attempt: tries, signal, job }));
-      if (tried.withdrawn) return;
+      if (tried.withdrawn) return mail.id;
       const left = tried.attempt !== undefined;
       attempt = tried.attempt ?? attempt;
       const settlement = settle(tried.outcome, tries, endsAt - performance.now());
@@ -105,7 +109,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       const sinceMs = performance.now() - since;
       const { ms, traceparent } = tried;
       mailed.tell(mailedFacts(mail, { attempt: tries, settlement, ms, sinceMs, traceparent }));
-      if (settlement.status !== 'again') return;
+      if (settlement.status !== 'again') return null;
       await sleep(settlement.inMs);
     }
   }
