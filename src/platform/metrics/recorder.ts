@@ -1,4 +1,6 @@
+import { TraceFlags } from '@opentelemetry/api';
 import { Counter, Histogram, Registry } from '@prometheus-io/client';
+import { spanContextOf } from '../traceparent.ts';
 import type { Family } from './exposition.ts';
 import {
   allLabels,
@@ -19,11 +21,9 @@ export type Trace = { trace_id: string };
 /** The trace of what happened, if it is one that can be looked at: only sampled traces are kept. */
 export function traceOf(traceparent: string | null | undefined): Trace | null {
   if (!traceparent) return null;
-  const [, trace_id, flags = '0'] = traceparentForm.exec(traceparent) ?? [];
-  return trace_id && (Number.parseInt(flags, 16) & 1) === 1 ? { trace_id } : null;
+  const { traceId, traceFlags } = spanContextOf(traceparent);
+  return traceFlags === TraceFlags.SAMPLED ? { trace_id: traceId } : null;
 }
-
-const traceparentForm = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 
 /** Counts and measures what is recorded, from the start of the process. */
 export function createRecorder(instruments: readonly Instrument[]): Recorder {
