@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,11 +14,14 @@ import { until } from './support/until.ts';
 const token = 'a token for metrics';
 const scores = [3, 8, 10];
 const { db, url } = await testDatabase();
+/** Takes webhooks, and spans. */
 const subscriber = createServer((request, response) => {
   request.resume();
-  response.end('ok');
+  response.end('{}');
 }).listen(0, '127.0.0.1');
+await once(subscriber, 'listening');
 after(() => subscriber.close().closeAllConnections());
+const receiver = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}`;
 
 for (const words of [
   ['check', 'rules', 'ops/prometheus/rules.yml'],
@@ -52,6 +56,8 @@ test('a Prometheus that scrapes the service can answer every panel and evaluate 
     ASKBACK_WEBHOOK_HTTP: 'allow',
     ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
     ASKBACK_METRICS_TOKEN: token,
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver,
+    OTEL_METRICS_EXPORTER: 'none',
   });
   const address = addressIn(await service.ready());
   const prometheus = await startPrometheus({ target: new URL(address).host, token });
@@ -75,6 +81,15 @@ test('a Prometheus that scrapes the service can answer every panel and evaluate 
       assert.ok(series && series.length > 0, `no answer to ${expression}`);
     });
   }
+  await t.test('an exemplar of a delivery names the trace that the delivery has', async () => {
+    const exemplars = await prometheus.exemplars('askback_delivery_duration_seconds_bucket');
+    const traces = await db<{ trace_id: string }[]>`
+      select split_part(traceparent, '-', 2) as trace_id from deliveries`;
+    assert.ok(exemplars.length > 0);
+    for (const { trace_id } of exemplars) {
+      assert.ok(traces.some((delivery) => delivery.trace_id === trace_id));
+    }
+  });
   await t.test('every rule can be evaluated, and no alert fires', async () => {
     await until('all were evaluated', async () =>
       (await prometheus.rules()).every(({ health }) => health !== 'unknown'),
@@ -100,8 +115,7 @@ async function traffic(address: string) {
     });
     assert.ok(response.ok, `${path}: ${response.status}`);
   };
-  const { port } = subscriber.address() as AddressInfo;
-  await post('/api/webhooks', { url: `http://127.0.0.1:${port}/`, events: ['response.received'] });
+  await post('/api/webhooks', { url: `${receiver}/hook`, events: ['response.received'] });
   const contacts = [{ email: 'ann@people.test' }, { email: 'nobody' }];
   await post(`/api/v1/surveys/${survey}/send`, { contacts });
   for (const score of scores) await post(`/f/${share_id}`, { score });
