@@ -82,7 +82,8 @@ test('a Prometheus that scrapes the service can answer every panel and evaluate 
     });
   }
   await t.test('an exemplar of a delivery names the trace that the delivery has', async () => {
-    const exemplars = await prometheus.exemplars('askback_delivery_duration_seconds_bucket');
+    const ofWebhooks = 'askback_delivery_duration_seconds_bucket{channel="webhook"}';
+    const exemplars = await prometheus.exemplars(ofWebhooks);
     const traces = await db<{ trace_id: string }[]>`
       select split_part(traceparent, '-', 2) as trace_id from deliveries`;
     assert.ok(exemplars.length > 0);

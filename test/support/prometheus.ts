@@ -74,11 +74,11 @@ function askable(api: string) {
       if (answer.status !== 'success') throw new Error(`${expression}: ${answer.error}`);
       return (answer.data as { result: Series[] }).result;
     },
-    /** Of the last minute, in all series of a metric. */
-    async exemplars(metric: string): Promise<Record<string, string>[]> {
+    /** Of the last minute, in all series that a selector chooses. */
+    async exemplars(selector: string): Promise<Record<string, string>[]> {
       const now = Date.now() / 1000;
       const span = { start: String(now - 60), end: String(now + 1) };
-      const { data } = await ask('query_exemplars', { query: metric, ...span });
+      const { data } = await ask('query_exemplars', { query: selector, ...span });
       const series = data as { exemplars: { labels: Record<string, string> }[] }[];
       return series.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels));
     },
