@@ -63,6 +63,7 @@ export const Settings = v.object({
   ASKBACK_DKIM_SELECTOR: v.optional(selector),
   ASKBACK_DKIM_KEY: v.optional(text),
   ASKBACK_SECRET_KEY: v.optional(bytes32),
+  ASKBACK_PREVIOUS_SECRET_KEY: v.optional(bytes32),
   ASKBACK_SERVICE_NAME: v.optional(token, 'Service'),
   ASKBACK_WEBHOOK_ALLOW: v.optional(cidrs, ''),
   ASKBACK_WEBHOOK_HTTP: v.optional(
@@ -153,6 +154,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     bounceDomain: settings.ASKBACK_BOUNCE_DOMAIN ?? null,
     dkim: domain && selector && key ? { domain, selector, key } : null,
     secretKey: settings.ASKBACK_SECRET_KEY ?? null,
+    previousSecretKey: settings.ASKBACK_PREVIOUS_SECRET_KEY ?? null,
     serviceName: settings.ASKBACK_SERVICE_NAME,
     webhooks: {
       allow: settings.ASKBACK_WEBHOOK_ALLOW,

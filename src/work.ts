@@ -19,6 +19,7 @@ import { createWaiting } from './sends/waiting.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import { createLanes } from './webhooks/lanes.ts';
+import { resealSecrets } from './webhooks/reseal.ts';
 
 const connectionsPerHost = 128;
 const mailboxConcurrency = 20;
@@ -31,7 +32,8 @@ type Work = { config: Config; log: Log; parts: Parts; database: Database; public
 /** Starts everything that works behind the requests: jobs, webhook lanes, mail. One line a part. */
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
   const { db, url } = database;
-  const secrets = createSecrets([config.secretKey ?? obtainSecretKey(database.dataDir)]);
+  const secrets = secretsOf(config, database);
+  await parts.start('secrets', () => resealSecrets({ db, log, secrets }));
   const { transport, concurrency, server } = await startTransport({ config, parts, database });
   const outbound = await parts.start(
     'outbound',
@@ -76,6 +78,12 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const mailbox = !config.smtpUrl;
   return { jobs, pump, outbound, judgeTarget: outbound.judge, secrets, waiting, mailbox };
+}
+
+/** Two keys while the first takes over from the second. */
+function secretsOf({ secretKey, previousSecretKey }: Config, { dataDir }: Database) {
+  const key = secretKey ?? obtainSecretKey(dataDir);
+  return createSecrets(previousSecretKey ? [key, previousSecretKey] : [key]);
 }
 
 /** Where mails go: to the configured server, or nowhere but into the mailbox. */

@@ -36,7 +36,7 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     return opening.update(text, undefined, 'utf8') + opening.final('utf8');
   }
 
-  return { seal, open };
+  return { seal, open, keyId: keyId(keys[0]) };
 }
 
 const keyId = (key: Buffer) =>

@@ -6,6 +6,7 @@ export const testSecret = spellSecret(new Uint8Array(32).fill(5));
 
 /** Every webhook of a test has the same secret; what is sealed is not the matter of these tests. */
 export const plainSecrets: Secrets = {
+  keyId: Buffer.alloc(4),
   seal: (_, secret) => Buffer.from(secret),
   open: () => testSecret,
 };

@@ -1,0 +1,36 @@
+import type { Db } from '../platform/db.ts';
+import type { Log } from '../platform/log.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { listSealedOtherwise, replaceSealed, type SealedWebhook } from './reseal.queries.ts';
+
+type ResealTools = { db: Db; log: Log; secrets: Secrets };
+
+/**
+ * Seals with the key of today what was sealed with the one before, so that the one before is not needed
+ * any more. What another process does meanwhile, a new secret say, is left as that process left it.
+ */
+export async function resealSecrets({ db, log, secrets }: ResealTools) {
+  let unreadable = 0;
+  let found: readonly SealedWebhook[];
+  let after: string | null = null;
+  do {
+    found = await listSealedOtherwise(db, { keyId: secrets.keyId, after });
+    for (const webhook of found) {
+      const anew = sealAnew(secrets, webhook);
+      if (anew) await replaceSealed(db, webhook, anew);
+      else unreadable += 1;
+    }
+    after = found.at(-1)?.id ?? null;
+  } while (after !== null);
+  if (unreadable > 0) log.error({ count: unreadable }, 'secrets of webhooks cannot be opened');
+}
+
+function sealAnew(secrets: Secrets, { org_id: orgId, id, ...sealed }: SealedWebhook) {
+  const again = (bytes: Buffer) => secrets.seal({ orgId, id }, secrets.open({ orgId, id }, bytes));
+  try {
+    const { secret, previous_secret: previous } = sealed;
+    return { secret: again(secret), previous_secret: previous && again(previous) };
+  } catch {
+    return null;
+  }
+}
