@@ -4,7 +4,8 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: run test e2e test-prometheus bench faults binary deb test-binary check types lint format schema openapi
+.PHONY: run test e2e test-prometheus bench faults binary deb test-binary test-installed
+.PHONY: check types lint format schema openapi
 
 ## run: serves from this checkout; the first time with a demo organization
 run: $(installed)
@@ -47,6 +48,10 @@ deb: dist/askback
 ## test-binary: starts dist/askback where there is nothing else
 test-binary: dist/askback
 	@$(tsx) --test test/binary.test.ts
+
+## test-installed: the package in a Debian with systemd, by way of `bash ops/ci/with-debian make test-installed`
+test-installed: dist/askback
+	@$(tsx) --test test/installed.test.ts
 
 ## check: types and style
 check: types lint

@@ -7,7 +7,7 @@ import { startTemporary } from '../src/platform/embedded/temporary.ts';
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
  * `--browser` they are those that need Chromium, with `--prometheus` what needs that; one after the other.
  */
-const apart = /^test\/(bench|faults|support)\/|^test\/(binary|prometheus)\.test\.ts$/;
+const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed|prometheus)\.test\.ts$/;
 const needing = { '--browser': 'test/e2e/*.e2e.ts', '--prometheus': 'test/prometheus.test.ts' };
 const others = needing[process.argv[2] as keyof typeof needing];
 const words = process.argv.slice(others ? 3 : 2);

@@ -31,6 +31,9 @@ const execArgv = [
   '--disable-warning=ExperimentalWarning',
 ];
 
+/** The compiled code would else lie in the order of random hashes, and no two builds be alike. */
+const sameEveryTime = '--random-seed=1';
+
 mkdirSync(work, { recursive: true });
 const postgres = packPostgres();
 console.log('bundling askback...');
@@ -38,7 +41,9 @@ await bundle(process.argv[2] ?? 'src/main.ts', `${work}/askback.mjs`);
 writeFileSync(`${work}/sea.json`, JSON.stringify(configuration(strippedNode())));
 console.log('putting it into one executable...');
 rmSync(output, { force: true });
-execFileSync(process.execPath, ['--build-sea', `${work}/sea.json`], { stdio: 'inherit' });
+execFileSync(process.execPath, [sameEveryTime, '--build-sea', `${work}/sea.json`], {
+  stdio: 'inherit',
+});
 refuseLarge();
 
 function configuration(executable: string) {
