@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Span, startCollector } from '../support/collector.ts';
+import { testDatabase } from '../support/database.ts';
+import { askback, secretKey } from '../support/program.ts';
+import { spanTree } from '../support/span-tree.ts';
+import { sendOne, told, tracedScene } from '../support/traced-scene.ts';
+import { until } from '../support/until.ts';
+
+const { db, url } = await testDatabase();
+const collector = await startCollector();
+const scene = await tracedScene(db, url, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+const { post, hook, survey, webhookId } = scene;
+
+const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const callersTrace = callers.slice(3, 35);
+const token = await sendOne(scene, { email: told.email, headers: { traceparent: callers } });
+await post(`/s/${token}`, { score: 9, comment: told.comment }, { traceparent: callers });
+await fetch(`${scene.address}/u/${token}`);
+const delivered = () => db`select traceparent from deliveries where status = 'delivered'`;
+await until('the retry is delivered', async () => (await delivered())[0]);
+const [delivery] = await delivered();
+const answersTrace: string = delivery!['traceparent'].slice(3, 35);
+await fetch(`${scene.address}/nowhere/${token}`);
+await post(
+  '/api/v1/contacts',
+  { email: told.email },
+  { 'X-API-Key': 'ask_live_nobody', traceparent: callers },
+);
+await scene.service.stop();
+
+const named = (name: string) => collector.spans.filter((span) => span.name === name);
+const only = (spans: readonly Span[]): Span => {
+  assert.equal(spans.length, 1, spans.map(({ name }) => name).join(', '));
+  return spans[0]!;
+};
+const shape = (span: Span) => `${span.name} ${span.kind}`;
+
+test('a send continues the trace of its caller: request, enqueue, job, mail', () => {
+  assert.equal(
+    spanTree(collector.of(callersTrace), shape),
+    [
+      'POST /api/v1/surveys/:id/send SERVER',
+      '  send sends.mail PRODUCER',
+      '    process sends.mail CONSUMER',
+      '      send mail CLIENT',
+    ].join('\n'),
+  );
+  const request = only(named('POST /api/v1/surveys/:id/send'));
+  assert.equal(request.parentSpanId, callers.slice(36, 52));
+});
+
+test('an answer begins a trace in which both attempts are siblings, below what made the delivery', () => {
+  const lines = spanTree(collector.of(answersTrace), shape).split('\n');
+  assert.deepEqual(lines.slice(0, 2), [
+    'POST /s/:token SERVER',
+    '  send webhooks.deliver PRODUCER',
+  ]);
+  const attempts = lines.slice(2);
+  assert.equal(attempts.filter((line) => line === '    POST CLIENT').length, 2);
+  assert.deepEqual(
+    new Set(attempts),
+    new Set(['    POST CLIENT', '    process webhooks.deliver CONSUMER']),
+  );
+});
+
+test('the pages behind a mail’s links begin traces of their own, linked to that of the send', () => {
+  for (const name of ['POST /s/:token', 'GET /u/:token']) {
+    const page = only(named(name));
+    assert.equal(page.parentSpanId, null);
+    assert.deepEqual(page.links, [callersTrace]);
+    assert.notEqual(page.traceId, callersTrace);
+  }
+});
+
+test('a caller without a working key has no say in which trace it is', () => {
+  const refused = only(named('POST /api/v1/contacts'));
+  assert.equal(refused.attributes['http.response.status_code'], 401);
+  assert.equal(refused.parentSpanId, null);
+  assert.notEqual(refused.traceId, callersTrace);
+});
+
+test('a request says what the conventions for HTTP have it say, by its route', () => {
+  const { attributes, ms, failed } = only(named('POST /s/:token'));
+  assert.deepEqual(attributes, {
+    'http.request.method': 'POST',
+    'http.route': '/s/:token',
+    'url.path': '/s/:token',
+    'url.scheme': 'http',
+    'http.response.status_code': 201,
+  });
+  assert.equal(failed, false);
+  assert.ok(ms > 0 && !Number.isInteger(ms), `${ms}`);
+  const send = only(named('POST /api/v1/surveys/:id/send'));
+  assert.equal(send.attributes['url.path'], `/api/v1/surveys/${survey}/send`);
+  assert.equal(send.attributes['askback.organization.id'], scene.client.id);
+  const nowhere = only(named('GET'));
+  assert.deepEqual(
+    [nowhere.attributes['url.path'], nowhere.attributes['http.route']],
+    ['/*', undefined],
+  );
+});
+
+test('an attempt says whom it asked and what came of it', () => {
+  const [first, second] = named('POST').toSorted((a, b) => a.startMs - b.startMs);
+  const { port, origin } = new URL(hook.url);
+  const { 'askback.delivery.id': _, ...attributes } = first!.attributes;
+  assert.deepEqual(attributes, {
+    'http.request.method': 'POST',
+    'http.response.status_code': 503,
+    'url.full': `${origin}/REDACTED`,
+    'server.address': '127.0.0.1',
+    'server.port': Number(port),
+    'askback.webhook.id': webhookId,
+    'askback.delivery.attempt': 1,
+    'askback.event.type': 'response.received',
+    'error.type': '503',
+  });
+  assert.equal(first!.failed, true);
+  assert.equal(second!.attributes['http.response.status_code'], 200);
+  assert.equal(second!.attributes['http.request.resend_count'], 1);
+  assert.equal(second!.failed, false);
+});
+
+test('a mail says which server took it', () => {
+  const { attributes } = only(named('send mail'));
+  assert.equal(attributes['server.address'], '127.0.0.1');
+  assert.equal(attributes['server.port'], scene.mails.port);
+  assert.equal(attributes['askback.send.outcome'], 'accepted');
+});
+
+test('subscribers get the span of the attempt, so that they can go on with it', () => {
+  const spans = named('POST').map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`);
+  assert.deepEqual(hook.posts.map(({ traceparent }) => traceparent).sort(), spans.sort());
+});
+
+test('what is exported names the service and never how it was started', () => {
+  const { resource } = collector.spans[0]!;
+  assert.equal(resource['service.name'], 'askback');
+  assert.match(String(resource['service.version']), /^\d+\.\d+/);
+  assert.equal(JSON.stringify(resource).includes('process.command'), false);
+});
+
+test('no span has anything of a person, and no secret', () => {
+  const text = JSON.stringify(collector.spans);
+  const secrets = [...Object.values(told), 'quidditch', token, scene.client.write['X-API-Key']!];
+  for (const secret of secrets) assert.ok(!text.includes(secret), secret);
+});
+
+test('the deliveries of a webhook say their trace, and where it can be seen', async () => {
+  const again = scene.start();
+  const address = /http:\S+/.exec(await again.ready())![0];
+  const answer = await fetch(`${address}/api/webhooks/${webhookId}/deliveries`, {
+    headers: scene.client.read,
+  });
+  const { deliveries } = (await answer.json()) as { deliveries: Record<string, unknown>[] };
+  assert.equal(deliveries[0]!['trace_id'], answersTrace);
+  assert.equal(deliveries[0]!['trace_url'], `https://traces.test/${answersTrace}?tab=all`);
+  assert.equal(await again.stop(), 0);
+});
+
+test('why somebody got a mail is told with its trace', async () => {
+  const words = ['contact', 'why', '--org', scene.client.id, '--email', told.email];
+  const environment = {
+    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
+    ASKBACK_TRACE_URL: 'https://traces.test/{trace_id}',
+  };
+  const { stdout } = await askback(words, environment);
+  assert.match(stdout, new RegExp(`sent .*https://traces.test/${callersTrace}`));
+  const { events } = JSON.parse((await askback([...words, '--json'], environment)).stdout);
+  const traceOf = (what: string) =>
+    events.find((event: { what: string }) => event.what === what).trace_id;
+  assert.deepEqual([traceOf('sent'), traceOf('answered')], [callersTrace, answersTrace]);
+});
