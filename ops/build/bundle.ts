@@ -1,10 +1,10 @@
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 /**
  * The program as one module. Not minified: it starts no faster, and an uncaught error prints its source.
  * `require` remains for CommonJS inside packages, and finds what is built into Node and nothing else.
  */
-export async function bundle(entry: string, outfile: string) {
+export async function bundle(entry: string, outfile: string, plugins: Plugin[] = []) {
   await build({
     entryPoints: [entry],
     outfile,
@@ -13,6 +13,7 @@ export async function bundle(entry: string, outfile: string) {
     target: 'node26',
     format: 'esm',
     external: ['pg-native'],
+    plugins,
     alias: { cosmiconfig: './ops/build/no-configuration-files.ts', ...withoutGrpc },
     banner: { js: builtInsOnly },
     legalComments: 'none',

@@ -6,6 +6,7 @@ import { deliveries } from './deliveries.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section, text } from './report.ts';
 import { sends } from './sends.ts';
+import { telemetry } from './telemetry.ts';
 
 /** Measures the service beside its floors. A word on the command line chooses one part. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
@@ -14,6 +15,7 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   sends,
   deliveries,
   analysis,
+  telemetry,
 };
 
 const only = process.argv[2];

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { bundle } from '../../ops/build/bundle.ts';
 import { secretKey } from './surveys.ts';
 
-const module = '.cache/bench/askback.mjs';
+const shipped = '.cache/bench/askback.mjs';
 const clockTicksPerSecond = 100;
 
 export type Service = {
@@ -24,8 +24,9 @@ let bundled: Promise<void> | undefined;
 export async function startService(
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},
+  { module = shipped } = {},
 ): Promise<Service> {
-  bundled ??= bundle('src/main.ts', module);
+  bundled ??= bundle('src/main.ts', shipped);
   await bundled;
   const begun = performance.now();
   const options = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
@@ -63,6 +64,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 async function stop(child: ChildProcess) {
+  if (child.exitCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
   await gone;

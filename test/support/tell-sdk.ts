@@ -1,0 +1,9 @@
+import { registerHooks } from 'node:module';
+
+/** Imported into a service before it starts: says when OpenTelemetry's SDK is being loaded. */
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier.startsWith('@opentelemetry/sdk-node')) process.stderr.write('loads the SDK\n');
+    return next(specifier, context);
+  },
+});

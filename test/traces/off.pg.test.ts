@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, test } from 'node:test';
+import { startCollector } from '../support/collector.ts';
+import { testDatabase } from '../support/database.ts';
+import { sendOne, told, tracedScene } from '../support/traced-scene.ts';
+
+const { db, url } = await testDatabase();
+const collector = await startCollector();
+const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const telling = {
+  NODE_OPTIONS: `--import=${new URL('../support/tell-sdk.ts', import.meta.url).href}`,
+};
+const loads = (lines: readonly string[]) => lines.includes('loads the SDK');
+
+test('without a setting the SDK is not loaded, and a caller’s trace passes through', async () => {
+  const { service, post, hook, webhookId, ...scene } = await tracedScene(db, url, telling);
+  const headers = { ...scene.client.write, traceparent: callers };
+  await sendOne({ service, post, hook, webhookId, ...scene }, { email: told.email, headers });
+  await post(`/api/webhooks/${webhookId}/test`, {}, headers);
+  const [send] = await db`select traceparent from sends where survey_id = ${scene.survey}`;
+  assert.equal(send!['traceparent'], callers);
+  assert.deepEqual(
+    hook.posts.map(({ traceparent }) => traceparent),
+    [callers],
+  );
+  assert.equal(await service.stop(), 0);
+  assert.equal(loads(service.stderr.lines), false);
+});
+
+test('one that says where to export loads it, and nothing is sent when sampling is off', async () => {
+  const { service, post, ...scene } = await tracedScene(db, url, {
+    ...telling,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+    OTEL_TRACES_SAMPLER: 'always_off',
+  });
+  await sendOne({ service, post, ...scene }, { email: told.email });
+  const [send] = await db`select traceparent from sends where survey_id = ${scene.survey}`;
+  assert.match(send!['traceparent'], /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  assert.equal(await service.stop(), 0);
+  assert.equal(loads(service.stderr.lines), true);
+  assert.deepEqual(collector.spans, []);
+});
+
+test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever else is set', async () => {
+  for (const over of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }]) {
+    const { service, post, ...scene } = await tracedScene(db, url, {
+      ...telling,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      ...over,
+    });
+    await sendOne({ service, post, ...scene }, { email: told.email });
+    assert.equal(await service.stop(), 0);
+    assert.equal(loads(service.stderr.lines), false, JSON.stringify(over));
+  }
+  assert.deepEqual(collector.spans, []);
+});
+
+test('a collector that never answers keeps no request waiting and no shutdown longer than 2 s', async () => {
+  const hangs = createServer().listen(0, '127.0.0.1');
+  await once(hangs, 'listening');
+  after(() => hangs.close());
+  const { port } = hangs.address() as AddressInfo;
+  const { service, post, ...scene } = await tracedScene(db, url, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    LOG_LEVEL: 'debug',
+  });
+  const taken = performance.now();
+  await sendOne({ service, post, ...scene }, { email: told.email });
+  assert.ok(performance.now() - taken < 2000);
+  assert.equal(await service.stop(), 0);
+  const stopped = service.stderr.lines
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { msg: string; part?: string; time: string });
+  const at = (part: string) =>
+    Date.parse(stopped.find((line) => line.msg === 'stopped' && line.part === part)!.time);
+  const lasted = at('telemetry') - at('counting');
+  assert.ok(lasted >= 1900 && lasted < 2500, `${lasted} ms`);
+});
+
+test('a collector that is not there is complained of once, in a line of the log', async () => {
+  const { service, post, ...scene } = await tracedScene(db, url, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+  });
+  await sendOne({ service, post, ...scene }, { email: told.email });
+  const line = await service.stderr.next(/telemetry is not exported/);
+  assert.equal(JSON.parse(line).level, 'warn');
+  assert.equal(await service.stop(), 0);
+  assert.equal(service.stderr.lines.filter((each) => /not exported/.test(each)).length, 1);
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startCollector } from '../support/collector.ts';
+import { testDatabase } from '../support/database.ts';
+import { addressIn } from '../support/program.ts';
+import { sendOne, told, tracedScene } from '../support/traced-scene.ts';
+import { until } from '../support/until.ts';
+
+const { db, url } = await testDatabase();
+const collector = await startCollector();
+const folder = mkdtempSync(join(tmpdir(), 'askback-traces-'));
+writeFileSync(join(folder, 'headers'), 'x-key=se%20cret\n');
+const scene = await tracedScene(db, url, {
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  OTEL_EXPORTER_OTLP_HEADERS_FILE: join(folder, 'headers'),
+  OTEL_SERVICE_NAME: 'feedback',
+  OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=drill,service.name=overruled',
+  OTEL_METRICS_EXPORTER: 'none',
+});
+test.after(() => rmSync(folder, { recursive: true }));
+
+const { client, webhookId } = scene;
+const named = (name: string) => collector.spans.filter((span) => span.name === name);
+const attempts = () => named('POST').toSorted((a, b) => a.startMs - b.startMs);
+const twoHoursAgo = new Date(Date.now() - 2 * 3600 * 1000);
+const earlier = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const earlierTrace = earlier.slice(3, 35);
+
+const token = await sendOne(scene, { email: told.email });
+await scene.post(`/s/${token}`, { score: 9 }, {});
+await until('the first attempt was exported', () => attempts()[0] && named('POST /s/:token')[0]);
+await until('the first attempt is on record', async () => {
+  const [row] = await db`select from deliveries where attempts = 1 and status = 'pending'`;
+  return row;
+});
+scene.service.child.kill('SIGKILL');
+const second = scene.start();
+const address = addressIn(await second.ready());
+
+test('a retry by the next process belongs to the trace of the request that the first one had', async () => {
+  await until('the retry was exported', () => attempts()[1]);
+  const [first, retry] = attempts();
+  const request = named('POST /s/:token')[0]!;
+  assert.deepEqual([first!.traceId, retry!.traceId], [request.traceId, request.traceId]);
+  assert.equal(retry!.parentSpanId, first!.parentSpanId);
+  const instance = 'service.instance.id';
+  assert.notEqual(retry!.resource[instance], first!.resource[instance]);
+});
+
+test('what a job begins more than an hour after its cause has a trace of its own, with a link', async () => {
+  const payload = { _trace: earlier, _caused_at: twoHoursAgo.getTime() };
+  await db`insert into outbox (task, payload) values ('responses.forget_openings', ${db.json(payload)})`;
+  await until('the job was exported', () => named('process responses.forget_openings')[0]);
+  const [job] = named('process responses.forget_openings');
+  assert.deepEqual([job!.parentSpanId, job!.links], [null, [earlierTrace]]);
+  assert.notEqual(job!.traceId, earlierTrace);
+});
+
+test('a job that was caused within the hour belongs to the trace of its cause', async () => {
+  const payload = { _trace: earlier, _caused_at: Date.now() - 3000 * 1000 };
+  await db`insert into outbox (task, payload) values ('keys.expire', ${db.json(payload)})`;
+  const mine = () => named('process keys.expire').find(({ traceId }) => traceId === earlierTrace);
+  await until('the job was exported', mine);
+  assert.deepEqual([mine()!.parentSpanId, mine()!.links], [earlier.slice(36, 52), []]);
+});
+
+const insertDelivery = async (over: Record<string, unknown>) => {
+  const id = randomUUID();
+  const delivery = { id, message_id: id, org_id: client.id, webhook_id: webhookId };
+  const event = { event: 'response.received', body: '{}', next_attempt_at: new Date() };
+  await db`insert into deliveries ${db({ ...delivery, ...event, ...over })}`;
+  const of = () => attempts().filter(({ attributes }) => attributes['askback.delivery.id'] === id);
+  await until('both attempts were exported', () => of().length === 2);
+  return { id, attempts: of() };
+};
+
+test('so has an attempt more than an hour after the event', async () => {
+  const late = await insertDelivery({ traceparent: earlier, created_at: twoHoursAgo });
+  for (const { parentSpanId, links } of late.attempts) {
+    assert.deepEqual([parentSpanId, links], [null, [earlierTrace]]);
+  }
+});
+
+test('a delivery that no trace has caused is found by that of its first attempt', async () => {
+  const { id, attempts } = await insertDelivery({ traceparent: null });
+  const [row] = await db`select traceparent from deliveries where id = ${id}`;
+  const [first, retry] = attempts;
+  assert.equal(row!['traceparent'], `00-${first!.traceId}-${first!.spanId}-01`);
+  assert.equal(retry!.traceId, first!.traceId);
+});
+
+test('a delivery made again belongs to who asked for it, linked to the trace of the first', async () => {
+  const { id } = await insertDelivery({ traceparent: earlier });
+  const before = attempts().length;
+  const path = `/api/webhooks/${webhookId}/deliveries/${id}/redeliver`;
+  const headers = { ...client.write, 'Content-Type': 'application/json' };
+  await fetch(`${address}${path}`, { method: 'POST', headers });
+  await until('it was exported', () => attempts().length > before);
+  const route = '/api/webhooks/:id/deliveries/:delivery_id/redeliver';
+  await until('the request was exported', () => named(`POST ${route}`)[0]);
+  const [request] = named(`POST ${route}`);
+  const spans = collector.of(request!.traceId);
+  const producer = spans.find(({ name }) => name === 'send webhooks.deliver');
+  assert.deepEqual(producer!.links, [earlierTrace]);
+  assert.equal(attempts().at(-1)!.parentSpanId, producer!.spanId);
+});
+
+test('the settings are OpenTelemetry’s own: protocol, headers, name, attributes', async () => {
+  assert.equal(await second.stop(), 0);
+  const traces = collector.requests.map(({ headers }) => headers);
+  assert.ok(traces.length > 0);
+  for (const headers of traces) {
+    assert.equal(headers['content-type'], 'application/json');
+    assert.equal(headers['x-key'], 'se cret');
+  }
+  const { resource } = collector.spans[0]!;
+  assert.equal(resource['service.name'], 'feedback');
+  assert.equal(resource['deployment.environment.name'], 'drill');
+});
