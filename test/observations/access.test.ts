@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { after, test } from 'node:test';
+import { serve } from '@hono/node-server';
+import { metricsApp } from '../../src/observations/show.ts';
+import { createLog } from '../../src/platform/log.ts';
+
+const token = 'correct-horse';
+const log = createLog({ level: 'silent' });
+const families = async () => [
+  { name: 'tea_cups', kind: 'gauge' as const, help: 'Cups.', samples: [{ labels: {}, value: 1 }] },
+];
+const appFor = (access: { token: string | null; ownAddress: boolean }) =>
+  metricsApp(log, { families, access });
+
+/** Asks over a socket of this machine, with a `Host` that `fetch` would not let us choose. */
+async function ask(
+  app: ReturnType<typeof appFor>,
+  headers: Record<string, string>,
+  method = 'GET',
+) {
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
+  await once(server, 'listening');
+  after(() => server.close());
+  const { port } = server.address() as { port: number };
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path: '/metrics',
+    method,
+    headers,
+    agent: false,
+  });
+  const [answer] = await once(sent.end(), 'response');
+  let body = '';
+  for await (const chunk of answer) body += chunk;
+  return { status: answer.statusCode as number, headers: answer.headers, body };
+}
+
+const here = {};
+const proxied = { 'X-Forwarded-For': '203.0.113.9' };
+const rebound = { Host: 'evil.test' };
+const withToken = (given: string) => ({ ...proxied, Authorization: given });
+
+type Row = [who: string, headers: Record<string, string>, ...statuses: number[]];
+/** The statuses: on the main address without and with a token, on an address of its own likewise. */
+const table: Row[] = [
+  ['who asks on this machine', here, 200, 200, 200, 200],
+  ['a proxy on this machine', proxied, 403, 401, 200, 401],
+  [
+    'a proxy that says so in the standard way',
+    { Forwarded: 'for=203.0.113.9' },
+    403,
+    401,
+    200,
+    401,
+  ],
+  ['a page whose name leads here', rebound, 403, 401, 200, 401],
+  ['who has the token', withToken(`Bearer ${token}`), 403, 200, 200, 200],
+  ['who spells the scheme otherwise', withToken(`bearer  ${token} `), 403, 200, 200, 200],
+  ['who has another token', withToken('Bearer wrong-horse'), 403, 401, 200, 401],
+  ['who has the beginning of it', withToken('Bearer correct'), 403, 401, 200, 401],
+  ['who has more than it', withToken(`Bearer ${token}s`), 403, 401, 200, 401],
+  ['who has it as a password', withToken(`Basic ${token}`), 403, 401, 200, 401],
+  ['who says only the scheme', withToken('Bearer'), 403, 401, 200, 401],
+];
+for (const [who, headers, ...statuses] of table) {
+  test(`${who}: main ${statuses.slice(0, 2)}, own address ${statuses.slice(2)}`, async () => {
+    const places = [false, true].flatMap((ownAddress) =>
+      [null, token].map((given) => appFor({ token: given, ownAddress })),
+    );
+    const answers = await Promise.all(places.map((app) => ask(app, headers)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      statuses,
+    );
+    for (const { status, body } of answers) assert.equal(body.includes('tea_cups'), status === 200);
+  });
+}
+
+test('who comes over no socket of this machine is a stranger', async () => {
+  const app = appFor({ token: null, ownAddress: false });
+  const answer = await app.request('http://localhost/metrics', { headers: { Host: 'localhost' } });
+  assert.equal(answer.status, 403);
+});
+
+test('a refusal says what would open the door, and what is wrong with the key', async () => {
+  const closed = await ask(appFor({ token: null, ownAddress: false }), proxied);
+  assert.match(JSON.parse(closed.body).error, /ASKBACK_METRICS_TOKEN/);
+  const locked = await ask(appFor({ token, ownAddress: false }), withToken('Bearer wrong-horse'));
+  assert.equal(JSON.parse(locked.body).error, 'the bearer token for metrics is missing or wrong');
+  assert.equal(locked.headers['www-authenticate'], 'Bearer realm="metrics"');
+});
+
+test('HEAD has the headers and no body', async () => {
+  const { status, headers, body } = await ask(
+    appFor({ token: null, ownAddress: false }),
+    here,
+    'HEAD',
+  );
+  assert.deepEqual(
+    [status, headers['content-type'], headers['cache-control'], body],
+    [200, 'text/plain; version=0.0.4; charset=utf-8', 'no-store', ''],
+  );
+});
+
+test('other methods are refused by name', async () => {
+  const { status, headers } = await ask(appFor({ token: null, ownAddress: false }), here, 'POST');
+  assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD, OPTIONS']);
+});
+
+test('OpenMetrics is for who asks for it', async () => {
+  const accept = { Accept: 'application/openmetrics-text' };
+  const { headers, body } = await ask(appFor({ token: null, ownAddress: false }), accept);
+  assert.match(String(headers['content-type']), /^application\/openmetrics-text; version=1\.0\.0/);
+  assert.ok(body.endsWith('# EOF\n'));
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, test } from 'node:test';
+import { lookIntoDatabase } from '../../src/observations/database.ts';
+import { enqueue } from '../../src/platform/outbox.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeOrganization, makeWebhook } from '../support/make.ts';
+import { addressIn, askback, secretKey, startService } from '../support/program.ts';
+import { proxyTo } from '../support/proxy.ts';
+import { scrape } from '../support/scrape.ts';
+import { until } from '../support/until.ts';
+
+const { db, url } = await testDatabase();
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' };
+const promisedMs = 2000;
+
+async function inTime(address: string) {
+  const began = performance.now();
+  const scraped = await scrape(address);
+  const ms = performance.now() - began;
+  assert.equal(scraped.status, 200);
+  assert.ok(ms < promisedMs, `${ms} ms`);
+  return scraped;
+}
+
+test('what waits is counted, and the age of the oldest', async (t) => {
+  const org_id = await makeOrganization(db);
+  const webhook_id = await makeWebhook(db, org_id);
+  t.after(() => db`delete from organizations where id = ${org_id}`);
+  await makeWebhook(db, org_id, { active: false });
+  const pending = { org_id, webhook_id, event: 'response.received', body: '{}', status: 'pending' };
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  for (const each of [
+    { ...pending, message_id: org_id, next_attempt_at: tomorrow, created_at: hourAgo },
+    { ...pending, message_id: org_id, next_attempt_at: tomorrow },
+    { ...pending, message_id: org_id, next_attempt_at: null, status: 'delivered' },
+  ]) {
+    await db`insert into deliveries ${db(each)}`;
+  }
+  await enqueue(db, [
+    { task: 'sends.mail', payload: { org_id, send_ids: [org_id, org_id, org_id] } },
+    { task: 'keys.expire', payload: {} },
+  ]);
+  await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, send_ids: [org_id] })}::json)`;
+  await db`select graphile_worker.add_job('webhooks.retire', '{}'::json, run_at => now() - interval '1 minute')`;
+  await db`select graphile_worker.add_job('webhooks.retire', '{}'::json, run_at => now() + interval '1 day')`;
+  t.after(async () => {
+    await db`delete from outbox`;
+    await db`delete from graphile_worker._private_jobs`;
+  });
+
+  const readings = await lookIntoDatabase(db);
+  const read = (name: string, label = '') =>
+    readings[name]!.find(({ labels }) => Object.values(labels).join() === label)!.value;
+
+  assert.equal(read('askback_pending_deliveries', 'webhook'), 2);
+  assert.equal(Math.round(read('askback_pending_oldest_seconds', 'webhook') / 60), 60);
+  assert.equal(read('askback_pending_deliveries', 'mail'), 4);
+  assert.equal(read('askback_outbox_rows'), 2);
+  assert.equal(read('askback_queue_jobs', 'webhooks.retire'), 2);
+  assert.equal(Math.round(read('askback_queue_oldest_seconds', 'webhooks.retire')), 60);
+  assert.equal(read('askback_queue_jobs', 'keys.expire'), 0);
+  assert.equal(read('askback_webhooks', 'active'), 1);
+  assert.equal(read('askback_webhooks', 'inactive'), 1);
+});
+
+test('pending deliveries are found by their index, whatever the planner thinks of their share', async () => {
+  const plan = await db.begin(async (tx) => {
+    await tx`select set_config('enable_seqscan', 'off', true)`;
+    return await tx<{ 'QUERY PLAN': string }[]>`
+      explain select count(*), min(created_at) from deliveries where status = 'pending'`;
+  });
+  const lines = plan.map((line) => line['QUERY PLAN']).join('\n');
+  assert.match(lines, /deliveries_(retries_)?due/);
+  assert.doesNotMatch(lines, /Seq Scan/);
+});
+
+test('while the database is away there are metrics, in time, that say so', async () => {
+  const proxy = await proxyTo(url);
+  const service = startService({ ...environment, DATABASE_URL: proxy.url });
+  const address = addressIn(await service.ready());
+  assert.equal((await inTime(address)).value('askback_ready'), 1);
+
+  await proxy.cut();
+  await until('it is known', async () => (await inTime(address)).value('askback_ready') === 0);
+  await until('what was known is too old', async () => {
+    const { text } = await inTime(address);
+    return !text.includes('askback_queue_jobs');
+  });
+  const away = await inTime(address);
+  assert.equal(away.value('askback_db_pool_limit'), 20);
+  assert.equal(away.value('askback_webhook_deactivations_total'), 0);
+  assert.ok(away.value('process_cpu_seconds_total')! > 0);
+
+  await proxy.mend();
+  await until('it is back', async () => {
+    const { value } = await inTime(address);
+    return value('askback_ready') === 1 && value('askback_outbox_rows') === 0;
+  });
+  assert.equal(await service.stop(), 0);
+});
+
+test('a table that is locked leaves out what is in the database, in time', async () => {
+  const service = startService(environment);
+  const address = addressIn(await service.ready());
+  await db.begin(async (tx) => {
+    await tx`lock table webhooks in access exclusive mode`;
+    const { text, value } = await inTime(address);
+    assert.doesNotMatch(text, /askback_webhooks|askback_queue_jobs/);
+    assert.equal(value('askback_ready'), 1);
+  });
+  await until(
+    'it is looked at again',
+    async () => (await inTime(address)).value('askback_webhooks') === 0,
+  );
+  assert.equal(await service.stop(), 0);
+});
+
+test('on an address of their own they are there alone, and stop with the service', async () => {
+  const service = startService({ ...environment, ASKBACK_METRICS_LISTEN: '127.0.0.1:0' });
+  const address = addressIn(await service.ready());
+  const own = /http:\/\/127\.0\.0\.1:\d+/.exec(
+    await service.stderr.next(/^metrics are shown on/),
+  )![0];
+  assert.equal((await scrape(own)).value('askback_ready'), 1);
+  assert.equal((await fetch(`${address}/metrics`)).status, 404);
+  assert.equal((await fetch(`${own}/api/v1/surveys`)).status, 404);
+  assert.equal((await fetch(`${own}/healthz`)).status, 404);
+  assert.equal(await service.stop(), 0);
+  await assert.rejects(fetch(`${own}/metrics`));
+});
+
+test('an address of their own that is taken ends the start with a sentence', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  after(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const { code, stderr } = await askback(['serve'], {
+    ...environment,
+    ASKBACK_METRICS_LISTEN: `127.0.0.1:${port}`,
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /askback: ASKBACK_METRICS_LISTEN: askback cannot listen there \(.*in use/);
+});
