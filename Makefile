@@ -23,9 +23,9 @@ test: $(installed)
 e2e: $(installed)
 	@$(tsx) test/run.ts --browser $(only)
 
-## test-prometheus: the alerts by promtool, the dashboard's queries by a real Prometheus (both on the PATH)
+## test-prometheus: metrics, alerts and dashboard by a real Prometheus and promtool, both on the PATH
 test-prometheus: $(installed)
-	@$(tsx) test/run.ts --prometheus
+	@$(tsx) test/run.ts --prometheus $(only)
 
 ## bench: what the service costs beside its floors, kept in ops/benchmarks.md; only=NAME runs one part of it
 bench: $(installed)

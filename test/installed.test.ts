@@ -148,7 +148,9 @@ describe('removing', () => {
   });
 
   test('and installing it again goes on with the same data', async () => {
-    await inside('dpkg --force-unsafe-io --install /askback.deb && systemctl start askback.socket askback');
+    await inside(
+      'dpkg --force-unsafe-io --install /askback.deb && systemctl start askback.socket askback',
+    );
     const list = await inside('set -a; . /etc/askback/askback.env; askback org list --json');
     assert.equal(JSON.parse(list)[0]?.name, 'Nord');
   });

@@ -7,12 +7,15 @@ import { startTemporary } from '../src/platform/embedded/temporary.ts';
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
  * `--browser` they are those that need Chromium, with `--prometheus` what needs that; one after the other.
  */
-const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed|prometheus)\.test\.ts$/;
-const needing = { '--browser': 'test/e2e/*.e2e.ts', '--prometheus': 'test/prometheus.test.ts' };
+const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
+const needing = {
+  '--browser': 'test/e2e/*.e2e.ts',
+  '--prometheus': 'test/prometheus/*.prometheus.ts',
+};
 const others = needing[process.argv[2] as keyof typeof needing];
 const words = process.argv.slice(others ? 3 : 2);
 const files = globSync(others ?? 'test/**/*.test.ts')
-  .filter((file) => others || !apart.test(file))
+  .filter((file) => !apart.test(file))
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
 
 process.exitCode = files.length === 0 ? noTests() : await onSomePostgres(runTests);

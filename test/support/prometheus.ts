@@ -9,11 +9,13 @@ import { after } from 'node:test';
 import { parse, stringify } from 'yaml';
 
 type Series = { metric: Record<string, string>; value: [at: number, value: string] };
+type Metadata = { type: string; help: string; unit: string };
 type RuleState = { name: string; type: string; health: string; state?: string; lastError?: string };
 
-/** Runs promtool to its end. A machine without it fails the test: `ops/ci/with-prometheus` brings it. */
-export async function promtool(...words: string[]) {
-  const child = spawn('promtool', words, { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs promtool to its end, on what it is to read. A machine without it fails the test: `ops/ci/with-prometheus` brings it. */
+export async function promtool(words: readonly string[], input = '') {
+  const child = spawn('promtool', words, { stdio: 'pipe' });
+  child.stdin.end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -81,6 +83,11 @@ function askable(api: string) {
       const { data } = await ask('query_exemplars', { query: selector, ...span });
       const series = data as { exemplars: { labels: Record<string, string> }[] }[];
       return series.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels));
+    },
+    /** What it has read about a family of metrics. */
+    async metadata(metric: string): Promise<Metadata[] | undefined> {
+      const { data } = await ask('metadata', { metric });
+      return (data as Record<string, Metadata[]>)[metric];
     },
     async rules(): Promise<RuleState[]> {
       const { groups } = (await ask('rules')).data as { groups: { rules: RuleState[] }[] };

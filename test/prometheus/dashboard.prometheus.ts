@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { testDatabase } from './support/database.ts';
-import { makeClient, makeSurvey } from './support/make.ts';
-import { addressIn, secretKey, startService } from './support/program.ts';
-import { promtool, startPrometheus } from './support/prometheus.ts';
-import { until } from './support/until.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeClient, makeSurvey } from '../support/make.ts';
+import { addressIn, secretKey, startService } from '../support/program.ts';
+import { promtool, startPrometheus } from '../support/prometheus.ts';
+import { until } from '../support/until.ts';
 
 const token = 'a token for metrics';
 const scores = [3, 8, 10];
@@ -29,7 +29,7 @@ for (const words of [
   ['check', 'config', '--syntax-only', 'ops/prometheus/prometheus.yml'],
 ]) {
   test(`promtool ${words.slice(0, 2).join(' ')} accepts ${words.at(-1)}`, async () => {
-    const { code, output } = await promtool(...words);
+    const { code, output } = await promtool(words);
     assert.equal(code, 0, output);
   });
 }
