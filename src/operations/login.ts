@@ -1,9 +1,11 @@
-import { open } from '../platform/mail/connection.ts';
+import { once } from 'node:events';
+import { type Connection, open } from '../platform/mail/connection.ts';
 import type { MailOutcome } from '../platform/mail/outcome.ts';
 import type { SmtpSettings } from '../platform/mail/settings.ts';
 import { type Finding, finding } from './finding.ts';
 
 const patienceMs = 8000;
+const goodbyeMs = 1000;
 
 /** Connects, encrypts and logs in as a mail would be sent, and leaves again without one. */
 export async function examineLogin(settings: SmtpSettings, limitMs = patienceMs): Promise<Finding> {
@@ -17,8 +19,15 @@ export async function examineLogin(settings: SmtpSettings, limitMs = patienceMs)
   if ('failure' in opened) return judgeLogin(settings, { failure: opened.failure });
   const { smtp } = opened.connection;
   const encrypted = smtp.secure;
-  smtp.quit();
+  await leave(smtp);
   return judgeLogin(settings, { encrypted });
+}
+
+/** Says goodbye, so that the server need not wonder; one that does not answer even that is left. */
+async function leave(smtp: Connection['smtp']) {
+  const ended = once(smtp, 'end', { signal: AbortSignal.timeout(goodbyeMs) });
+  smtp.quit();
+  await ended.catch(() => smtp.close());
 }
 
 export type LoginFacts = { failure: MailOutcome } | { encrypted: boolean };
