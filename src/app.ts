@@ -50,7 +50,7 @@ export type AppTools = {
   waiting: Waiting;
   /** Whether mails land in the built-in mailbox, which then has pages. */
   mailbox: boolean;
-  isAddress: (text: string) => boolean;
+  addressOf: (text: string) => string | undefined;
   excerpt: Excerpt;
   /** Unless metrics have an address of their own. */
   metrics?: MetricsTools | undefined;

@@ -3,7 +3,7 @@ import { Refusal } from './errors.ts';
 import { awaitDatabase } from './platform/await-database.ts';
 import { connect, type Db } from './platform/db.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './platform/embedded/embedded.ts';
-import { migrate, refuseOldPostgres, schemaState } from './platform/migrate.ts';
+import { migrate, refuseUnfitPostgres, schemaState } from './platform/migrate.ts';
 import { type PoolUse, watchPool } from './platform/pool-use.ts';
 import { readServiceRecord } from './platform/service-record.ts';
 
@@ -88,7 +88,7 @@ export async function inDatabase<T>(
   const config = tools.config();
   const { db, close } = await openDatabase(config, { ...tools, connections: commandConnections });
   try {
-    await refuseOldPostgres(db);
+    await refuseUnfitPostgres(db);
     await settleSchema(db);
     return await work(db, config);
   } finally {

@@ -9,7 +9,7 @@ import { databaseChecks } from './platform/health.ts';
 import type { Jobs } from './platform/jobs/start.ts';
 import { listen, type Where } from './platform/listen.ts';
 import { createLog, type Log } from './platform/log.ts';
-import { isMailable } from './platform/mail/address.ts';
+import { keptAddress } from './platform/mail/address.ts';
 import { migrate } from './platform/migrate.ts';
 import { createParts, type Parts } from './platform/parts.ts';
 import { sortPassedSockets } from './platform/passed-sockets.ts';
@@ -112,7 +112,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   );
   const app = createApp({
     ...{ db, log, settings: config, checks, publicUrl, metrics, ...work },
-    isAddress: isMailable,
+    addressOf: keptAddress,
     excerpt: redactedExcerpt,
   });
   await parts.start(

@@ -5,7 +5,7 @@ import type { Tools } from '../src/deployment.ts';
 import { UsageError } from '../src/platform/command.ts';
 import { runCommandLine } from '../src/platform/command-line.ts';
 import type { Sql } from '../src/platform/db.ts';
-import { refuseOldPostgres } from '../src/platform/migrate.ts';
+import { refuseUnfitPostgres } from '../src/platform/migrate.ts';
 import { emptyDatabase, testDatabase } from './support/database.ts';
 import { makeOrganization, makeSurvey } from './support/make.ts';
 import { askback, secretKey } from './support/program.ts';
@@ -277,9 +277,14 @@ test('a command does not upgrade a database that is in use', async () => {
 
 test('PostgreSQL 14 is refused by name', async () => {
   const postgres14 = (async () => [{ version: 14 }]) as unknown as Sql;
-  await assert.rejects(refuseOldPostgres(postgres14), {
+  await assert.rejects(refuseUnfitPostgres(postgres14), {
     message: 'this database is PostgreSQL 14; askback needs PostgreSQL 15 or newer',
   });
+});
+
+test('a database that compares letters as Turkish does is refused with what to do', async () => {
+  const turkish = (async () => [{ version: 18, folds: false }]) as unknown as Sql;
+  await assert.rejects(refuseUnfitPostgres(turkish), { message: /ı; make one of another locale/ });
 });
 
 test('check-config shows what is in force, keeps secrets, and warns of names that mean nothing', async () => {

@@ -17,7 +17,8 @@ const nameColumns = ['name', 'fullname', 'personname'];
 
 type ImportTools = {
   db: Db;
-  isAddress: (text: string) => boolean;
+  /** The form an address is kept in; none for what cannot be mailed. */
+  addressOf: (text: string) => string | undefined;
   onProgress: (done: number, total: number) => void;
 };
 type Where = { orgId: string; surveyId: string };
@@ -25,7 +26,7 @@ type Contact = { email: string; name: string | null; properties: Record<string, 
 
 /** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
 export async function importContacts(tools: ImportTools, where: Where, text: string) {
-  const contacts = readContacts(text, tools.isAddress);
+  const contacts = readContacts(text, tools.addressOf);
   return await tools.db.begin(async (tx) => {
     await holdForContacts(tx, where.orgId, where.surveyId);
     let added = false;
@@ -41,7 +42,7 @@ export async function importContacts(tools: ImportTools, where: Where, text: str
 }
 
 /** Of several lines with one address the later ones add to the first, as posting them would. */
-export function readContacts(text: string, isAddress: ImportTools['isAddress']): Contact[] {
+export function readContacts(text: string, addressOf: ImportTools['addressOf']): Contact[] {
   const { headers, records } = readCsv(text);
   const bad: BadLine[] = [];
   if (!headers.some((name) => emailColumns.includes(headerKey(name)))) {
@@ -50,9 +51,10 @@ export function readContacts(text: string, isAddress: ImportTools['isAddress']):
   const byAddress = new Map<string, Contact>();
   for (const record of bad.length > 0 ? [] : records) {
     const contact = readContact(record, headers);
-    const complaint = complaintOf(contact, isAddress);
+    const email = addressOf(contact.email);
+    const complaint = complaintOf(contact, email);
     if (complaint) bad.push({ line: record.line, complaint });
-    else merge(byAddress, contact);
+    else if (email) merge(byAddress, { ...contact, email });
   }
   refuseBadLines(bad);
   return [...byAddress.values()];
@@ -71,9 +73,9 @@ function readContact(record: CsvRecord, headers: readonly string[]): Contact {
   return { email, name: field(record, ...nameColumns), properties };
 }
 
-function complaintOf({ email, name }: Contact, isAddress: ImportTools['isAddress']) {
+function complaintOf({ email, name }: Contact, address: string | undefined) {
   if (!email) return 'the email is missing';
-  if (!isAddress(email)) return `${JSON.stringify(email)} is not an email address`;
+  if (!address) return `${JSON.stringify(email)} is not an email address`;
   if (name && name.length > longestName) return `the name has more than ${longestName} characters`;
   return null;
 }

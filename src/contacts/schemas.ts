@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { described, Id, Moment } from '../platform/answer.ts';
-import { isMailable } from '../platform/mail/address.ts';
+import { isMailable, keptAddress } from '../platform/mail/address.ts';
 import { Uuid } from '../platform/parse.ts';
 import { complainOfProperties, hasControlCharacters } from './rules.ts';
 
@@ -10,6 +10,7 @@ export const Email = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.check(isMailable, 'is not an email address'),
+  v.transform((text) => keptAddress(text) ?? text),
 );
 
 export const PersonName = v.pipe(

@@ -5,7 +5,7 @@ import { Refusal } from '../errors.ts';
 import { backup } from '../platform/backup/backup.ts';
 import { restore } from '../platform/backup/restore.ts';
 import { type Command, command } from '../platform/command.ts';
-import { refuseOldPostgres } from '../platform/migrate.ts';
+import { refuseUnfitPostgres } from '../platform/migrate.ts';
 import { placeSecretKey, readSecretKey } from '../platform/secret-key.ts';
 import { flag, option } from '../platform/words.ts';
 import { giveUpAfterRestore } from '../sends/after-restore.ts';
@@ -44,7 +44,7 @@ const restoreCommand = command({
     const database = await openDatabase(config, { ...tools, connections: 3 });
     const { db, dataDir, close } = database;
     try {
-      await refuseOldPostgres(db);
+      await refuseUnfitPostgres(db);
       const keepKey = (key: Buffer) => {
         if (!config.secretKey) placeSecretKey(dataDir, key);
       };

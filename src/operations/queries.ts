@@ -6,6 +6,8 @@ export type ServerFacts = {
   now: Date;
   extensions: string[];
   read_only: boolean;
+  /** Whether a capital I becomes a small i. */
+  folds: boolean;
 };
 
 const extensionsUsed = ['pg_trgm', 'btree_gin'];
@@ -20,6 +22,7 @@ export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
                    from pg_available_extensions
                    where name = any(${extensionsUsed}::text[])
                    order by name)                           as extensions,
-             pg_is_in_recovery()                            as read_only`,
+             pg_is_in_recovery()                            as read_only,
+             lower('I') = 'i'                               as folds`,
   );
 }

@@ -12,14 +12,19 @@ export function judgeServer(server: {
   version: string;
   major: number;
   read_only: boolean;
+  folds: boolean;
 }): Finding {
-  const { version, major, read_only } = server;
+  const { version, major, read_only, folds } = server;
   if (major < oldestPostgres) {
     const message = `PostgreSQL ${version}: askback needs ${oldestPostgres} or newer`;
     return finding('database', 'fail', message);
   }
   if (read_only) {
     return finding('database', 'fail', `PostgreSQL ${version} is a replica that cannot be written`);
+  }
+  if (!folds) {
+    const message = 'the database writes I in lower case as ı: make it anew with another locale';
+    return finding('database', 'fail', message);
   }
   return finding('database', 'ok', `PostgreSQL ${version} answers`);
 }

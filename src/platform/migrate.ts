@@ -7,6 +7,8 @@ import { type Db, one, type Sql } from './db.ts';
 
 const folder = 'sql/migrations/';
 const oldestPostgres = 15;
+const turkishLetters =
+  "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
 const lockName = 'askback migrations';
 const lockPollMs = 50;
 const lockTimeout = '5s';
@@ -15,7 +17,7 @@ export type Migration = { name: string; text: string; sha256: string };
 
 /** Brings the schema up to date and says what it applied. Safe to run from several processes at once. */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
-  await refuseOldPostgres(db);
+  await refuseUnfitPostgres(db);
   const session = await db.reserve();
   try {
     await waitForLock(session);
@@ -46,10 +48,12 @@ export function readMigrations(): Migration[] {
   });
 }
 
-export async function refuseOldPostgres(sql: Sql) {
-  const { version } = one(
-    await sql<{ version: number }[]>`
-      select current_setting('server_version_num')::int / 10000 as version`,
+/** What this program could not live on: told before anything is written there. */
+export async function refuseUnfitPostgres(sql: Sql) {
+  const { version, folds } = one(
+    await sql<{ version: number; folds: boolean }[]>`
+      select current_setting('server_version_num')::int / 10000 as version,
+             lower('I') = 'i' as folds`,
   );
   if (version < oldestPostgres) {
     throw new Refusal(
@@ -57,6 +61,8 @@ export async function refuseOldPostgres(sql: Sql) {
       `this database is PostgreSQL ${version}; askback needs PostgreSQL ${oldestPostgres} or newer`,
     );
   }
+  // Addresses are compared in lower case, by Postgres and by us: both must mean the same.
+  if (!folds) throw new Refusal('unavailable', `this database ${turkishLetters}`);
 }
 
 /**

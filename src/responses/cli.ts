@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { inDatabase, type Tools } from '../deployment.ts';
 import { type Command, command } from '../platform/command.ts';
-import { isMailable } from '../platform/mail/address.ts';
+import { keptAddress } from '../platform/mail/address.ts';
 import { createProgress } from '../platform/progress.ts';
 import { readTextFile } from '../platform/read-file.ts';
 import { id, option } from '../platform/words.ts';
@@ -39,7 +39,7 @@ const importAnswers = command({
       const { org_id: orgId } = await demandSurvey(db, survey);
       const onProgress = createProgress('answers');
       const data = await importResponses(
-        { db, isAddress: isMailable, onProgress },
+        { db, addressOf: keptAddress, onProgress },
         { orgId, surveyId: survey },
         text,
       );

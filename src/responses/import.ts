@@ -12,7 +12,8 @@ const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submitted
 
 type ImportTools = {
   db: Db;
-  isAddress: (text: string) => boolean;
+  /** The form an address is kept in; none for what cannot be mailed. */
+  addressOf: (text: string) => string | undefined;
   onProgress: (done: number, total: number) => void;
 };
 type Where = { orgId: string; surveyId: string };
@@ -25,7 +26,7 @@ type Answer = Omit<ImportedAnswer, 'contact_id'> & { email: string | null; name:
 export async function importResponses(tools: ImportTools, where: Where, text: string) {
   const type = await findSurveyType(tools.db, where.orgId, where.surveyId);
   if (!type) throw notFound('survey');
-  const answers = numberAlike(readAnswers(text, type, tools.isAddress));
+  const answers = numberAlike(readAnswers(text, type, tools.addressOf));
   return await tools.db.begin(async (tx) => {
     let imported = 0;
     for (let done = 0; done < answers.length; done += answersAtOnce) {
@@ -73,10 +74,10 @@ async function contactIds(tx: Sql, where: Where, answers: readonly Answer[]) {
   return new Map(contacts.map(({ key, id }) => [key, id]));
 }
 
-function readAnswers(text: string, type: SurveyType, isAddress: ImportTools['isAddress']) {
+function readAnswers(text: string, type: SurveyType, addressOf: ImportTools['addressOf']) {
   const bad: BadLine[] = [];
   const answers = readCsv(text).records.flatMap((record) => {
-    const answer = readAnswer(record, type, isAddress);
+    const answer = readAnswer(record, type, addressOf);
     if (typeof answer !== 'string') return [answer];
     bad.push({ line: record.line, complaint: answer });
     return [];
@@ -86,7 +87,7 @@ function readAnswers(text: string, type: SurveyType, isAddress: ImportTools['isA
 }
 
 /** The answer on a line, or what is wrong with it. */
-function readAnswer(record: CsvRecord, type: SurveyType, isAddress: ImportTools['isAddress']) {
+function readAnswer(record: CsvRecord, type: SurveyType, addressOf: ImportTools['addressOf']) {
   const given = field(record, 'score', 'rating');
   const score = Number(given);
   const { lowest, highest } = scaleOf(type);
@@ -97,8 +98,9 @@ function readAnswer(record: CsvRecord, type: SurveyType, isAddress: ImportTools[
   const created_at = readTime(time);
   if (!created_at) return time ? `${JSON.stringify(time)} is not a time` : 'the time is missing';
 
-  const email = field(record, 'email', 'personemail', 'emailaddress');
-  if (email && !isAddress(email)) return `${JSON.stringify(email)} is not an email address`;
+  const written = field(record, 'email', 'personemail', 'emailaddress');
+  const email = written ? addressOf(written) : null;
+  if (email === undefined) return `${JSON.stringify(written)} is not an email address`;
   const comment = field(record, 'comment', 'feedback', 'answer');
   if (comment && comment.length > longestComment) {
     return `the comment has more than ${longestComment} characters`;

@@ -5,6 +5,7 @@ import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
 import { demandOrganization } from '../organizations/find.ts';
 import { type Command, columns, command } from '../platform/command.ts';
+import { addressKey } from '../platform/mail/address.ts';
 import { Email, id, option, optional } from '../platform/words.ts';
 import { type HistoryRow, listHistory } from './history.queries.ts';
 import { previewMail } from './preview.ts';
@@ -39,7 +40,7 @@ const why = command({
   run: (tools: Tools, { org, email }) =>
     inDatabase(tools, async (db, { traceUrl }) => {
       await demandOrganization(db, org);
-      const events = await listHistory(db, org, email);
+      const events = await listHistory(db, org, addressKey(email));
       return { data: { email, events }, text: told(email, events, traceUrl) };
     }),
 });

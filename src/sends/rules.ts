@@ -44,12 +44,15 @@ export type Facts = {
 export type Submitted = { email: string; recipient: Recipient | null; complaint: string | null };
 
 /** Reads one submitted contact. Whatever is wrong with it is told of it alone, not of the request. */
-export function readContact(contact: unknown, isAddress: (text: string) => boolean): Submitted {
+export function readContact(
+  contact: unknown,
+  addressOf: (text: string) => string | undefined,
+): Submitted {
   const { email, name, properties } = asRecord(contact) ?? {};
   const submitted = typeof email === 'string' ? email : '';
-  const address = submitted.trim();
+  const address = addressOf(submitted);
   const refuse = (complaint: string | null) => ({ email: submitted, recipient: null, complaint });
-  if (!isAddress(address)) return refuse(null);
+  if (address === undefined) return refuse(null);
   if (!isName(name)) return refuse(`name must be text of at most ${longestName} characters`);
   const fields = properties ?? {};
   if (!asRecord(fields) || JSON.stringify(fields).length > largestProperties) {

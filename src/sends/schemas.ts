@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Moment } from '../platform/answer.ts';
+import { addressKey } from '../platform/mail/address.ts';
 import { Page } from '../platform/page.ts';
 import { Uuid } from '../platform/parse.ts';
 
@@ -67,7 +68,10 @@ export const Suppression = v.object({
 
 export const SuppressionQuery = v.object({
   ...Page.entries,
-  email: v.pipe(v.optional(v.string()), v.description('only this address, whatever its case')),
+  email: v.pipe(
+    v.optional(v.pipe(v.string(), v.transform(addressKey))),
+    v.description('only this address, whatever its case'),
+  ),
   kind: v.optional(v.picklist(kinds, 'must be unsubscribed or bounced')),
 });
 

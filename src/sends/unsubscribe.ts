@@ -2,6 +2,7 @@ import { keepContacts, releaseContacts } from '../contacts/subscription.ts';
 import { notFound } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db, Sql } from '../platform/db.ts';
+import { addressKey } from '../platform/mail/address.ts';
 import {
   deleteSuppression,
   deleteUnsubscribed,
@@ -51,5 +52,5 @@ async function release(tx: Sql, who: Who) {
 
 const whoIs = ({ org_id, email }: Subscriber): Who => ({
   orgId: org_id,
-  email: email.toLowerCase(),
+  email: addressKey(email),
 });

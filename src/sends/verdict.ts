@@ -1,3 +1,4 @@
+import { addressKey } from '../platform/mail/address.ts';
 import type { Fate, Report } from '../platform/mail/report.ts';
 
 export type Verdict = { action: 'bounced' | 'unsubscribed' | 'none'; detail: string | null };
@@ -11,7 +12,8 @@ export function judgeReport({ kind, fates, feedback }: Report, email: string): V
       ? { action: 'unsubscribed', detail: 'reported the mail as spam' }
       : none;
   }
-  const own = fates.filter(({ recipients }) => recipients.includes(email.toLowerCase()));
+  const key = addressKey(email);
+  const own = fates.filter(({ recipients }) => recipients.some((each) => addressKey(each) === key));
   // A mail of ours has one recipient. Under another name it is where that one forwards to.
   const concerned = own.length > 0 ? own : fates;
   if (concerned.length === 0 || !concerned.every(isHard)) return none;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { readContacts } from '../../src/contacts/import.ts';
-import { isMailable } from '../../src/platform/mail/address.ts';
+import { importContacts, readContacts } from '../../src/contacts/import.ts';
+import { keptAddress } from '../../src/platform/mail/address.ts';
 import { Email } from '../../src/platform/words.ts';
 import { testApp } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -45,8 +45,8 @@ for (const [email, takes] of judged) {
     assert.deepEqual([data.sent, data.invalid], takes ? [1, 0] : [0, 1]);
     assert.equal(v.is(Email, email), takes);
     const file = `email\n"${email.replaceAll('"', '""')}"\n`;
-    if (takes) assert.equal(readContacts(file, isMailable).length, 1);
-    else assert.throws(() => readContacts(file, isMailable), /is not an email address/);
+    if (takes) assert.equal(readContacts(file, keptAddress).length, 1);
+    else assert.throws(() => readContacts(file, keptAddress), /is not an email address/);
   });
 }
 
@@ -62,4 +62,28 @@ test('a refused address is told by its field', async () => {
     ((await answer.json()) as { error: string }).error,
     'email: is not an email address',
   );
+});
+
+const forms = ['Ada@Bücher.example', 'ada@BÜCHER.example', 'ada@xn--bcher-kva.example'];
+
+test('a domain in letters and the same in ASCII are one person, at every door', async () => {
+  const client = await makeClient(db);
+  const survey_id = await makeSurvey(db, client.id);
+  const ids: string[] = [];
+  for (const email of forms) {
+    const answer = await app.request('/api/v1/contacts', {
+      method: 'POST',
+      headers: client.write,
+      body: JSON.stringify({ survey_id, email }),
+    });
+    const { data } = (await answer.json()) as { data: { id: string; email: string } };
+    assert.equal(data.email.toLowerCase(), 'ada@xn--bcher-kva.example');
+    ids.push(data.id);
+  }
+  const where = { orgId: client.id, surveyId: survey_id };
+  const tools = { db, addressOf: keptAddress, onProgress: () => {} };
+  const { contacts } = await importContacts(tools, where, ['email', ...forms].join('\n'));
+  assert.equal(contacts, 1);
+  const rows = await db<{ id: string }[]>`select id from contacts where survey_id = ${survey_id}`;
+  assert.deepEqual([...new Set([...ids, ...rows.map(({ id }) => id)])], [ids[0]]);
 });

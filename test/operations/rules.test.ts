@@ -9,13 +9,14 @@ const clock = (skew: number) =>
 const disk = (mib: number) => rules.judgeDisk({ path: '/data', freeBytes: mib * 1024 ** 2 });
 const url = (publicUrl: string | null, host = '127.0.0.1') =>
   rules.judgePublicUrl({ publicUrl, host, port: 8080 });
-const server = (major: number, read_only = false) =>
-  rules.judgeServer({ version: `${major}.1`, major, read_only });
+const server = (major: number, { read_only = false, folds = true } = {}) =>
+  rules.judgeServer({ version: `${major}.1`, major, read_only, folds });
 
 const cases: [why: string, finding: Finding, status: Finding['status']][] = [
   ['PostgreSQL 15 is new enough', server(15), 'ok'],
   ['PostgreSQL 14 is too old', server(14), 'fail'],
-  ['a replica cannot be written', server(18, true), 'fail'],
+  ['a replica cannot be written', server(18, { read_only: true }), 'fail'],
+  ['Turkish letters are not compared as addresses are', server(18, { folds: false }), 'fail'],
   ['both extensions are needed', rules.judgeExtensions({ extensions: ['pg_trgm'] }), 'fail'],
   [
     'both extensions are enough',

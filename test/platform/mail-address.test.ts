@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  addressKey,
   isMailable,
   isPlainName,
+  keptAddress,
   mailableAddress,
   oneLine,
 } from '../../src/platform/mail/address.ts';
@@ -62,6 +64,45 @@ test('what is mailed is always mailed as it is, in printable ASCII', () => {
       if (mailed === undefined) return;
       assert.match(mailed, /^[\x21-\x7e]+@[a-z0-9.-]+$/);
       assert.equal(mailableAddress(mailed), mailed);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('an address is kept as it was written, but for a domain beyond ASCII', () => {
+  assert.equal(keptAddress(' Ada@Example.COM '), 'Ada@Example.COM');
+  assert.equal(keptAddress('Ada@Bücher.example'), 'Ada@xn--bcher-kva.example');
+  assert.equal(keptAddress('ada@İstanbul.example'), keptAddress('ada@i\u0307stanbul.example'));
+  assert.equal(keptAddress('ada'), undefined);
+});
+
+test('however an address is written, it is one by what addresses are compared by', () => {
+  const same = [
+    'Ada@Bücher.example',
+    'ada@BÜCHER.example',
+    'ada@bu\u0308cher.example',
+    'ADA@XN--BCHER-KVA.EXAMPLE',
+  ];
+  assert.deepEqual([...new Set(same.map(addressKey))], ['ada@xn--bcher-kva.example']);
+});
+
+test('what is kept is ASCII, is kept so again, and is compared as what is mailed', () => {
+  const label = fc.string({
+    unit: fc.constantFrom(...'aIßİıÜüſKｅ中-1.'),
+    minLength: 1,
+    maxLength: 8,
+  });
+  const odd = fc
+    .tuple(fc.constantFrom('ada', 'ADA', 'adaİ', 'K'), label)
+    .map(([local, name]) => `${local}@${name}.example`);
+  fc.assert(
+    fc.property(fc.oneof(odd, fc.emailAddress()), (text) => {
+      const kept = keptAddress(text);
+      if (kept === undefined) return;
+      assert.match(kept, /^[\x21-\x7e]+$/);
+      assert.equal(keptAddress(kept), kept);
+      assert.equal(kept.toLowerCase(), mailableAddress(text)!.toLowerCase());
+      assert.equal(addressKey(text), kept.toLowerCase());
     }),
     { numRuns: 2000 },
   );

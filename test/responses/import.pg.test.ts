@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importContacts } from '../../src/contacts/import.ts';
+import { keptAddress } from '../../src/platform/mail/address.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeOrganization, makeSurvey } from '../support/make.ts';
@@ -14,7 +15,7 @@ async function survey(over: Record<string, unknown> = {}) {
 
 const tools = {
   db,
-  isAddress: (text: string) => /^[^@\s]+@[^@\s]+\.[a-z]+$/i.test(text),
+  addressOf: keptAddress,
   onProgress: () => {},
 };
 

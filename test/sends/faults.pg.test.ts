@@ -29,7 +29,7 @@ async function claimed(people: number) {
 
 async function claimFor(where: { orgId: string; surveyId: string }, people: number) {
   const submitted = Array.from({ length: people }, (_, n) =>
-    readContact({ email: `p${n}@people.test` }, () => true),
+    readContact({ email: `p${n}@people.test` }, (text) => text),
   );
   return await claim(db, where, { requestId: randomUUID(), submitted, traceparent: null });
 }

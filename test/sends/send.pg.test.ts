@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import fc from 'fast-check';
 import type { WriteKey } from '../../src/keys/authenticate.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { keptAddress } from '../../src/platform/mail/address.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import type { MailOutcome } from '../../src/sends/rules.ts';
 import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
@@ -50,7 +52,7 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     db,
     pump: () => void pumped.push(runJobs()),
     waiting,
-    isAddress: (text) => /^[^@\s]+@[^@\s]+\.[a-z]+$/i.test(text),
+    addressOf: keptAddress,
     settings: { sendDeadlineSeconds },
   };
   return { tools, runJobs };
@@ -280,4 +282,60 @@ test("another organization's survey cannot be sent", async () => {
   await assert.rejects(sendSurvey(tools, mine.key, wish(theirs.survey, people(1))), {
     kind: 'not_found',
   });
+});
+
+test('one address in several spellings is mailed once, and each spelling has its result', async () => {
+  const { key, survey } = await organization();
+  const { mailed, mailer } = mailServer();
+  const { tools } = sending(mailer);
+  const forms = ['Ada@Bücher.example', 'ada@xn--bcher-kva.example', ' ada@BÜCHER.example'];
+  const answer = await sendSurvey(
+    tools,
+    key,
+    wish(
+      survey,
+      forms.map((email) => ({ email })),
+    ),
+  );
+
+  assert.deepEqual(
+    answer.results.map(({ email, status, reason_code }) => [email, status, reason_code]),
+    [
+      [forms[0], 'sent', undefined],
+      [forms[1], 'duplicate', 'repeated'],
+      [forms[2], 'duplicate', 'repeated'],
+    ],
+  );
+  assert.equal(answer.contacts_queued, 1);
+  const again = await sendSurvey(tools, key, wish(survey, [{ email: forms[1] }]));
+  assert.equal(again.results[0]?.reason_code, 'already_sent');
+  assert.deepEqual(mailed, ['Ada@xn--bcher-kva.example']);
+});
+
+test('however odd the letters of addresses are, every one has a result and none is mailed twice', async () => {
+  const { key, survey } = await organization();
+  const { mailed, mailer } = mailServer();
+  const { tools } = sending(mailer);
+  const odd = fc.string({
+    unit: fc.constantFrom(...'aIiİıßſKüÜu\u0308中ｅ\u0000\ud800.-'),
+    maxLength: 4,
+  });
+  const email = fc.tuple(odd, odd).map(([local, name]) => `a${local}@x${name}.example`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(email, { minLength: 1, maxLength: 20 }), async (emails) => {
+      const contacts = emails.map((each) => ({ email: each }));
+      const tried = await trySend(tools, key, wish(survey, contacts));
+      const { results } = await sendSurvey(tools, key, wish(survey, contacts));
+      assert.deepEqual(
+        results.map((each) => each.email),
+        emails,
+      );
+      assert.deepEqual(tried.results, results);
+      assert.ok(results.every(({ status }) => status !== 'failed'));
+    }),
+    { numRuns: 40 },
+  );
+  const inboxes = mailed.map((each) => each.toLowerCase());
+  assert.ok(inboxes.length > 20);
+  assert.equal(new Set(inboxes).size, inboxes.length);
 });

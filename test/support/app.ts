@@ -1,7 +1,7 @@
 import { type AppTools, createApp } from '../../src/app.ts';
 import type { Db } from '../../src/platform/db.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { isMailable } from '../../src/platform/mail/address.ts';
+import { keptAddress } from '../../src/platform/mail/address.ts';
 import { judgeTarget } from '../../src/platform/outbound/targets.ts';
 import { createSecrets } from '../../src/platform/secrets.ts';
 import { redactedExcerpt } from '../../src/responses/redact.ts';
@@ -38,7 +38,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     secrets: createSecrets([Buffer.alloc(32, 1)]),
     waiting: { nextNews: async () => {}, tell: async () => {}, stop: async () => {} },
     mailbox: true,
-    isAddress: isMailable,
+    addressOf: keptAddress,
     excerpt: redactedExcerpt,
     ...over,
   });

@@ -27,6 +27,22 @@ export function mailableAddress(text: string): string | undefined {
 
 const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 
+/**
+ * The form an address is kept in and shown: as it was written, but an international domain in its ASCII form,
+ * so that who is given once so and once so is one person. What is kept is ASCII, so that Postgres and we
+ * agree on what is the same in lower case.
+ */
+export function keptAddress(text: string): string | undefined {
+  const mailed = mailableAddress(text);
+  const written = text.trim();
+  return mailed && isAscii(written) ? written : mailed;
+}
+
+const isAscii = (text: string) => /^[\x21-\x7e]*$/.test(text);
+
+/** What addresses are compared by, also those that nobody checked. */
+export const addressKey = (text: string) => (mailableAddress(text) ?? text.trim()).toLowerCase();
+
 /** Whether mail can be addressed to it: the one rule for everybody's address. */
 export const isMailable = (text: string) => mailableAddress(text) !== undefined;
 
