@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -100,7 +101,10 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   await writeServiceRecord(db, publicUrl);
   const work = await startWork({ config, log, parts, database, publicUrl });
 
-  const state = { draining: false };
+  const state = { draining: false, lost: false };
+  lost.catch(() => {
+    state.lost = true;
+  });
   const checks = {
     ...databaseChecks(db),
     runners: () => runnersDown(work.jobs.state()),
@@ -132,8 +136,11 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   await parts.start(
     'readiness',
     () => {},
-    () => {
+    async () => {
       state.draining = true;
+      // Without its database it has nothing to go on taking requests for.
+      const seconds = state.lost ? 0 : config.drainSeconds;
+      if (seconds > 0) await sleep(seconds * 1000);
     },
   );
   if (work.mailbox) say(whereMailsLand(address));

@@ -134,8 +134,8 @@ test('while the database is awaited it is alive and not ready; once it comes, re
   assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
   const early = await fetch(`http://127.0.0.1:${port}/readyz`);
   assert.deepEqual(
-    [early.status, ((await early.json()) as { code: string }).code],
-    [503, 'starting'],
+    [early.status, ((await early.json()) as { red: object }).red],
+    [503, { starting: 'is not done' }],
   );
   await proxy.mend();
 
@@ -244,3 +244,19 @@ async function freePort(): Promise<number> {
   await once(probe, 'close');
   return port;
 }
+
+test('a stopping service says so while it still takes requests, for as long as it is told to', async () => {
+  const service = startService(environment({ ASKBACK_DRAIN_SECONDS: '3' }));
+  const address = addressIn(await service.ready());
+  service.child.kill('SIGTERM');
+  await service.stderr.next(/^stopping on SIGTERM/);
+
+  const red = await fetch(`${address}/readyz`);
+  assert.equal(red.status, 503);
+  assert.deepEqual(((await red.json()) as { red: object }).red, { draining: 'is stopping' });
+  assert.equal((await fetch(`${address}/healthz`)).status, 200);
+  assert.equal((await fetch(`${address}/api/v1/surveys`)).status, 401);
+
+  assert.equal(await service.exited, 0);
+  await assert.rejects(fetch(`${address}/healthz`));
+});

@@ -2,8 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
 import { Settings } from '../config.ts';
-import { httpAddress, openDatabase, type Tools } from '../deployment.ts';
-import { Refusal } from '../errors.ts';
+import { openDatabase, type Tools } from '../deployment.ts';
 import { type Command, columns, command } from '../platform/command.ts';
 import { createResolver } from '../platform/dns/resolver.ts';
 import { migrate } from '../platform/migrate.ts';
@@ -11,9 +10,8 @@ import { Email, flag, optional } from '../platform/words.ts';
 import { serve } from '../serve.ts';
 import { examine } from './examine.ts';
 import { type Finding, recordLine } from './finding.ts';
+import { askHealth, findService } from './healthcheck.ts';
 import { meaningless, shown } from './settings.ts';
-
-const healthTimeoutMs = 3000;
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */
@@ -119,10 +117,9 @@ const healthcheck = command({
   does: 'asks the service on this machine whether it is alive, for container engines',
   options: { ready: flag('ask whether it is ready to serve, with its database and all') },
   async run(tools: Tools, { ready }) {
-    const { host, port } = tools.config();
-    if (port === 0) throw new Refusal('unavailable', 'PORT=0 does not tell where the service is');
-    const url = `${httpAddress(reachable(host), port)}${ready ? '/readyz' : '/healthz'}`;
-    const { status, sentence } = await ask(url);
+    const address = await findService(tools.config(), tools);
+    const url = `${address}${ready ? '/readyz' : '/healthz'}`;
+    const { status, sentence } = await askHealth(url);
     return {
       data: { url, status, healthy: status === 200 },
       text: sentence,
@@ -150,17 +147,3 @@ export const operationCommands: readonly Command<Tools>[] = [
   healthcheck,
   version,
 ];
-
-/** A wildcard is where one listens, not where one calls. */
-const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
-
-async function ask(url: string): Promise<{ status: number | null; sentence: string }> {
-  try {
-    const signal = AbortSignal.timeout(healthTimeoutMs);
-    const response = await fetch(url, { signal, redirect: 'manual' });
-    const body = await response.text();
-    return { status: response.status, sentence: `${url} answers ${response.status}: ${body}` };
-  } catch {
-    return { status: null, sentence: `${url} does not answer` };
-  }
-}

@@ -83,7 +83,10 @@ function shut(server: Server) {
 }
 
 function starting(request: Request): Response {
-  if (new URL(request.url).pathname === '/healthz') return Response.json({ status: 'ok' });
-  const body = { error: 'askback is starting, try again shortly', code: 'starting' };
+  const { pathname } = new URL(request.url);
+  if (pathname === '/healthz') return Response.json({ status: 'ok' });
+  const refusal = { error: 'askback is starting, try again shortly', code: 'starting' };
+  const red = { starting: 'is not done' };
+  const body = pathname === '/readyz' ? { status: 'not ready', ...refusal, red } : refusal;
   return Response.json(body, { status: 503, headers: { 'Retry-After': '1' } });
 }

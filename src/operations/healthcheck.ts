@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts';
+import { httpAddress, openDatabase, type Tools } from '../deployment.ts';
+import { Refusal } from '../errors.ts';
+import { readServiceRecord } from '../platform/service-record.ts';
+
+const patienceMs = 3000;
+const mostOfBody = 4096;
+
+/** Where the service of this environment can be asked, from the machine it runs on. */
+export async function findService(config: Config, { say }: Pick<Tools, 'say'>): Promise<string> {
+  const { host, port } = config;
+  if (port !== 0) return httpAddress(reachable(host), port);
+  // With PORT=0 only the service knows; it wrote that down, unless links are to begin with another address.
+  const record = config.publicUrl ? undefined : await readRecord(config, { say });
+  if (!record) throw new Refusal('unavailable', 'PORT=0 does not tell where the service is');
+  const { hostname, port: taken } = new URL(record.public_url);
+  return httpAddress(reachable(hostname.replace(/^\[|\]$/g, '')), Number(taken));
+}
+
+async function readRecord(config: Config, { say }: Pick<Tools, 'say'>) {
+  const atOnce = { ...config, databaseWaitSeconds: 0 };
+  const { db, close } = await openDatabase(atOnce, { say, connections: 1 });
+  return await readServiceRecord(db).finally(close);
+}
+
+/** A wildcard is where one listens, not where one calls. */
+const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
+
+/** What a health address answers, as a sentence too. */
+export async function askHealth(url: string): Promise<{ status: number | null; sentence: string }> {
+  try {
+    const signal = AbortSignal.timeout(patienceMs);
+    const response = await fetch(url, { signal, redirect: 'manual' });
+    const body = (await response.text()).slice(0, mostOfBody);
+    return { status: response.status, sentence: `${url} answers ${response.status}: ${body}` };
+  } catch (error) {
+    const late = (error as Error).name === 'TimeoutError';
+    const within = late ? ` within ${patienceMs / 1000} seconds` : '';
+    return { status: null, sentence: `${url} does not answer${within}` };
+  }
+}

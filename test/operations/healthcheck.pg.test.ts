@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { askHealth } from '../../src/operations/healthcheck.ts';
+import { testDatabase } from '../support/database.ts';
+import { addressIn, askback, secretKey, startService } from '../support/program.ts';
+import { proxyTo } from '../support/proxy.ts';
+
+const { url } = await testDatabase();
+const proxy = await proxyTo(url);
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, HOST: '0.0.0.0' };
+const service = startService({ ...environment, DATABASE_URL: proxy.url, PORT: '0' });
+const { port } = new URL(addressIn(await service.ready()));
+const check = (words: string[], over: Record<string, string> = {}) =>
+  askback(['healthcheck', ...words], { ...environment, PORT: port, ...over });
+
+test('a service that listens everywhere is asked on this machine', async () => {
+  const { code, stdout } = await check([]);
+  assert.equal(code, 0);
+  assert.equal(stdout, `http://127.0.0.1:${port}/healthz answers 200: {"status":"ok"}\n`);
+});
+
+test('--json is one value', async () => {
+  const { code, stdout, stderr } = await check(['--ready', '--json']);
+  assert.deepEqual([code, stderr], [0, '']);
+  const address = `http://127.0.0.1:${port}/readyz`;
+  assert.deepEqual(JSON.parse(stdout), { url: address, status: 200, healthy: true });
+});
+
+test('with PORT=0 the service is found where it said that it is', async () => {
+  const { code, stdout } = await check(['--json'], { PORT: '0' });
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(stdout).url, `http://127.0.0.1:${port}/healthz`);
+});
+
+test('with PORT=0 and an address of its own for links there is no telling', async () => {
+  const { code, stderr } = await check([], {
+    PORT: '0',
+    ASKBACK_PUBLIC_URL: 'https://feedback.example.com',
+  });
+  assert.equal(code, 1);
+  assert.equal(stderr, 'askback: PORT=0 does not tell where the service is\n');
+});
+
+test('alive and not ready are told apart by the exit code', async () => {
+  await proxy.cut();
+  assert.equal((await check([])).code, 0);
+  const { code, stdout } = await check(['--ready']);
+  assert.equal(code, 1);
+  assert.match(stdout, /answers 503: .*"database":"cannot be reached"/);
+  await proxy.mend();
+});
+
+test('whoever takes the connection and says nothing is not alive', async () => {
+  const server = createServer(() => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const silent = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`;
+  assert.deepEqual(await askHealth(silent), {
+    status: null,
+    sentence: `${silent} does not answer within 3 seconds`,
+  });
+});
