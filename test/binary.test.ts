@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { binary, buildBinary, command, emptyFolder, service } from './support/binary.ts';
+import { nameServer } from './support/dns.ts';
+import { scriptedSmtp } from './support/smtp.ts';
 
 before(buildBinary);
 
@@ -136,4 +138,44 @@ test('writes the parts of a mail where it is told to, also beside a service', as
   assert.equal(beside.code, 0, beside.stderr);
   assert.deepEqual(readdirSync(out), names);
   for (const name of names) assert.match(readFileSync(join(out, name), 'utf8'), /Wie war’s\?/);
+});
+
+test('the healthcheck of a container needs no shell and no other program', async (t) => {
+  const cwd = emptyFolder(t);
+  const { url, child, ended } = await service(cwd);
+  const PORT = new URL(url).port;
+  const well = await command(cwd, ['healthcheck', '--ready', '--json'], { PORT });
+  assert.deepEqual([well.code, well.stderr], [0, '']);
+  assert.deepEqual(JSON.parse(well.stdout), { url: `${url}/readyz`, status: 200, healthy: true });
+  assert.equal((await command(cwd, ['healthcheck'], { PORT: '0' })).code, 0);
+  child.kill('SIGKILL');
+  await ended;
+  assert.equal((await command(cwd, ['healthcheck'], { PORT })).code, 1);
+});
+
+test('the doctor may ask DNS and the mail server, whatever else is forbidden', async (t) => {
+  const cwd = emptyFolder(t);
+  const smtp = await scriptedSmtp();
+  const { server } = await nameServer({
+    'TXT example.com': ['v=spf1 ip4:192.0.2.7 -all'],
+    'TXT _dmarc.example.com': ['v=DMARC1; p=reject'],
+    'MX example.com': ['10 mx.example.com'],
+    'A mx.example.com': ['192.0.2.25'],
+  });
+  const words = ['doctor', '--json', '--from', 'ann@example.com', '--sends-from', '192.0.2.7'];
+  const { stdout } = await command(cwd, [...words, '--resolver', server], {
+    ASKBACK_SMTP_URL: smtp.url,
+  });
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string }[] };
+  const statusOf = Object.fromEntries(checks.map(({ name, status }) => [name, status]));
+  const asked = [
+    `SMTP ${smtp.url.slice(7)}`,
+    'SPF example.com',
+    'DMARC example.com',
+    'MX example.com',
+  ];
+  assert.deepEqual(
+    asked.map((name) => statusOf[name]),
+    ['ok', 'ok', 'ok', 'ok'],
+  );
 });
