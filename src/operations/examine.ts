@@ -24,7 +24,10 @@ type Examining = Pick<Tools, 'say'> & { dns: Resolver };
 /** Looks at everything the service stands on. What cannot be looked at is a finding too. */
 export async function examine(config: Config, { say, dns }: Examining, asked: Questions) {
   const { findings, senders, publicUrl } = await examineDatabase(config, say);
-  findings.push(rules.judgeSecret(findSecret(config)), rules.judgePublicUrl(config));
+  findings.push(
+    rules.judgeSecret(findSecret(config)),
+    rules.judgePublicUrl(whereLinksLead(config, publicUrl)),
+  );
   if (!config.databaseUrl) findings.push(await examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
@@ -32,6 +35,10 @@ export async function examine(config: Config, { say, dns }: Examining, asked: Qu
   );
   return [...findings, ...mail];
 }
+
+/** With PORT=0 the service knows its address, and the settings do not. */
+const whereLinksLead = (config: Config, known: string | null) =>
+  config.port === 0 ? { ...config, publicUrl: known } : config;
 
 /** What there is to know of a deployment whose database does not tell. */
 const unknown = (config: Config) => ({ senders: [] as string[], publicUrl: config.publicUrl });

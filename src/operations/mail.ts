@@ -38,28 +38,30 @@ export async function examineMail(tools: Tools, questions: MailQuestions): Promi
     ...(smtp && questions.publicUrl ? [examineOneClick(questions.publicUrl)] : []),
   ];
   const domains = domainsOf(questions.senders);
-  if (domains.length === 0) return [...(await Promise.all(here)), ...(smtp ? [noSender()] : [])];
+  const some = domains.slice(0, mostDomains);
+  if (!smtp && domains.length === 0) return await Promise.all(here);
   const origins = await findOrigins(tools.dns, questions.sendsFrom, smtp);
   const groups = await Promise.all([
     Promise.all(here),
     examineSigning(tools),
-    examineReturnPaths({ ...tools, origins }, domains.slice(0, mostDomains)),
-    ...domains.slice(0, mostDomains).map((domain) => examineSender(tools, domain)),
+    examineReturnPaths({ ...tools, origins }, some),
+    ...some.map((domain) => examineSender(tools, domain)),
     Promise.all(origins.certain ? origins.ips.map((ip) => examineName(tools.dns, ip)) : []),
   ]);
-  return [...groups.flat(), ...tooMany(domains)];
+  return [...groups.flat(), ...complainOfCount(domains.length)];
 }
 
 const noServer = () =>
   finding('SMTP', 'ok', 'no mail server is configured: mails stay in the built-in mailbox');
 
-const noSender = () =>
-  finding('sender', 'warn', 'no survey tells whom mails are from: name a sender by --from');
-
-const tooMany = (domains: readonly string[]) =>
-  domains.length > mostDomains
-    ? [finding('sender', 'warn', `only ${mostDomains} of ${domains.length} domains were looked at`)]
-    : [];
+function complainOfCount(count: number): Finding[] {
+  if (count === 0) {
+    const message = 'no survey tells whom mails are from: name a sender by --from';
+    return [finding('sender', 'warn', message)];
+  }
+  if (count <= mostDomains) return [];
+  return [finding('sender', 'warn', `only ${mostDomains} of ${count} domains were looked at`)];
+}
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1);
 

@@ -60,14 +60,16 @@ async function beginningOf(response: Response): Promise<string> {
 function whyNot(error: Error, limitMs: number): string {
   if (error.name === 'TimeoutError') return `nothing answered within ${limitMs / 1000} seconds`;
   const { cause } = error as { cause?: Error & { code?: string } };
-  return cause?.message || cause?.code || error.message;
+  const why = cause?.message || cause?.code || error.message;
+  return cause?.code === 'ECONNREFUSED' ? `${why}; does the service run?` : why;
 }
 
 export function judgeOneClick(publicUrl: string, facts: OneClickFacts): Finding {
   const name = 'unsubscribe URL';
   const at = `${publicUrl}/u/...`;
   const { protocol, hostname } = new URL(publicUrl);
-  if ('failed' in facts) return finding(name, 'fail', `a POST to ${at} fails: ${facts.failed}`);
+  if ('failed' in facts)
+    return finding(name, 'fail', `a POST from here to ${at} fails: ${facts.failed}`);
   const wrong = wrongStatus(facts);
   if (wrong) return finding(name, 'fail', `a POST to ${at} ${wrong}`);
   if (isHere(hostname)) {

@@ -93,8 +93,11 @@ export function judgePublicUrl(config: {
   const { publicUrl, host, port } = config;
   if (publicUrl) {
     if (publicUrl.startsWith('https:')) return finding('public URL', 'ok', publicUrl);
+    if (isLoopback(new URL(publicUrl).hostname)) {
+      return finding('public URL', 'ok', `${publicUrl} works on this machine only`);
+    }
     const message = `${publicUrl} is not https: answers travel in the clear`;
-    return finding('public URL', isLoopback(new URL(publicUrl).hostname) ? 'ok' : 'warn', message);
+    return finding('public URL', 'warn', message);
   }
   if (wildcardHosts.includes(host)) {
     const message = `links in mails would begin with http://${host}:${port}: set ASKBACK_PUBLIC_URL`;

@@ -135,6 +135,32 @@ test('without a mail server a sender that is named is looked at all the same', a
   assert.match(mail[3]!.message, /SERVFAIL/);
 });
 
+test('before the first survey, what needs no sender is looked at', async () => {
+  const { url: fresh } = await testDatabase();
+  const { server } = await nameServer({ 'TXT bounces.example.com': ['v=spf1 -all'] });
+  const { mail } = await checksOf(['--resolver', server], { ...signing, DATABASE_URL: fresh });
+  assert.deepEqual(statuses(mail), [
+    `SMTP ${smtpUrl.slice(7)} ok`,
+    'unsubscribe URL warn',
+    'DKIM ask._domainkey.example.com fail',
+    'SPF bounces.example.com ok',
+    'MX bounces.example.com fail',
+    'sender warn',
+  ]);
+});
+
+test('a service on a port of its own finding is looked for where it said it is', async () => {
+  const { checks } = JSON.parse(
+    (await doctor(['--json'], { PORT: '0', ASKBACK_PUBLIC_URL: '', ASKBACK_SMTP_URL: '' })).stdout,
+  );
+  const found = (checks as Check[]).find(({ name }) => name === 'public URL');
+  assert.deepEqual(found, {
+    name: 'public URL',
+    status: 'ok',
+    message: `${publicUrl} works on this machine only`,
+  });
+});
+
 test('options that mean nothing are told before anything is looked at', async () => {
   for (const words of [
     ['--resolver', 'dns.example'],
