@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expose, type Family } from '../../src/platform/metrics/exposition.ts';
 import type { Instrument } from '../../src/platform/metrics/instrument.ts';
 import { observedFamilies } from '../../src/platform/metrics/observed.ts';
@@ -162,4 +165,19 @@ test('the process tells of its memory, processor time and event loop', async () 
   for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
     assert.ok(of(name), name);
   }
+});
+
+test('a process that has given up its files tells what it still knows, and nothing as 0', async () => {
+  const script = fileURLToPath(new URL('../support/process-metrics.ts', import.meta.url));
+  const permissions = ['--permission', '--allow-fs-read=*'];
+  const { stdout } = await promisify(execFile)(process.execPath, [...permissions, script]);
+  const told = Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')),
+  );
+  assert.ok(Number(told['process_resident_memory_bytes']) > 1e6, stdout);
+  assert.ok(Number(told['process_start_time_seconds']) > 1e9, stdout);
+  assert.ok(!('process_open_fds' in told) && !('process_virtual_memory_bytes' in told), stdout);
 });

@@ -44,37 +44,37 @@ function cellOf(instrument: Instrument, registry: Registry): Cell {
   const { name, help, kind, buckets = [] } = instrument;
   const labelNames = Object.keys(instrument.labels);
   const settings = { name, help, labelNames, registers: [registry], enableExemplars: true };
-  const resolve = remembered(instrument);
+  const know = knower(instrument);
   if (kind === 'histogram') {
     const histogram = new Histogram({ ...settings, buckets: [...buckets] });
     return ({ labels, value = 0 }, trace) =>
-      histogram.observe({ labels: resolve(labels), value, ...exemplar(trace) });
+      histogram.observe({ labels: know(labels), value, ...exemplar(trace) });
   }
   const counter = new Counter(settings);
   const start = instrument.fromZero ? allLabels(instrument) : [];
   for (const labels of start) counter.inc({ labels, value: 0 });
   return ({ labels, value = 1 }, trace) =>
-    counter.inc({ labels: resolve(labels), value, ...exemplar(trace) });
+    counter.inc({ labels: know(labels), value, ...exemplar(trace) });
 }
 
 const exemplar = (trace: Trace | null) => (trace ? { exemplarLabels: trace } : undefined);
 
-/** Judges labels once: whoever measures passes the same few combinations again and again. */
-function remembered(instrument: Instrument) {
-  const names = Object.keys(instrument.labels);
-  const children = new Map<string, Labels>();
+/** What is known already, which is all but always, is passed on as it is. */
+function knower(instrument: Instrument) {
+  const known = new Map(
+    Object.entries(instrument.labels).map(([name, values]) => [name, values && new Set(values)]),
+  );
   return (given: Labels): Labels => {
-    let key = '';
-    for (const name of names) key += `${given[name]}\n`;
-    const found = children.get(key);
-    if (found) return found;
-    const labels = knownLabels(instrument, given);
-    if (children.size < mostChildren) children.set(key, labels);
-    return labels;
+    let labels = 0;
+    for (const name in given) {
+      const values = known.get(name);
+      const isKnown = values === null || values?.has(given[name]!);
+      if (!isKnown) return knownLabels(instrument, given);
+      labels += 1;
+    }
+    return labels === known.size ? given : knownLabels(instrument, given);
   };
 }
-
-const mostChildren = 10_000;
 
 type Exported = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
 
