@@ -23,7 +23,8 @@ const migration = { name: '9999_next.sql', text: 'alter table deliveries add col
 const next = nextVersion(migration);
 
 const people = Array.from({ length: 60 }, (_, i) => ({ email: `person${i}@people.test` }));
-const answers = 150;
+const answers = 240;
+const answersAtOnce = 20;
 const organization = await makeClient(db);
 const share_id = 'share';
 const survey = await makeSurvey(db, organization.id, { share_id });
@@ -55,18 +56,19 @@ const waiting = async () =>
 test('an upgrade under a full queue loses nothing and sends nothing twice', async (t) => {
   const old = startService(environment);
   const oldAddress = addressIn(await old.ready());
-  const hook = { url: world.webhookUrl, events: ['response.received'] };
-  assert.equal((await post(oldAddress, '/api/webhooks', hook)).status, 201);
-  const sending = post(oldAddress, `/api/v1/surveys/${survey}/send`, { contacts: people });
-  await until('mails are claimed', async () => (await waiting()).mails > 0);
-  for (let i = 0; i < answers; i++) await answer(oldAddress);
-
   await t.test('a command of the new version does not upgrade by the way', async () => {
     const { code, stderr } = await next.askback(['org', 'list'], environment);
     assert.equal(code, 1);
     assert.match(stderr, /this database is older than this askback: run `askback migrate`/);
   });
 
+  const hook = { url: world.webhookUrl, events: ['response.received'] };
+  assert.equal((await post(oldAddress, '/api/webhooks', hook)).status, 201);
+  const sending = post(oldAddress, `/api/v1/surveys/${survey}/send`, { contacts: people });
+  await until('mails are claimed', async () => (await waiting()).mails > 0);
+  for (let i = 0; i < answers; i += answersAtOnce) {
+    await Promise.all(Array.from({ length: answersAtOnce }, () => answer(oldAddress)));
+  }
   const fresh = next.startService(environment);
   const freshAddress = addressIn(await fresh.ready());
 

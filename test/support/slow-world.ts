@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 
 /** Long enough that a queue stays full, short enough that nobody gives up. */
-const slowMs = 2000;
+const slowMs = 5000;
 
 /** A subscriber and a mail server that take their time with everything, until they are told to hurry. */
 export async function slowWorld() {
