@@ -10,7 +10,10 @@ test('the page has every instrument as the table has it, in order, and no other'
   const documented = rows.map(([, name, kind, labels, help]) => ({ name, kind, labels, help }));
   const measured = instruments.map(({ name, kind, labels, help }) => ({
     ...{ name, kind, help },
-    labels: Object.keys(labels).map((label) => `\`${label}\``).join(', ') || 'none',
+    labels:
+      Object.keys(labels)
+        .map((label) => `\`${label}\``)
+        .join(', ') || 'none',
   }));
   assert.deepEqual(documented, measured);
 });
