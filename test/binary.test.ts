@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { binary, buildBinary, command, emptyFolder, service } from './support/binary.ts';
+import { startCollector } from './support/collector.ts';
 import { nameServer } from './support/dns.ts';
 import { scriptedSmtp } from './support/smtp.ts';
 
@@ -178,4 +179,24 @@ test('the doctor may ask DNS and the mail server, whatever else is forbidden', a
     asked.map((name) => statusOf[name]),
     ['ok', 'ok', 'ok', 'ok'],
   );
+});
+
+test('traces reach a collector from it, by what it carries', async (t) => {
+  const cwd = emptyFolder(t);
+  const collector = await startCollector();
+  const { child, url, ended } = await service(cwd, {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+  });
+  assert.equal((await fetch(`${url}/api/v1/surveys`)).status, 401);
+  child.kill('SIGTERM');
+  assert.equal(await ended, 0);
+  const asked = collector.spans.find(({ name }) => name === 'GET /api/v1/surveys');
+  assert.equal(asked?.attributes['http.response.status_code'], 401);
+});
+
+test('a protocol that it does not carry is refused in words', async (t) => {
+  const asked = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+  const { code, stderr } = await command(emptyFolder(t), ['check-config'], asked);
+  assert.equal(code, 2);
+  assert.match(stderr, /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken by askback: use http/);
 });

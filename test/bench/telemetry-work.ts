@@ -7,12 +7,12 @@ import type { Service } from './service.ts';
 import { addContacts, addSurveys, addWebhook } from './surveys.ts';
 
 const connections = 32;
-const answers = 6000;
-const surveysAnswered = 250;
-const mailsPerRequest = 1000;
+const answers = 3000;
+const surveysAnswered = 125;
+const mailsPerRequest = 500;
 const requests = 3;
 const webhooks = 20;
-const deliveriesEach = 200;
+const deliveriesEach = 100;
 const pollMs = 20;
 
 export type Place = { database: BenchDatabase; service: Service; receiverPort: number };

@@ -9,7 +9,7 @@ import { startService } from './service.ts';
 import { type Place, works } from './telemetry-work.ts';
 import { withoutSpans } from './without-spans.ts';
 
-const rounds = 7;
+const rounds = 5;
 const mostOn = 1.25;
 const mostOff = 1.03;
 const bareModule = '.cache/bench/askback-without-spans.mjs';

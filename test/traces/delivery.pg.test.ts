@@ -36,7 +36,8 @@ const only = (spans: readonly Span[]): Span => {
 };
 const shape = (span: Span) => `${span.name} ${span.kind}`;
 
-test('a send continues the trace of its caller: request, enqueue, job, mail', () => {
+test('a send continues the trace of its caller: request, enqueue, job, mail', (t) => {
+  t.diagnostic(`\n${spanTree(collector.of(callersTrace))}`);
   assert.equal(
     spanTree(collector.of(callersTrace), shape),
     [
@@ -50,7 +51,8 @@ test('a send continues the trace of its caller: request, enqueue, job, mail', ()
   assert.equal(request.parentSpanId, callers.slice(36, 52));
 });
 
-test('an answer begins a trace in which both attempts are siblings, below what made the delivery', () => {
+test('an answer begins a trace in which both attempts are siblings, below what made the delivery', (t) => {
+  t.diagnostic(`\n${spanTree(collector.of(answersTrace))}`);
   const lines = spanTree(collector.of(answersTrace), shape).split('\n');
   assert.deepEqual(lines.slice(0, 2), [
     'POST /s/:token SERVER',
