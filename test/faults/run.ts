@@ -5,6 +5,7 @@ import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
 import { type Plan, runCampaign } from './campaign.ts';
 import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';
+import { runRelay } from './relay.ts';
 
 /** `make faults`: each way of breaking things, on a Postgres of its own. Words choose by title. */
 const plans: Plan[] = [
@@ -60,17 +61,29 @@ try {
   const mail = { title: 'mail: a sending process, killed 100 times at each of five points' };
   if (chosen(mail)) {
     console.log(mail.title);
+    const table: object[] = [];
     for await (const { counts, wrong } of killMails(server.url, 100)) {
-      console.table([counts]);
-      if (wrong.length > 0) process.exitCode = 1;
-      for (const sentence of wrong.slice(0, 20)) console.log(sentence);
+      table.push(counts);
+      complain(wrong);
     }
+    console.table(table);
+  }
+  const relay = { title: 'postfix: 2,000 mails through a relay, both of them stopped and killed' };
+  if (chosen(relay)) {
+    const { ledger, wrong } = await runRelay(server.url, 2000);
+    console.log(relay.title, ledger);
+    complain(wrong);
   }
 } finally {
   await server.stop();
   rmSync(home, { recursive: true, force: true });
 }
 process.exit();
+
+function complain(wrong: readonly string[]) {
+  if (wrong.length > 0) process.exitCode = 1;
+  for (const sentence of wrong.slice(0, 20)) console.log(`WRONG: ${sentence}`);
+}
 
 function isWrong(ledger: Awaited<ReturnType<typeof runCampaign>>): boolean {
   const { acknowledged_but_lost, missing, invented, undelivered } = ledger;

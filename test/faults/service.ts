@@ -15,6 +15,7 @@ export async function createService(environment: Readonly<Record<string, string>
   const port = await freePort();
   const ended: string[] = [];
   let child: ChildProcess | undefined;
+  let asked = false;
 
   async function start() {
     const own = spawn(process.execPath, ['--import', 'tsx', entry, 'serve'], {
@@ -22,10 +23,12 @@ export async function createService(environment: Readonly<Record<string, string>
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = own;
+    asked = false;
     const said: string[] = [];
     createInterface({ input: own.stderr! }).on('line', (line) => said.push(line));
     own.once('exit', (code) => {
-      if (code !== null) ended.push(`ended by itself with ${code}: ${said.slice(-5).join(' / ')}`);
+      if (code !== null && !(asked && code === 0))
+        ended.push(`ended by itself with ${code}: ${said.slice(-5).join(' / ')}`);
     });
     const ready = once(createInterface({ input: own.stdout! }), 'line');
     const late = AbortSignal.timeout(startMs);
@@ -40,12 +43,19 @@ export async function createService(environment: Readonly<Record<string, string>
     await once(own, 'exit');
   }
 
-  return { address: `http://127.0.0.1:${port}`, ended, start, kill };
+  /** As a supervisor does it: asks, and returns when what was in hand is finished. */
+  async function stop() {
+    asked = true;
+    child?.kill('SIGTERM');
+    await once(child!, 'exit');
+  }
+
+  return { address: `http://127.0.0.1:${port}`, ended, start, kill, stop };
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
