@@ -15,6 +15,7 @@ import { redact } from './responses/redact.ts';
 import { createMailbox } from './sends/mailbox.ts';
 import { createMailer, type Transport } from './sends/mailer.ts';
 import { createMailing } from './sends/mailing.ts';
+import { untilStopped } from './sends/until-stopped.ts';
 import { createWaiting } from './sends/waiting.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
@@ -62,13 +63,20 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const sweep = () => void lanes.sweep().catch(() => {});
   const { bounceDomain } = config;
   const dkim = signer(config);
-  const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
+  const mailer = untilStopped(
+    createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
+  );
   const mailing = createMailing({ db, log, mailer, waiting, settings: config });
   const analyst = chooseAnalyst(config);
   const tools = { ...common, lanes, mailing, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',
     () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing, onFreed: sweep }),
+    (it) => it.stop(),
+  );
+  await parts.start(
+    'mails',
+    () => mailer,
     (it) => it.stop(),
   );
   await parts.start(

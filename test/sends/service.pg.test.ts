@@ -143,6 +143,32 @@ test('SIGTERM in the middle of a send lets it finish, and its caller is told', a
   ]);
 });
 
+test('SIGTERM lets mails on their way finish, and the others go out after the restart', async () => {
+  const { post, service, start, send, statuses } = await scene({ LOG_LEVEL: 'debug' });
+  const people = Array.from({ length: 31 }, (_, n) => `slow${n}@people.test`);
+  const hangUp = new AbortController();
+  const cutOff = assert.rejects(send(people, { signal: hangUp.signal }));
+  await until('all connections are busy', () => post.held.length === 10);
+  hangUp.abort();
+  await cutOff;
+  service.child.kill('SIGTERM');
+  await service.stderr.next(/"part":"mails","msg":"stopped"/);
+  for (const take of post.held.splice(0)) take();
+  assert.equal(await service.exited, 0);
+  const left = (await statuses()).map(([, status]) => status).sort();
+  assert.deepEqual(left, [...Array(21).fill('claimed'), ...Array(10).fill('sent')]);
+  assert.doesNotMatch(service.stderr.lines.join('\n'), /"level":"error"/);
+
+  const again = start();
+  await again.ready();
+  await until('all are sent', async () => {
+    for (const take of post.held.splice(0)) take();
+    return (await statuses()).every(([, status]) => status === 'sent');
+  });
+  assert.deepEqual(post.mails.map(({ to }) => to).sort(), people.sort());
+  assert.equal(await again.stop(), 0);
+});
+
 test('what waits for the pace of the server survives a kill and goes out after it', async () => {
   const { post, service, start, send, statuses } = await scene();
   const people = [

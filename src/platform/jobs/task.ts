@@ -70,8 +70,12 @@ function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
   };
 }
 
-/** While Postgres is away every job fails alike: that is one outage, not many faults. */
+/**
+ * While Postgres is away every job fails alike: that is one outage, not many faults. And what is left to
+ * others because this process stops is none.
+ */
 function logFailure(log: Log, { task, id, attempt }: JobRun, error: unknown) {
-  const level = isDatabaseAway(error) ? 'debug' : 'error';
+  const expected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
+  const level = expected ? 'debug' : 'error';
   log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');
 }
