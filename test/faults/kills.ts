@@ -22,8 +22,6 @@ const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 export type Ledger = {
   point: Point;
   killed: boolean;
-  /** Mails that no job had in hand any more, until they were looked for. */
-  left: number;
   mails: { email: string; status: string | null; arrived: number }[];
   used: number;
 };
@@ -100,8 +98,7 @@ export async function killAt(ground: Ground, { point, nth, people }: Kill): Prom
   await survivor.mail(orgId);
   await survivor.claim(order);
   await survivor.mail(orgId);
-  const left = await settleLeft(ground, order);
-  return { point, killed, left, ...(await balance(ground, order)) };
+  return { point, killed, ...(await balance(ground, order)) };
 }
 
 async function run(script: string, doom: Doom): Promise<string | null> {
@@ -118,19 +115,6 @@ async function takenOver({ db, sweep }: Ground, poolId: string) {
     await sweep();
     return (await db`select from worker_pools where pool_id = ${poolId}`).length === 0;
   });
-}
-
-/** Some minutes later: what has no outcome by then, and no job. */
-async function settleLeft({ db, survivor }: Ground, { orgId }: Order) {
-  const left = await db`
-    update sends
-    set claimed_at = claimed_at - interval '1 hour', sending_at = sending_at - interval '1 hour'
-    where org_id = ${orgId} and status in ('claimed', 'sending')
-    returning id`;
-  if (left.length === 0) return 0;
-  await survivor.takeUpLeft();
-  await survivor.mail(orgId);
-  return left.length;
 }
 
 async function balance({ db, arrivals }: Ground, { orgId, emails }: Order) {

@@ -5,7 +5,6 @@ import { createLog } from '../../src/platform/log.ts';
 import { readSmtpUrl } from '../../src/platform/mail/settings.ts';
 import { createSmtpPool } from '../../src/platform/mail/smtp.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { takeUpLeft } from '../../src/sends/left-behind.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import { createMailing } from '../../src/sends/mailing.ts';
 import { readContact } from '../../src/sends/rules.ts';
@@ -46,7 +45,6 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
       await Promise.all(jobs.map(({ send_ids }) => mailing.mail(orgId, send_ids)));
       await db`delete from outbox where id = any (${jobs.map(({ id }) => id)})`;
     },
-    takeUpLeft: () => takeUpLeft({ db, log, pump: () => {}, settings }),
     async close() {
       deafen();
       await pool.close();

@@ -71,7 +71,6 @@ function counted(ledgers: readonly Ledger[]) {
     mails: mails.length,
     sent: count(({ status }) => status === 'sent'),
     unknown: count(({ status }) => status === 'unknown'),
-    left: ledgers.reduce((sum, { left }) => sum + left, 0),
     lost: count(({ status, arrived }) => status === 'sent' && arrived === 0),
     doubled: count(({ arrived }) => arrived > 1),
   };

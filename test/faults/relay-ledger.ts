@@ -20,6 +20,11 @@ export async function balanceOf({ db, surveyId, postfix, arrived }: Books) {
   const log = postfix.log();
   const taken = takenBy(log);
   const outOf = countEach(arrived.map(({ to }) => to));
+  const queueIdsOf = new Map<string, Set<string>>();
+  for (const { to, raw } of arrived) {
+    const ids = queueIdsOf.get(to) ?? new Set();
+    queueIdsOf.set(to, ids.add(/\bid (\w+);/.exec(raw)?.[1] ?? 'none'));
+  }
   const count = (of: (row: Row) => boolean) => rows.filter(of).length;
   const takenFor = (email: string) =>
     rows.reduce((sum, row) => sum + (row.email === email ? (taken.get(row.id) ?? 0) : 0), 0);
@@ -38,7 +43,9 @@ export async function balanceOf({ db, surveyId, postfix, arrived }: Books) {
     /** Taken more than once by Postfix; or taken although it is recorded as failed. */
     doubled: emails.filter((email) => takenFor(email) > 1).length,
     taken_but_failed: count(({ id, status }) => status === 'failed' && taken.has(id)),
-    arrived_twice: [...outOf].filter(([email, times]) => isOurs(email) && times > 1).length,
+    /** Delivered again by Postfix itself: stopped before it had written down the next server's 250. */
+    repeated_by_the_relay: [...outOf].filter(([email, times]) => isOurs(email) && times > 1).length,
+    arrived_as_two: emails.filter((email) => (queueIdsOf.get(email)?.size ?? 0) > 1).length,
     put_off: countPutOff(log),
     sent_after_a_retry: count(({ status, attempts }) => status === 'sent' && attempts > 1),
     refused_here: emails.filter((email) => email.startsWith('nobody')).length,
@@ -55,7 +62,7 @@ type Ledger = Awaited<ReturnType<typeof balanceOf>> & {
 
 /** What must hold, each as a sentence when it does not. */
 export function wrongIn(ledger: Ledger): string[] {
-  const none = ['unsettled', 'lost', 'doubled', 'taken_but_failed', 'arrived_twice'] as const;
+  const none = ['unsettled', 'lost', 'doubled', 'taken_but_failed', 'arrived_as_two'] as const;
   const wrong: string[] = none.flatMap((name) => (ledger[name] > 0 ? [name] : []));
   const { refused_here, refused_there, reports, reports_understood, bounced } = ledger;
   if (ledger.put_off === 0 || ledger.sent_after_a_retry === 0) wrong.push('nothing was put off');
