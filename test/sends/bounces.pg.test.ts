@@ -51,6 +51,7 @@ const report = (name: string) =>
 
 const fates: [name: string, action: 'bounced' | 'unsubscribed' | 'none'][] = [
   ['postfix-unknown', 'bounced'],
+  ['postfix-returned', 'bounced'],
   ['postfix-vague-unknown', 'bounced'],
   ['postfix-forwarded', 'bounced'],
   ['exchange-unknown', 'bounced'],
