@@ -21,23 +21,18 @@ export type Lane = { org_id: string; webhook_id: string };
 /**
  * Takes due deliveries of a webhook in hand, oldest first. A claim holds while the worker pool that
  * made it lives; one of our own that we do not know of is a claim whose answer was lost on the way.
- * What is due to a webhook that is switched off becomes skipped instead. Retries go first: behind a long
- * backlog a subscriber that is dead would never be found to be so.
+ * Nothing of a webhook that is switched off is taken. Retries go first: behind a long backlog a subscriber
+ * that is dead would never be found to be so.
  */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
   const { by, atMost, inHand } = claim;
-  const takeable = sql`(claimed_by = ${by} or ${free(sql)}) and id <> all (${[...inHand]}::uuid[])`;
+  const takeable = takeableBy(sql, { by, inHand });
   return await sql<ClaimedDelivery[]>`
     with webhook as (
       select active, url, secret,
              case when previous_secret_until > now() then previous_secret end as previous_secret
       from webhooks
       where org_id = ${org_id} and id = ${webhook_id}
-    ), skipped as (
-      update deliveries
-      set status = 'skipped', next_attempt_at = null
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
-        and ${takeable} and (select not active from webhook)
     ), retry as (
       select id
       from deliveries
@@ -68,6 +63,31 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Cl
 }
 
 type Claim = { by: string; atMost: number; inHand: Iterable<string> };
+
+/**
+ * What waits for a webhook that is switched off becomes skipped, which a replay tells later: some at a
+ * time, for a backlog may be long. Says how many there were.
+ */
+export async function skipWaiting(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
+  const skipped = await sql`
+    with waiting as (
+      select id
+      from deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
+        and ${takeableBy(sql, claim)}
+        and (select not active from webhooks where org_id = ${org_id} and id = ${webhook_id})
+      limit ${claim.atMost}
+      for update skip locked
+    )
+    update deliveries d
+    set status = 'skipped', next_attempt_at = null
+    from waiting
+    where d.org_id = ${org_id} and d.id = waiting.id`;
+  return skipped.count;
+}
+
+const takeableBy = (sql: Sql, { by, inHand }: Omit<Claim, 'atMost'>) => sql`
+  (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...inHand]}::uuid[])`;
 
 const free = (sql: Sql) => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;

@@ -7,11 +7,13 @@ import {
   type Lane,
   listLanesDue,
   postpone,
+  skipWaiting,
 } from './delivery.queries.ts';
 
 /** Attempts of one webhook under way at once: a subscriber that hangs holds no more than these. */
 export const inFlightPerWebhook = 16;
 const outcomesPerTransaction = 200;
+const skippedAtOnce = 1000;
 const tryAgainMs = 500;
 const unsentPostponeSeconds = 1;
 const faultPostponeSeconds = 60;
@@ -34,6 +36,8 @@ type LaneState = Lane & {
   recording: boolean;
   /** Claims nothing until outcomes are written. */
   heldBack: boolean;
+  /** The last look found less than it would have taken: what comes later has a job that wakes us. */
+  drained: boolean;
   tryingAgain: boolean;
 };
 
@@ -83,26 +87,37 @@ export function createLanes(tools: LaneTools) {
   function fillLater(lane: LaneState) {
     if (lane.tryingAgain) return;
     lane.tryingAgain = true;
-    setTimeout(() => {
+    const again = () => {
       lane.tryingAgain = false;
       void refill(lane);
-    }, tryAgainMs);
+    };
+    setTimeout(again, tryAgainMs).unref(); // a process that ends lets go of its claims
   }
 
   async function claimAndStart(lane: LaneState) {
     const atMost = inFlightPerWebhook - lane.inFlight;
     lane.heldBack = lane.outcomes.length >= outcomesPerTransaction;
+    lane.drained = false;
     if (atMost <= 0 || lane.heldBack) return;
-    const { inHand } = lane;
-    const claimed = await claimDue(tools.db, lane, { by: tools.claimer(), atMost, inHand });
+    const claim = { by: tools.claimer(), atMost, inHand: lane.inHand };
+    const claimed = await claimDue(tools.db, lane, claim);
+    if (claimed.length === 0) await skip(lane, claim.by);
+    lane.drained = claimed.length < atMost;
     lane.inFlight += claimed.length;
     for (const delivery of claimed) {
-      inHand.add(delivery.id);
+      lane.inHand.add(delivery.id);
       void attempt(tools, delivery).then(
         (outcome) => settle(lane, outcome),
         (error: unknown) => giveBackBroken(lane, delivery, error),
       );
     }
+  }
+
+  /** Of a webhook that is switched off; between two steps others have their turn. */
+  async function skip(lane: LaneState, by: string) {
+    const { inHand } = lane;
+    const skipped = await skipWaiting(tools.db, lane, { by, atMost: skippedAtOnce, inHand });
+    if (skipped === skippedAtOnce) lane.fillAgain = true;
   }
 
   function settle(lane: LaneState, outcome: Outcome) {
@@ -113,7 +128,7 @@ export function createLanes(tools: LaneTools) {
     lane.inFlight -= 1;
     lane.outcomes.push(outcome);
     void recordAll(lane);
-    void refill(lane);
+    if (!lane.drained) void refill(lane);
   }
 
   /** We could not even try, a secret that cannot be opened say: others must not wait for it. */
@@ -194,5 +209,6 @@ const newLane = ({ org_id, webhook_id }: Lane): LaneState => ({
   outcomes: [],
   recording: false,
   heldBack: false,
+  drained: false,
   tryingAgain: false,
 });
