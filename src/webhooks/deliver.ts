@@ -138,6 +138,7 @@ const retriesOf = (payload: Lane, saved: readonly SavedAttempt[]): NewJob[] =>
   );
 
 const attemptOf = ({ delivery, answer }: Pick<Outcome, 'delivery' | 'answer'>): Attempt => ({
+  event: delivery.event,
   number: delivery.attempts + 1,
   statusCode: answer.statusCode,
   error: answer.error,

@@ -1,4 +1,5 @@
 import { one, type Sql } from '../platform/db.ts';
+import { testEvent } from './rules.ts';
 
 /** A replay of many is not told all their traces. */
 const originalsLinked = 20;
@@ -65,7 +66,7 @@ export async function copyDeliveries(
   const which = deliveryId
     ? sql`d.id = ${deliveryId}`
     : sql`d.status in ('skipped', 'failed') and d.created_at >= ${since!}
-          and d.event <> 'webhook.test' and not exists (
+          and d.event <> ${testEvent} and not exists (
             select from deliveries later
             where later.webhook_id = d.webhook_id and later.message_id = d.message_id
               and later.created_at > d.created_at

@@ -115,6 +115,7 @@ const delivering: Operation[] = [
     method: 'post',
     path: `${path}/{id}/deliveries/{delivery_id}/redeliver`,
     summary: 'Deliver one event again',
+    about: 'A test that is delivered again stays one: it is not retried and changes no count.',
     permission: 'write',
     answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
     refusals: inactive,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { eventTypes } from './events.ts';
+import { testEvent } from './rules.ts';
 
 /** What subscribers are sent, for the document: within version "1" no field is removed or retyped. */
 const Version = v.pipe(v.literal('1'), v.description('the version of the payload'));
@@ -55,7 +56,7 @@ const SummaryGenerated = v.object({
 
 const WebhookTest = v.object({
   version: Version,
-  type: v.literal('webhook.test'),
+  type: v.literal(testEvent),
   webhookId: Uuid,
   timestamp: Moment,
 });
@@ -75,7 +76,7 @@ export const messages = [
     payload: payloads[type] as v.GenericSchema,
   })),
   {
-    type: 'webhook.test',
+    type: testEvent,
     about: 'A test that was asked for with POST /api/webhooks/{id}/test.',
     payload: WebhookTest as v.GenericSchema,
   },

@@ -3,8 +3,16 @@ const attemptsAllowed = 2;
 const retryDelaySeconds = 5;
 const failuresAllowed = 3;
 
+/** What a webhook is sent to try it, when somebody asks for it; no event. */
+export const testEvent = 'webhook.test';
+
 /** What came of one attempt: the status of the answer, and what was wrong with it or why there was none. */
-export type Attempt = { number: number; statusCode: number | null; error: string | null };
+export type Attempt = {
+  event: string;
+  number: number;
+  statusCode: number | null;
+  error: string | null;
+};
 
 /** What an attempt means for its delivery. */
 export type Verdict = {
@@ -15,20 +23,25 @@ export type Verdict = {
 /** What the attempts, in their order, mean for the webhook. */
 export type Standing = { failures: number; deactivatedReason: string | null };
 
-/** One retry after five seconds; a delivery that fails again has failed. */
-export function judge({ number, statusCode, error }: Attempt): Verdict {
+/** One retry after five seconds; a delivery that fails again has failed. A test is not retried. */
+export function judge({ event, number, statusCode, error }: Attempt): Verdict {
   if (error === null && statusCode !== null && statusCode >= 200 && statusCode < 300) {
     return { status: 'delivered', retryInSeconds: null };
   }
-  if (number < attemptsAllowed) return { status: 'pending', retryInSeconds: retryDelaySeconds };
+  const retried = number < attemptsAllowed && event !== testEvent;
+  if (retried) return { status: 'pending', retryInSeconds: retryDelaySeconds };
   return { status: 'failed', retryInSeconds: null };
 }
 
-/** A delivery that failed counts; one that arrives ends the run; the third in a row switches off. */
+/**
+ * A delivery that failed counts; one that arrives ends the run; the third in a row switches off. A test
+ * says nothing of events, also when it is delivered again.
+ */
 export function standAfter(attempts: readonly Attempt[], failuresBefore: number): Standing {
   let failures = failuresBefore;
   let deactivatedReason: string | null = null;
   for (const attempt of attempts) {
+    if (attempt.event === testEvent) continue;
     const { status } = judge(attempt);
     if (status === 'delivered') failures = 0;
     if (status === 'failed') failures += 1;

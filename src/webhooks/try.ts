@@ -6,9 +6,7 @@ import type { Db } from '../platform/db.ts';
 import { attempt, type DeliverTools } from './deliver.ts';
 import { insertTried } from './delivery.queries.ts';
 import { findTarget } from './queries.ts';
-import { judge } from './rules.ts';
-
-const event = 'webhook.test';
+import { testEvent as event, judge } from './rules.ts';
 
 type Which = { id: string; traceparent: string | null };
 
@@ -28,7 +26,8 @@ export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey
   });
 
   const { statusCode: status_code, error, durationMs: duration_ms } = answer;
-  const delivered = judge({ number: 1, statusCode: status_code, error }).status === 'delivered';
+  const delivered =
+    judge({ event, number: 1, statusCode: status_code, error }).status === 'delivered';
   const response_body = status_code === null ? null : answer.body;
   const outcome = { status_code, response_body, duration_ms, error };
   const status = delivered ? ('delivered' as const) : ('failed' as const);
