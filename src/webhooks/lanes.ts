@@ -9,6 +9,7 @@ import {
   postpone,
   skipWaiting,
 } from './delivery.queries.ts';
+import { type LaneState, newLane } from './lane-state.ts';
 
 /** Attempts of one webhook under way at once: a subscriber that hangs holds no more than these. */
 export const inFlightPerWebhook = 16;
@@ -24,21 +25,6 @@ type LaneTools = DeliverTools & {
   pump: () => void;
   /** The worker pool in whose name deliveries are claimed: when it dies, they are free again. */
   claimer: () => string;
-};
-
-type LaneState = Lane & {
-  inFlight: number;
-  /** Claimed and not recorded yet: what this process knows of. */
-  inHand: Set<string>;
-  filling: boolean;
-  fillAgain: boolean;
-  outcomes: Outcome[];
-  recording: boolean;
-  /** Claims nothing until outcomes are written. */
-  heldBack: boolean;
-  /** The last look found less than it would have taken: what comes later has a job that wakes us. */
-  drained: boolean;
-  tryingAgain: boolean;
 };
 
 export type Lanes = ReturnType<typeof createLanes>;
@@ -198,17 +184,3 @@ export function createLanes(tools: LaneTools) {
 
   return { wake, sweep, stop };
 }
-
-const newLane = ({ org_id, webhook_id }: Lane): LaneState => ({
-  org_id,
-  webhook_id,
-  inFlight: 0,
-  inHand: new Set(),
-  filling: false,
-  fillAgain: false,
-  outcomes: [],
-  recording: false,
-  heldBack: false,
-  drained: false,
-  tryingAgain: false,
-});

@@ -4,9 +4,9 @@ import { attempted } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../platform/db.ts';
 import { attempt, type DeliverTools } from './deliver.ts';
-import { insertTried } from './delivery.queries.ts';
 import { findTarget } from './queries.ts';
 import { testEvent as event, judge } from './rules.ts';
+import { insertTried } from './try.queries.ts';
 
 type Which = { id: string; traceparent: string | null };
 

@@ -143,6 +143,18 @@ test('three deliveries that fail twice in a row switch the webhook off, with the
   assert.equal(told.length, 1);
 });
 
+test('a test that is delivered again and fails is not retried, and no failure of the webhook', async () => {
+  const lane = await backlog();
+  await db`update deliveries set event = 'webhook.test' where webhook_id = ${lane.webhook_id}`;
+  await db`update webhooks set failure_count = 2 where id = ${lane.webhook_id}`;
+  await run(subscriber(500).outbound, lane);
+
+  const [delivery] = await deliveries(lane);
+  assert.deepEqual([delivery?.['status'], delivery?.['attempts']], ['failed', 1]);
+  const { active, failure_count } = await webhookOf(lane);
+  assert.deepEqual([active, failure_count], [true, 2]);
+});
+
 test('what is due to a webhook that is switched off becomes skipped', async () => {
   const lane = await backlog(2);
   await db`update webhooks set active = false where id = ${lane.webhook_id}`;
