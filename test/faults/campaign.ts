@@ -43,6 +43,7 @@ export async function runCampaign(ground: Ground, plan: Plan) {
     return {
       ...reckon(books),
       ...{ undelivered, faults: countKinds(faults), answered_500: told.faults },
+      faults_per_second: Number((faults.length / seconds).toFixed(1)),
       answers_per_second: Math.round(plan.answers / seconds),
       ended_by_themselves: services.flatMap(({ ended }) => ended),
     };
@@ -90,22 +91,30 @@ async function setScene({ db, address, subscribers }: Stage, answers: number) {
   return { orgId: client.id, tokens: made.map(({ token }) => token) };
 }
 
-/** Each kind of fault at its own pace, until the answers are given. */
+/**
+ * Each kind of fault at its own pace, until the answers are given. A connection is ended whatever became of
+ * the one before; what has to be started again is broken again when it runs.
+ */
 async function damageUntil(done: Promise<unknown>, means: Means, plan: Plan) {
   const over = new AbortController();
   done.catch(() => {}).finally(() => over.abort());
   const { signal } = over;
-  const faults: Fault[] = [];
+  const breaking: Promise<Fault>[] = [];
   await Promise.all(
     plan.faults.map(async ({ kind, everyMs }) => {
+      let dueAt = performance.now() + everyMs;
       for (let turn = 0; ; turn++) {
-        await sleep(everyMs, undefined, { signal }).catch(() => {});
+        const inMs = Math.max(0, dueAt - performance.now());
+        await sleep(inMs, undefined, { signal }).catch(() => {});
         if (signal.aborted) return;
-        faults.push(await breakOne(means, kind, turn));
+        const broken = breakOne(means, kind, turn);
+        breaking.push(broken);
+        if (kind !== 'ended backend') await broken;
+        dueAt = kind === 'ended backend' ? dueAt + everyMs : performance.now() + everyMs;
       }
     }),
   );
-  return faults;
+  return await Promise.all(breaking);
 }
 
 /** How many deliveries are not done, once all are or the time for it is over. */

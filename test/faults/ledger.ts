@@ -55,12 +55,24 @@ function repeated(arrivals: readonly Arrival[]): string[] {
   });
 }
 
-/** How long it took at most, for each kind of fault, until the first of what was orphaned came again. */
+/** Counted from a live process, and from a live Postgres. */
+const resumeWithinMs = { kill: 1000, 'postgres restart': 5000, 'ended backend': 1000 };
+
+type Resumed = { times: number; typical: number; slowest: number; limit: number };
+
+/** How long it took, for each kind of fault, until the first of what was orphaned came again. */
 function resumed(faults: readonly Fault[], arrivals: readonly Arrival[]) {
-  const slowest: Partial<Record<FaultKind, number>> = {};
+  const took: Partial<Record<FaultKind, number[]>> = {};
   for (const { kind, aliveAt, orphans } of faults) {
     const first = arrivals.find(({ at, deliveryId }) => at >= aliveAt && orphans.has(deliveryId));
-    if (first) slowest[kind] = Math.max(slowest[kind] ?? 0, first.at - aliveAt);
+    if (first) took[kind] = [...(took[kind] ?? []), first.at - aliveAt];
   }
-  return slowest;
+  const figures: Partial<Record<FaultKind, Resumed>> = {};
+  for (const [kind, all] of Object.entries(took) as [FaultKind, number[]][]) {
+    const sorted = all.toSorted((one, other) => one - other);
+    const typical = sorted[Math.floor(sorted.length / 2)]!;
+    const slowest = sorted.at(-1)!;
+    figures[kind] = { times: sorted.length, typical, slowest, limit: resumeWithinMs[kind] };
+  }
+  return figures;
 }

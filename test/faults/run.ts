@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
 import { type Plan, runCampaign } from './campaign.ts';
 import { runFairness } from './fairness.ts';
@@ -51,7 +52,7 @@ async function restartPostgres() {
 try {
   for (const plan of plans.filter(chosen)) {
     const ledger = await runCampaign({ url: server.url, restartPostgres }, plan);
-    console.log(plan.title, ledger);
+    console.log(plan.title, inspect(ledger, { depth: 3 }));
     if (isWrong(ledger)) process.exitCode = 1;
   }
   const fairness = {
@@ -88,6 +89,7 @@ function complain(wrong: readonly string[]) {
 function isWrong(ledger: Awaited<ReturnType<typeof runCampaign>>): boolean {
   const { acknowledged_but_lost, missing, invented, undelivered } = ledger;
   const tooOften = ledger.duplicates > ledger.in_hand_at_faults;
+  const tooLate = Object.values(ledger.resumed_ms).some(({ slowest, limit }) => slowest > limit);
   const wrong = acknowledged_but_lost + missing + invented + undelivered;
-  return tooOften || wrong + ledger.ended_by_themselves.length > 0;
+  return tooOften || tooLate || wrong + ledger.ended_by_themselves.length > 0;
 }
