@@ -143,6 +143,6 @@ function timeLines({ spread, hot }: { spread: Times; hot: Times }): string[] {
       [...rows(`${webhooks} webhooks`, spread), ...rows('one webhook', hot)],
     ),
     '',
-    `Events are committed when their moment has come, whatever became of those before; each fifth is refused once. Resident memory ${number(hot.resident)} MB.`,
+    `Events are committed when their moment has come, whatever became of those before; each fifth is refused once. The first two seconds are not counted. Resident memory ${number(hot.resident)} MB.`,
   ];
 }

@@ -13,6 +13,8 @@ import { addSurveys, addWebhook } from './surveys.ts';
 export const perSecond = 500;
 /** Longer than a retry waits: the first of them fall due while events still come. */
 const seconds = 10;
+/** Until the code is compiled and the connections are open. */
+const warmUpSeconds = 2;
 const lookEveryMs = 1000;
 const patienceMs = 60_000;
 
@@ -79,11 +81,11 @@ function figures({ told, arrivals, due }: { told: Told[]; arrivals: Arrivals; du
   const first = (number: number) => arrivals[number]![0]!;
   const late = [...due].map(([number, at]) => arrivals[number]![1]! - at);
   if (late.length !== told.length / refusedOnceOf) throw new Error('a retry was not seen');
+  const fromCommit = told.map((one, number) => Math.max(0, first(number) - one.committedAt));
+  const fromDue = told.map((one, number) => first(number) - one.dueAt);
   return {
-    fromCommit: percentiles(
-      told.map(({ committedAt }, number) => Math.max(0, first(number) - committedAt)),
-    ),
-    fromDue: percentiles(told.map(({ dueAt }, number) => first(number) - dueAt)),
+    fromCommit: percentiles(fromCommit.slice(warmUpSeconds * perSecond)),
+    fromDue: percentiles(fromDue.slice(warmUpSeconds * perSecond)),
     retryLate: percentiles(late),
   };
 }

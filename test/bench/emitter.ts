@@ -57,7 +57,8 @@ async function emitSteadily({ orgIds, perSecond, seconds }: Emission, tell: Tell
   const begunAt = now();
   for (let number = 0; number < perSecond * seconds; number += 1) {
     const dueAt = begunAt + (number * 1000) / perSecond;
-    if (dueAt > now()) await sleep(dueAt - now());
+    const wait = dueAt - now();
+    if (wait > 0) await sleep(wait);
     const committed = tell(orgIds[number % orgIds.length]!, number);
     told.push(committed.then((committedAt) => ({ dueAt, committedAt })));
   }
