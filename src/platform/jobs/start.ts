@@ -24,7 +24,7 @@ function laneOf(task: string) {
 }
 
 /** The backstops; a job normally starts by a nudge and is swept for seldom. */
-const usual = { pollMs: 500, sweepMs: 500, stopWithinMs: 25_000 };
+const usual = { pollMs: 500, sweepMs: 200, stopWithinMs: 25_000 };
 
 /** For letting go of what was still in hand at the deadline. */
 const letGoWithinMs = 2000;
