@@ -55,16 +55,22 @@ export async function serve(tools: Tools, ready: (url: string) => void): Promise
   }
 }
 
-/** On sockets that a service manager keeps open for us, or else where HOST and PORT say. */
-function whereToListen({ host, port, sockets }: Config): Where {
+type Addresses = { requests: Where; metrics: Where | null };
+
+/** On sockets that a service manager keeps open for us, or else where the settings say. */
+function whereToListen({ host, port, metrics, sockets }: Config): Addresses {
   const passed = sortPassedSockets(sockets, process.pid);
   if (typeof passed === 'string') throw new ConfigError([passed]);
-  return passed.requests.length > 0 ? { descriptors: passed.requests } : { host, port };
+  const on = (descriptors: readonly number[]) => (descriptors.length > 0 ? { descriptors } : null);
+  return {
+    requests: on(passed.requests) ?? { host, port },
+    metrics: on(passed.metrics) ?? metrics.listen,
+  };
 }
 
 type Start = {
   config: Config;
-  where: Where;
+  where: Addresses;
   log: Log;
   parts: Parts;
   tools: Pick<Tools, 'say' | 'environment'>;
@@ -85,10 +91,10 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const counting = await parts.start('counting', startCounting, (it) => it.stop());
   const door = await parts.start(
     'port',
-    () => listen(where),
+    () => listen(where.requests),
     (it) => it.close(),
   );
-  const metricsDoor = await takeMetricsAddress(config, { parts, say });
+  const metricsDoor = await takeMetricsAddress(where.metrics, { parts, say });
   const database = await parts.start(
     'database',
     () => openDatabase(config, { say, connections, serving: true }),

@@ -69,6 +69,19 @@ test('requests on each of several sockets are answered', async () => {
   assert.equal(await service.stop(), 0);
 });
 
+test('the socket that is named for metrics shows them, and the others do not', async () => {
+  using requests = new BoundSocket({ host: '127.0.0.1' });
+  using metrics = new BoundSocket({ host: '127.0.0.1' });
+  const named = environment({ LISTEN_FDNAMES: 'http:metrics' });
+  const service = startService(named, ['serve'], [requests.fd(), metrics.fd()]);
+  await service.ready();
+  const statuses = [metrics, requests].map(async (socket) => {
+    return (await fetch(`${addressOf(socket)}/metrics`)).status;
+  });
+  assert.deepEqual(await Promise.all(statuses), [200, 404]);
+  assert.equal(await service.stop(), 0);
+});
+
 test('whoever connects before the service is ready waits and is answered', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const before = serving(socket);

@@ -41,14 +41,18 @@ test('it may listen under a name in the kernel, and hears of what is waited for'
   assert.equal(await service.exited, 1);
 });
 
-test('a watchdog hears of a service that lives at least twice as often as it asks to', async () => {
+test('a watchdog hears of a service that lives before its patience ends', async () => {
   const path = join(home, 'watchdog');
   const manager = notifySocket(path);
-  const service = startService(environment({ NOTIFY_SOCKET: path, WATCHDOG_USEC: '2000000' }));
+  const patienceMs = 4000;
+  const watchdog = { NOTIFY_SOCKET: path, WATCHDOG_USEC: `${patienceMs * 1000}` };
+  const service = startService(environment(watchdog));
   await manager.until('READY=1');
-  const begun = performance.now();
-  for (let heard = 0; heard < 3; heard++) await manager.until('WATCHDOG=1');
-  assert.ok(performance.now() - begun < 4000);
+  for (let heard = 0; heard < 2; heard++) {
+    const begun = performance.now();
+    await manager.until('WATCHDOG=1');
+    assert.ok(performance.now() - begun < patienceMs);
+  }
   assert.equal(await service.stop(), 0);
 });
 

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { httpAddress } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
 import { answerError, followRequests, type RequestEnv } from '../platform/http.ts';
-import { type Door, listen } from '../platform/listen.ts';
+import { type Door, listen, type Where } from '../platform/listen.ts';
 import type { Log } from '../platform/log.ts';
 import { answerNoRoute } from '../platform/methods.ts';
 import { type MetricsTools, metricsRoutes } from '../platform/metrics/routes.ts';
@@ -13,19 +13,20 @@ import { type Counting, type Observed, startMetrics } from './metrics.ts';
 
 type Settings = Pick<Config, 'metrics'>;
 
-/** Takes the address of ASKBACK_METRICS_LISTEN, if there is one; until it is opened it says "starting". */
+/** Takes the address of metrics alone, if there is one; until it is opened it says "starting". */
 export async function takeMetricsAddress(
-  { metrics: { listen: own } }: Settings,
+  where: Where | null,
   { parts, say }: { parts: Parts; say: (sentence: string) => void },
 ): Promise<Door | undefined> {
-  if (!own) return undefined;
+  if (!where) return undefined;
   const take = () =>
-    listen(own).catch((error: Error) => {
+    listen(where).catch((error: Error) => {
+      if (error instanceof Refusal) throw error;
       const why = `askback cannot listen there (${error.message})`;
       throw new Refusal('unavailable', `ASKBACK_METRICS_LISTEN: ${why}`);
     });
   const door = await parts.start('metrics address', take, (it) => it.close());
-  say(`metrics are shown on ${httpAddress(own.host, door.port)}/metrics`);
+  say(`metrics are shown on ${httpAddress(door.host, door.port)}/metrics`);
   return door;
 }
 
@@ -50,7 +51,7 @@ export async function showMetrics(
   );
   const { token } = config.metrics;
   if (!door) return { families, access: { token, ownAddress: false } };
-  door.open(metricsApp(log, { families, access: { token, ownAddress: true } }).fetch);
+  await door.open(metricsApp(log, { families, access: { token, ownAddress: true } }).fetch);
   return undefined;
 }
 
