@@ -77,8 +77,9 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
     sendIds: readonly string[],
     traceparent: string | null = null,
   ) {
-    const lost = await giveUpBegun(db, orgId, sendIds, unknownOutcome);
+    // In this order: what a dead process began in between is then given up, or found to be withdrawn.
     const mails = await listClaimed(db, orgId, sendIds);
+    const lost = await giveUpBegun(db, orgId, sendIds, unknownOutcome);
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
       const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time, traceparent)));

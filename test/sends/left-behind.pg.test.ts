@@ -102,8 +102,8 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   assert.deepEqual(job?.payload.send_ids, [waits?.id]);
 });
 
-test('what a dead process began with its last words is given up by the job that finds it so', async () => {
-  const left = await claimed(1);
+/** A mailing whose mails all leave, and what has left. */
+function counting() {
   const sent: string[] = [];
   const mailer: Mailer = {
     concurrency: 1,
@@ -113,13 +113,39 @@ test('what a dead process began with its last words is given up by the job that 
       return { kind: 'accepted', response: '250 ok' };
     },
   };
-  const mailing = createMailing({ db, log, mailer, waiting, settings });
+  return { sent, mailing: createMailing({ db, log, mailer, waiting, settings }) };
+}
+
+test('what a dead process began with its last words is given up by the job that finds it so', async () => {
+  const left = await claimed(1);
+  const { sent, mailing } = counting();
   const ids = left.sends.map(({ id }) => id);
   let job: Promise<void> | undefined;
   await db.begin(async (dead) => {
     await beginMails(dead, left.sends);
     job = mailing.mail(left.orgId, ids);
     await someoneWaits(db);
+  });
+  await job;
+
+  assert.deepEqual(await statuses(left), ['unknown']);
+  assert.deepEqual(sent, []);
+});
+
+test('so is what it began while the job was looking for its mails', async () => {
+  const left = await claimed(1);
+  const { sent, mailing } = counting();
+  const ids = left.sends.map(({ id }) => id);
+  let job: Promise<void> | undefined;
+  await db.begin(async (slow) => {
+    await db.begin(async (dead) => {
+      await dead`
+        update sends set status = 'sending', sending_at = now(), attempts = 1
+        where org_id = ${left.orgId}`;
+      await slow`lock table surveys in access exclusive mode`; // the mails are listed with their surveys
+      job = mailing.mail(left.orgId, ids);
+      await someoneWaits(db);
+    });
   });
   await job;
 
