@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Refusal } from '../../src/errors.ts';
 
 const execute = promisify(execFile);
 
@@ -52,9 +53,12 @@ export type Postfix = Awaited<ReturnType<typeof startPostfix>>;
 const putOffAll = '/./ 451 4.3.0 busy, try again later\n';
 
 async function demandPostfix() {
-  if (process.getuid?.() !== 0) throw new Error('this part starts Postfix, which takes root');
+  if (process.getuid?.() !== 0) {
+    throw new Refusal('unavailable', 'this part starts Postfix, and that takes root');
+  }
   await execute('postconf', ['-h', 'mail_version']).catch(() => {
-    throw new Error(
+    throw new Refusal(
+      'unavailable',
       'Postfix is not installed: apt-get install --no-install-recommends postfix, then try again',
     );
   });

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { Refusal } from '../../src/errors.ts';
 import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
 import { type Plan, runCampaign } from './campaign.ts';
 import { runFairness } from './fairness.ts';
@@ -66,14 +67,24 @@ try {
     for await (const { counts, wrong } of killMails(server.url, 100)) {
       table.push(counts);
       complain(wrong);
+      console.log(counts.point, `${counts.kills} kills in ${counts.seconds} s`);
     }
     console.table(table);
   }
-  const relay = { title: 'postfix: 2,000 mails through a relay, both of them stopped and killed' };
+  const relay = {
+    title: 'postfix: 2,000 contacts through a relay, while it and the service are stopped',
+  };
   if (chosen(relay)) {
-    const { ledger, wrong } = await runRelay(server.url, 2000);
-    console.log(relay.title, ledger);
-    complain(wrong);
+    await runRelay(server.url, 2000).then(
+      ({ ledger, wrong }) => {
+        console.log(relay.title, ledger);
+        complain(wrong);
+      },
+      (error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        complain([`${relay.title}: ${error.message}`]);
+      },
+    );
   }
 } finally {
   await server.stop();
