@@ -60,11 +60,16 @@ const resumeWithinMs = { kill: 1000, 'postgres restart': 5000, 'ended backend': 
 
 type Resumed = { times: number; typical: number; slowest: number; limit: number };
 
-/** How long it took, for each kind of fault, until the first of what was orphaned came again. */
+/**
+ * How long it took, for each kind of fault, until the first of what was orphaned came again; where nobody
+ * could go on meanwhile, also until the first of what nobody had in hand before.
+ */
 function resumed(faults: readonly Fault[], arrivals: readonly Arrival[]) {
   const took: Partial<Record<FaultKind, number[]>> = {};
-  for (const { kind, aliveAt, orphans } of faults) {
-    const first = arrivals.find(({ at, deliveryId }) => at >= aliveAt && orphans.has(deliveryId));
+  for (const { kind, aliveAt, inHand, orphans } of faults) {
+    const isSign = (id: string) =>
+      orphans.has(id) || (kind === 'postgres restart' && !inHand.has(id));
+    const first = arrivals.find(({ at, deliveryId }) => at >= aliveAt && isSign(deliveryId));
     if (first) took[kind] = [...(took[kind] ?? []), first.at - aliveAt];
   }
   const figures: Partial<Record<FaultKind, Resumed>> = {};
