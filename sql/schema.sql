@@ -54,7 +54,7 @@ create table contacts (
   constraint contacts_pkey PRIMARY KEY (id),
   constraint contacts_org_id_survey_id_id_key UNIQUE (org_id, survey_id, id),
   constraint contacts_token_key UNIQUE (token)
-);
+) with (fillfactor=75);
 CREATE INDEX contacts_by_email ON public.contacts USING btree (org_id, lower(email));
 CREATE INDEX contacts_newest_first ON public.contacts USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX contacts_search ON public.contacts USING gin (org_id, (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops);
@@ -75,7 +75,7 @@ create table day_tallies (
   contacts integer not null default 0,
   constraint day_tallies_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
   constraint day_tallies_pkey PRIMARY KEY (survey_id, day, slot)
-);
+) with (fillfactor=50);
 CREATE INDEX day_tallies_by_organization ON public.day_tallies USING btree (org_id, day);
 CREATE INDEX day_tallies_to_fold ON public.day_tallies USING btree (survey_id, day) WHERE (slot <> 0);
 
@@ -99,7 +99,7 @@ create table deliveries (
   constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
   constraint deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE,
   constraint deliveries_pkey PRIMARY KEY (org_id, id)
-);
+) with (fillfactor=70);
 CREATE INDEX deliveries_by_age ON public.deliveries USING btree (created_at);
 CREATE INDEX deliveries_due ON public.deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX deliveries_newest_first ON public.deliveries USING btree (webhook_id, created_at DESC, id DESC);
@@ -167,7 +167,7 @@ create table organization_day_tallies (
   contacts integer not null default 0,
   constraint organization_day_tallies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint organization_day_tallies_pkey PRIMARY KEY (org_id, day, slot)
-);
+) with (fillfactor=50);
 CREATE INDEX organization_day_tallies_to_fold ON public.organization_day_tallies USING btree (org_id, day) WHERE (slot <> 0);
 
 create table organizations (
@@ -203,7 +203,7 @@ create unlogged table rate_windows (
   minute timestamp with time zone not null,
   count integer not null,
   constraint rate_windows_pkey PRIMARY KEY (subject)
-);
+) with (fillfactor=50);
 
 create table responses (
   id uuid not null default gen_random_uuid(),
@@ -270,14 +270,16 @@ create table sends (
   claimed_at timestamp with time zone not null default now(),
   sending_at timestamp with time zone,
   settled_at timestamp with time zone,
+  holds_place boolean not null default true,
+  constraint sends_holds_place_check CHECK ((holds_place = (status <> 'failed'::text))),
   constraint sends_status_check CHECK ((status = ANY (ARRAY['claimed'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text]))),
   constraint sends_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
   constraint sends_pkey PRIMARY KEY (id)
-);
+) with (fillfactor=50);
 CREATE INDEX sends_by_address ON public.sends USING btree (org_id, lower(email), claimed_at DESC);
 CREATE INDEX sends_by_contact ON public.sends USING btree (contact_id);
 CREATE INDEX sends_by_request ON public.sends USING btree (request_id);
-CREATE UNIQUE INDEX sends_once ON public.sends USING btree (survey_id, lower(email)) WHERE (status <> 'failed'::text);
+CREATE UNIQUE INDEX sends_once ON public.sends USING btree (survey_id, lower(email)) WHERE holds_place;
 
 create table service_record (
   only_one boolean not null default true,
@@ -334,7 +336,7 @@ create table survey_tallies (
   responded integer not null default 0,
   constraint survey_tallies_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
   constraint survey_tallies_pkey PRIMARY KEY (survey_id, slot)
-);
+) with (fillfactor=50);
 CREATE INDEX survey_tallies_by_organization ON public.survey_tallies USING btree (org_id);
 CREATE INDEX survey_tallies_to_fold ON public.survey_tallies USING btree (survey_id) WHERE (slot <> 0);
 

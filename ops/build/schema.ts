@@ -55,17 +55,18 @@ async function extensions(sql: Sql): Promise<string> {
 }
 
 async function tables(sql: Sql): Promise<string> {
-  const found = await sql<{ oid: number; name: string; unlogged: boolean }[]>`
-    select c.oid::int, c.relname as name, c.relpersistence = 'u' as unlogged
+  const found = await sql<{ oid: number; name: string; unlogged: boolean; storage: string }[]>`
+    select c.oid::int, c.relname as name, c.relpersistence = 'u' as unlogged,
+           coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as storage
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
     order by c.relname`;
   const drawn: string[] = [];
-  for (const { oid, name, unlogged } of found) {
+  for (const { oid, name, unlogged, storage } of found) {
     const inside = [...(await columns(sql, oid)), ...(await constraints(sql, oid))];
     const body = inside.map((line) => `  ${line}`).join(',\n');
     const after = [...(await indexes(sql, oid)), ...(await triggers(sql, oid))];
-    const create = `create ${unlogged ? 'unlogged ' : ''}table ${name} (\n${body}\n);`;
+    const create = `create ${unlogged ? 'unlogged ' : ''}table ${name} (\n${body}\n)${storage};`;
     drawn.push([create, ...after].join('\n'));
   }
   return drawn.join('\n\n');

@@ -5,26 +5,35 @@ export type ManyContact = {
   name: string | null;
   properties: Record<string, unknown>;
   token: string;
+  /** Whether a mail to it is about to go out. */
+  sending?: boolean;
 };
 
 export type FoundContact = { id: string; email: string; key: string; token: string };
 export type SavedContact = FoundContact & { added: boolean };
 
-/** Adds contacts to a survey or updates them, as saving one does. No two may have the same address. */
+/**
+ * Adds contacts to a survey or updates them, as saving one does. No two may have the same address. Who
+ * has answered or unsubscribed stays so, also if a mail was to go out.
+ */
 export async function saveMany(
   sql: Sql,
   { orgId, surveyId }: { orgId: string; surveyId: string },
   contacts: readonly ManyContact[],
 ) {
   return await sql<SavedContact[]>`
-    insert into contacts as c (org_id, survey_id, email, name, properties, token)
-    select ${orgId}, ${surveyId}, email, name, properties, token
+    insert into contacts as c (org_id, survey_id, email, name, properties, token, status)
+    select ${orgId}, ${surveyId}, email, name, properties, token,
+           case when sending then 'sending' else 'pending' end
     from json_to_recordset(${JSON.stringify(contacts)}::text::json)
-      as given (email text, name text, properties jsonb, token text)
+      as given (email text, name text, properties jsonb, token text, sending boolean)
     order by lower(email)
     on conflict (survey_id, lower(email)) do update
       set name = coalesce(excluded.name, c.name),
           properties = c.properties || excluded.properties,
+          status = case when excluded.status = 'sending' and c.status not in ('responded', 'unsubscribed')
+                        then 'sending' else c.status end,
+          failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
           updated_at = now()
       where c.org_id = ${orgId}
     returning id, email, lower(email) as key, token, xmax = 0 as added`;

@@ -5,19 +5,6 @@ type Part = ReturnType<Sql>;
 // Contacts are locked in the order of their addresses, as saving many does: a list that is posted
 // again while it is being mailed must not wait in a circle with the mailing.
 
-/** The update for contacts whose mail is on its way, from a select of org_id and contact_id. */
-export const markSending = (sql: Sql, contacts: Part) => sql`
-  update contacts c
-  set status = 'sending', failure_reason = null, updated_at = now()
-  from (
-    select l.org_id, l.id
-    from (${contacts}) as s (org_id, contact_id)
-    join contacts l on l.org_id = s.org_id and l.id = s.contact_id
-    order by lower(l.email), l.id
-    for no key update of l
-  ) s
-  where c.org_id = s.org_id and c.id = s.id and c.status not in ('responded', 'unsubscribed')`;
-
 /**
  * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
  * status, the reason, and when it was sent. Who has answered or unsubscribed meanwhile stays so.

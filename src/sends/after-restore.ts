@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/db.ts';
-import { giveUpUnsettled } from './mailing.queries.ts';
+import { giveUpUnsettled } from './settling.queries.ts';
 
 const reason =
   'restored from a backup: whether it was sent after the backup is unknown, so it is not sent again';

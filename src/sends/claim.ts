@@ -32,7 +32,7 @@ export type Claimed = {
 export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> {
   return await db.begin(async (tx) => {
     const { settings, judgements } = await judgeUnderLock(tx, where, wish.submitted);
-    const contacts = await saveContacts(tx, where, uniqueRecipients(wish.submitted));
+    const contacts = await saveContacts(tx, where, recipientsOf(wish.submitted, judgements));
     const claims = await insertClaims(tx, where, {
       requestId: wish.requestId,
       month: settings.month,
@@ -104,6 +104,12 @@ function uniqueRecipients(submitted: readonly Submitted[]): Recipient[] {
     if (recipient && !unique.has(recipient.key)) unique.set(recipient.key, recipient);
   }
   return [...unique.values()];
+}
+
+/** Each address once, and whether it is to be mailed. */
+function recipientsOf(submitted: readonly Submitted[], judgements: readonly Judgement[]) {
+  const mailed = new Set(toSend(judgements).map(({ key }) => key));
+  return uniqueRecipients(submitted).map((each) => ({ ...each, sending: mailed.has(each.key) }));
 }
 
 function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts']) {

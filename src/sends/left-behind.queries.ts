@@ -53,7 +53,8 @@ export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
   await sql`
     with cancelled as (
       update sends s
-      set status = 'failed', reason = m.reason, reason_code = 'deadline', settled_at = now()
+      set status = 'failed', holds_place = false, reason = m.reason, reason_code = 'deadline',
+          settled_at = now()
       from json_to_recordset(${JSON.stringify(mails)}::text::json)
         as m (id uuid, org_id uuid, reason text)
       where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'

@@ -10,8 +10,8 @@ import {
   listLeft,
   removeJobs,
 } from './left-behind.queries.ts';
-import { giveUpBegun, lockMonths } from './mailing.queries.ts';
 import { unknownOutcome } from './rules.ts';
+import { giveUpBegun, lockMonths } from './settling.queries.ts';
 
 /** Longer than a mail can be on its way and then wait for its outcome to be written. */
 const marginSeconds = 180;

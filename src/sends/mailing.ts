@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mailed } from '../happenings.ts';
 import { type MailServer, mailEnd, mailSpan } from '../platform/conventions.ts';
-import { type Db, isDatabaseAway, isDeadlock } from '../platform/db.ts';
+import { type Db, isDeadlock } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import { inSpan } from '../platform/spans.ts';
-import {
-  beginMails,
-  type ClaimedMail,
-  giveUpBegun,
-  listClaimed,
-  lockMonths,
-  type SettledMail,
-  settleMails,
-} from './mailing.queries.ts';
+import { type Beginning, beginAll } from './begin.ts';
+import { takeInHand } from './in-hand.ts';
+import type { ClaimedMail } from './mailing.queries.ts';
 import { type MailOutcome, settle, unknownOutcome } from './rules.ts';
 import { mailedFacts, settledMail } from './settled.ts';
+import { giveUpBegun, type SettledMail } from './settling.queries.ts';
+import { tryOn, writeOutcomes } from './settling.ts';
 import { createSlots, grouped } from './together.ts';
 import type { Waiting } from './waiting.ts';
-
-const writeAgainMs = 250;
-const writeForMs = 60_000;
 
 /** Writes and sends one mail; it never throws for what the mail server does. */
 export type Mailer = {
@@ -53,20 +46,8 @@ export type Mailing = ReturnType<typeof createMailing>;
  */
 export function createMailing({ db, log, mailer, waiting, settings }: MailingTools) {
   const slots = createSlots(mailer.concurrency);
-  const begin = grouped<ClaimedMail, number | undefined>(async (mails) => {
-    const begun = new Map(
-      (await tryOn(() => beginMails(db, mails), isDeadlock)).map(({ id, attempts }) => [
-        id,
-        attempts,
-      ]),
-    );
-    return mails.map(({ id }) => begun.get(id));
-  });
-  const record = grouped<SettledMail, void>(async (settled) => {
-    const mayPass = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
-    await tryOn(() => writeOutcomes(db, settled), mayPass);
-    return settled.map(() => undefined);
-  });
+  const begin = grouped((mails: ClaimedMail[]) => tryOn(() => beginAll(db, mails), isDeadlock));
+  const record = grouped((settled: SettledMail[]) => writeOutcomes(db, settled));
 
   /**
    * A job: every mail of it that is still to go out. Run again after a crash, it repeats none. It does
@@ -77,9 +58,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
     sendIds: readonly string[],
     traceparent: string | null = null,
   ) {
-    // In this order: what a dead process began in between is then given up, or found to be withdrawn.
-    const mails = await listClaimed(db, orgId, sendIds);
-    const lost = await giveUpBegun(db, orgId, sendIds, unknownOutcome);
+    const { mails, requestIds } = await takeInHand(db, orgId, sendIds);
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
       const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time, traceparent)));
@@ -89,8 +68,9 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       const failure = ends.find(({ status }) => status === 'rejected');
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
-      const requests = [...lost, ...mails].map(({ request_id }) => request_id);
-      await waiting.tell(requests).catch((error: unknown) => log.warn({ err: error }, 'not told'));
+      await waiting
+        .tell(requestIds)
+        .catch((error: unknown) => log.warn({ err: error }, 'not told'));
     }
   }
 
@@ -100,12 +80,17 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
     const since = performance.now() - mail.claimed_ms_ago;
     for (let tries = attempt + 1; ; tries++) {
       const tried = await slots.run(() => tryInSpan(mail, { attempt: tries, signal, job }));
-      if (tried.withdrawn) return mail.id;
-      const left = tried.attempt !== undefined;
-      attempt = tried.attempt ?? attempt;
+      const { beginning } = tried;
+      if (beginning === 'withdrawn') return mail.id;
+      if (beginning && 'keptBack' in beginning) {
+        const keptBack = { status: 'kept_back', why: beginning.keptBack } as const;
+        await record(settledMail(mail, attempt, keptBack));
+        return null;
+      }
+      attempt = beginning?.attempt ?? attempt;
       const settlement = settle(tried.outcome, tries, endsAt - performance.now());
       // A mail that did not get as far as to leave is still claimed, as the row says.
-      if (left || settlement.status !== 'again')
+      if (beginning || settlement.status !== 'again')
         await record(settledMail(mail, attempt, settlement));
       const sinceMs = performance.now() - since;
       const { ms, traceparent } = tried;
@@ -123,26 +108,29 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       () => mailSpan(mailer.server ?? null, { sendId, surveyId, attempt }),
       async (own) => {
         const tried = await tryOnce(mail, signal);
-        own.ended(() => mailEnd(tried.withdrawn ? 'withdrawn' : tried.outcome.kind));
+        own.ended(() =>
+          mailEnd(tried.beginning && !leaves(tried.beginning) ? 'withdrawn' : tried.outcome.kind),
+        );
         return { ...tried, traceparent: own.traceparent };
       },
     );
   }
 
   async function tryOnce(mail: ClaimedMail, signal: AbortSignal) {
-    let [attempt, withdrawn]: [number | undefined, boolean] = [undefined, false];
+    let beginning: Beginning | undefined;
     const began = performance.now();
     const mayLeave = async () => {
-      attempt = await begin(mail);
-      withdrawn = attempt === undefined;
-      return !withdrawn;
+      beginning = await begin(mail);
+      return leaves(beginning);
     };
     const outcome = await mailer.send(mail, { signal, mayLeave });
-    return { outcome, attempt, withdrawn, ms: performance.now() - began };
+    return { outcome, beginning, ms: performance.now() - began };
   }
 
   return { mail };
 }
+
+const leaves = (beginning: Beginning) => beginning !== 'withdrawn' && 'attempt' in beginning;
 
 type Time = { endsAt: number; signal: AbortSignal };
 type Try = { attempt: number; signal: AbortSignal; job: string | null };
@@ -156,26 +144,4 @@ function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): Time {
   const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
   const ms = Math.max(remainingMs - marginMs, remainingMs / 2);
   return { endsAt: performance.now() + ms, signal: AbortSignal.timeout(Math.ceil(ms)) };
-}
-
-/** One statement, but for mails that failed: their months are locked first. */
-async function writeOutcomes(db: Db, settled: readonly SettledMail[]) {
-  const failed = settled.filter(({ status }) => status === 'failed');
-  if (failed.length === 0) return await settleMails(db, settled);
-  await db.begin(async (tx) => {
-    const ids = failed.map(({ id }) => id);
-    await Promise.all([lockMonths(tx, ids), settleMails(tx, settled)]);
-  });
-}
-
-/** What a mail server has said must not be forgotten because Postgres is away, or others stood in the way. */
-async function tryOn<T>(write: () => Promise<T>, mayPass: (error: unknown) => boolean) {
-  for (let waitedMs = 0; ; waitedMs += writeAgainMs) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!mayPass(error) || waitedMs >= writeForMs) throw error;
-      await sleep(writeAgainMs);
-    }
-  }
 }

@@ -20,13 +20,13 @@ export async function loadFacts(
     from unnest(${[...keys]}::text[]) as a (key)
     left join sends claim
       on claim.org_id = ${orgId} and claim.survey_id = ${surveyId} and lower(claim.email) = a.key
-      and claim.status <> 'failed'
+      and claim.holds_place
     left join contacts c
       on c.org_id = ${orgId} and c.survey_id = ${surveyId} and lower(c.email) = a.key
     left join lateral (
       select max(coalesce(settled_at, claimed_at)) as at
       from sends
-      where org_id = ${orgId} and lower(email) = a.key and status <> 'failed'
+      where org_id = ${orgId} and lower(email) = a.key and holds_place
         and claimed_at > now() - make_interval(days => ${frequencyDays}::int)
     ) recent on true`;
 }
@@ -73,12 +73,13 @@ export type SendResult = {
   key: string;
   status: 'claimed' | 'sending' | 'sent' | 'failed' | 'unknown';
   reason: string | null;
+  reason_code: string | null;
 };
 
 /** How the mails of a request stand. */
 export async function listResults(sql: Sql, orgId: string, requestId: string) {
   return await sql<SendResult[]>`
-    select lower(email) as key, status, reason
+    select lower(email) as key, status, reason, reason_code
     from sends
     where org_id = ${orgId} and request_id = ${requestId}`;
 }

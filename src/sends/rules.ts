@@ -119,21 +119,46 @@ function judge(recipient: Recipient, facts: Facts | undefined, days: number | nu
     return duplicate('in_flight', key, 'another request is sending this survey to this address');
   }
   if (facts.claim === 'unknown') return duplicate('unknown_outcome', key, unknownOutcome);
-  if (facts.mailed_or_answered) {
-    return duplicate('already_sent', key, 'this contact already has or answered this survey');
-  }
-  if (facts.unsubscribed) {
-    return duplicate('unsubscribed', key, 'this address has unsubscribed from your surveys');
-  }
-  if (facts.bounced) {
-    return duplicate('bounced', key, 'mail to this address bounced: the mailbox does not exist');
-  }
+  if (facts.mailed_or_answered) return keepBack('answered', key);
+  if (facts.unsubscribed) return keepBack('unsubscribed', key);
+  if (facts.bounced) return keepBack('bounced', key);
   if (facts.recent_at) {
     const on = facts.recent_at.toISOString().slice(0, 10);
     const rule = `at most one survey in ${days} days`;
     return duplicate('frequency', key, `${rule}: this address was sent one on ${on}`);
   }
   return { send: recipient };
+}
+
+/** What may have happened to a contact before its mail left, and forbids it. */
+export type KeptBack = 'unsubscribed' | 'bounced' | 'answered';
+
+export const reasonsToKeepBack = {
+  unsubscribed: {
+    reason_code: 'unsubscribed',
+    reason: 'this address has unsubscribed from your surveys',
+  },
+  bounced: {
+    reason_code: 'bounced',
+    reason: 'mail to this address bounced: the mailbox does not exist',
+  },
+  answered: {
+    reason_code: 'already_sent',
+    reason: 'this contact already has or answered this survey',
+  },
+} as const satisfies Record<KeptBack, { reason_code: ReasonCode; reason: string }>;
+
+const reasonCodesToKeepBack: ReadonlySet<string> = new Set(
+  Object.values(reasonsToKeepBack).map(({ reason_code }) => reason_code),
+);
+
+/** Whether a failed mail was not sent because of a rule: a duplicate then, as if judged before. */
+export const wasKeptBack = (reasonCode: string | null) =>
+  reasonCode !== null && reasonCodesToKeepBack.has(reasonCode);
+
+function keepBack(why: KeptBack, key: string) {
+  const { reason_code, reason } = reasonsToKeepBack[why];
+  return duplicate(reason_code, key, reason);
 }
 
 export const unknownOutcome =

@@ -5,9 +5,15 @@ import { enqueueSpan } from '../platform/conventions.ts';
 import type { Db } from '../platform/db.ts';
 import { inSpan } from '../platform/spans.ts';
 import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';
-import { cancelClaims } from './mailing.queries.ts';
 import { listResults, type SendResult } from './queries.ts';
-import { type Judgement, readContact, type Submitted, unknownOutcome } from './rules.ts';
+import {
+  type Judgement,
+  readContact,
+  type Submitted,
+  unknownOutcome,
+  wasKeptBack,
+} from './rules.ts';
+import { cancelClaims } from './settling.queries.ts';
 import type { Waiting } from './waiting.ts';
 
 export type SendTools = {
@@ -51,7 +57,7 @@ export async function trySend(tools: SendTools, key: WriteKey, wish: Wish) {
   const where = { orgId: key.org_id, surveyId: wish.surveyId };
   const submitted = wish.contacts.map((contact) => readContact(contact, tools.addressOf));
   const judged = await judgeOnly(tools.db, where, submitted);
-  const sent = { status: 'sent', reason: null } as const;
+  const sent = { status: 'sent', reason: null, reason_code: null } as const;
   const results = new Map([...judged.claimed].map((each) => [each, { key: each, ...sent }]));
   return answer(where, judged, resultsOf(submitted, judged, results));
 }
@@ -97,8 +103,11 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
     const reason = 'another request is sending this survey to this address';
     return { status: 'duplicate' as const, reason, reason_code: 'in_flight' };
   }
-  const { status, reason } = results.get(key) ?? { status: 'unknown', reason: null };
+  const { status, reason, reason_code } = results.get(key) ?? noResult;
   if (status === 'sent') return { status };
+  if (reason && reason_code && wasKeptBack(reason_code)) {
+    return { status: 'duplicate' as const, reason, reason_code };
+  }
   if (status === 'failed') {
     return { status, reason: reason ?? 'the mail server refused it', reason_code: 'refused' };
   }
@@ -108,6 +117,8 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
     reason_code: 'unknown_outcome',
   };
 }
+
+const noResult = { status: 'unknown', reason: null, reason_code: null } as const;
 
 function answer({ surveyId }: Where, { contacts }: Claimed, results: Result[]) {
   const count = (status: Result['status']) =>

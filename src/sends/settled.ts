@@ -1,27 +1,42 @@
-import type { ClaimedMail, SettledMail } from './mailing.queries.ts';
-import type { Settlement } from './rules.ts';
+import type { ClaimedMail } from './mailing.queries.ts';
+import { type KeptBack, reasonsToKeepBack, type Settlement } from './rules.ts';
+import type { SettledMail } from './settling.queries.ts';
 
-/** What is written of an attempt at a mail. */
+/** What an outcome makes of a mail's row and of its contact. */
 export function settledMail(
   { id, org_id }: ClaimedMail,
   attempt: number,
-  settlement: Settlement,
+  settlement: Settlement | { status: 'kept_back'; why: KeptBack },
 ): SettledMail {
-  const row = { id, org_id, attempt, reason: null, bounced: false };
+  const row = { id, org_id, attempt, reason: null, reason_code: null, failure_reason: null };
   switch (settlement.status) {
     case 'sent':
       return { ...row, status: 'sent', contact_status: 'sent' };
     case 'again':
-      return { ...row, status: 'claimed', contact_status: 'pending', reason: settlement.reason };
-    case 'unknown':
-      return { ...row, status: 'unknown', contact_status: 'failed', reason: settlement.reason };
+      return { ...row, status: 'claimed', contact_status: 'sending', reason: settlement.reason };
+    case 'unknown': {
+      const words = inWords('unknown_outcome', settlement.reason);
+      return { ...row, status: 'unknown', contact_status: 'failed', ...words };
+    }
     case 'failed': {
       const contact_status = settlement.bounced ? 'bounced' : 'failed';
-      const { reason, bounced } = settlement;
-      return { ...row, status: 'failed', contact_status, reason, bounced };
+      const words = inWords('refused', settlement.reason);
+      return { ...row, status: 'failed', contact_status, ...words };
+    }
+    case 'kept_back': {
+      const contact_status = meanwhile[settlement.why];
+      return { ...row, status: 'failed', contact_status, ...reasonsToKeepBack[settlement.why] };
     }
   }
 }
+
+const inWords = (reason_code: string, reason: string) => ({
+  ...{ reason_code, reason },
+  failure_reason: reason,
+});
+
+/** What a contact has become whose mail waited too long; one that has answered stays "responded". */
+const meanwhile = { unsubscribed: 'unsubscribed', bounced: 'bounced', answered: 'sent' } as const;
 
 type Outcome = 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
 type Ended = {

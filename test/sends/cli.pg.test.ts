@@ -56,8 +56,22 @@ async function story() {
   const send = { ...of, contact_id, email, request_id: randomUUID(), month, claimed_at: at(1) };
   const reason = '554 5.7.1 no';
   await db`insert into sends ${db([
-    { ...send, status: 'failed', reason, reason_code: 'refused', settled_at: at(1) },
-    { ...send, status: 'sent', reason: null, reason_code: null, settled_at: at(2) },
+    {
+      ...send,
+      status: 'failed',
+      holds_place: false,
+      reason,
+      reason_code: 'refused',
+      settled_at: at(1),
+    },
+    {
+      ...send,
+      status: 'sent',
+      holds_place: true,
+      reason: null,
+      reason_code: null,
+      settled_at: at(2),
+    },
   ])}`;
   const opened = { ...of, contact_id, method: 'GET' };
   await db`insert into openings ${db([

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createLog } from '../../src/platform/log.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails, giveUpBegun, settleMails } from '../../src/sends/mailing.queries.ts';
+import { beginMails } from '../../src/sends/mailing.queries.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import { type MailOutcome, readContact } from '../../src/sends/rules.ts';
+import { giveUpBegun, settleMails } from '../../src/sends/settling.queries.ts';
 import { createWaiting } from '../../src/sends/waiting.ts';
 import { testDatabase } from '../support/database.ts';
 import { someoneWaits } from '../support/locks.ts';
@@ -34,7 +35,9 @@ async function claimFor(where: { orgId: string; surveyId: string }, people: numb
   return await claim(db, where, { requestId: randomUUID(), submitted, traceparent: null });
 }
 
-const row = { org_id: '', reason: null, bounced: false } as const;
+const row = {
+  ...{ org_id: '', reason: null, reason_code: null, failure_reason: null },
+} as const;
 const statusOf = async (id: string) =>
   (await db<{ status: string }[]>`select status from sends where id = ${id}`)[0]?.status;
 
@@ -44,7 +47,7 @@ test('the outcome of an earlier attempt, written late, does not let a mail go ou
   const again = {
     ...{ ...row, id, org_id: orgId, attempt: 1 },
     status: 'claimed' as const,
-    contact_status: 'pending' as const,
+    contact_status: 'sending' as const,
   };
   await beginMails(db, sends);
   await settleMails(db, [again]);

@@ -9,7 +9,6 @@ const claimed: ClaimedMail = {
   id: '0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d',
   org_id: '9d3c7f64-1111-4222-8333-444455556666',
   survey_id: '5f0c7f64-1111-4222-8333-444455556666',
-  contact_id: 'c',
   request_id: 'r',
   email: 'Ada@Example.com',
   name: 'Ada',
