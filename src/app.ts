@@ -47,7 +47,7 @@ export type AppTools = {
   outbound: Outbound;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
-  waiting: Waiting;
+  waiting: Pick<Waiting, 'watch'>;
   /** Whether mails land in the built-in mailbox, which then has pages. */
   mailbox: boolean;
   addressOf: (text: string) => string | undefined;

@@ -30,7 +30,7 @@ export type MailingTools = {
   db: Db;
   log: Log;
   mailer: Mailer;
-  waiting: Waiting;
+  waiting: Pick<Waiting, 'tell'>;
   settings: { sendDeadlineSeconds: number };
 };
 

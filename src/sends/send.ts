@@ -14,12 +14,12 @@ import {
   wasKeptBack,
 } from './rules.ts';
 import { cancelClaims } from './settling.queries.ts';
-import type { Waiting } from './waiting.ts';
+import type { Waiting, Watch } from './waiting.ts';
 
 export type SendTools = {
   db: Db;
   pump: () => void;
-  waiting: Waiting;
+  waiting: Pick<Waiting, 'watch'>;
   /** The form an address is kept in; none for what cannot be mailed. */
   addressOf: (text: string) => string | undefined;
   settings: { sendDeadlineSeconds: number };
@@ -39,17 +39,22 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
   const where = { orgId: key.org_id, surveyId: wish.surveyId };
   const submitted = wish.contacts.map((contact) => readContact(contact, tools.addressOf));
   const requestId = randomUUID();
-  const claimed = await inSpan(
-    { traceparent: wish.traceparent, agoMs: 0 },
-    () => enqueueSpan('sends.mail'),
-    ({ traceparent }) => claim(tools.db, where, { requestId, submitted, traceparent }),
-  );
-  tools.pump();
-
-  const known = claimed.claimed.size > 0 ? await waitForAll(tools, where, requestId) : new Map();
-  const results = resultsOf(submitted, claimed, known);
-  sendAnswered.tell({ ...where, results });
-  return answer(where, claimed, results);
+  const watch = tools.waiting.watch(requestId);
+  try {
+    const claimed = await inSpan(
+      { traceparent: wish.traceparent, agoMs: 0 },
+      () => enqueueSpan('sends.mail'),
+      ({ traceparent }) => claim(tools.db, where, { requestId, submitted, traceparent }),
+    );
+    tools.pump();
+    const mails = claimed.claimed.size;
+    const known = await waitForAll(tools, where, { requestId, mails, watch });
+    const results = resultsOf(submitted, claimed, known);
+    sendAnswered.tell({ ...where, results });
+    return answer(where, claimed, results);
+  } finally {
+    watch.end();
+  }
 }
 
 /** What a send would do: the same judgement and the same answer, nothing written, nothing sent. */
@@ -64,19 +69,28 @@ export async function trySend(tools: SendTools, key: WriteKey, wish: Wish) {
 
 type Results = ReadonlyMap<string, SendResult>;
 
+type Wait = { requestId: string; mails: number; watch: Watch };
+
 /** After the deadline, what nobody has begun is taken back, and what is on its way has no outcome yet. */
-async function waitForAll(tools: SendTools, where: Where, requestId: string): Promise<Results> {
+async function waitForAll(
+  tools: SendTools,
+  { orgId }: Where,
+  { requestId, mails, watch }: Wait,
+): Promise<Results> {
+  if (mails === 0) return new Map();
   const endsAt = Date.now() + tools.settings.sendDeadlineSeconds * 1000;
-  for (;;) {
+  for (let enough = mails; ; ) {
     const remaining = endsAt - Date.now();
-    const news = tools.waiting.nextNews(requestId, remaining);
-    const results = await listResults(tools.db, where.orgId, requestId);
-    if (results.every(({ status }) => isFinal(status))) return byKey(results);
+    await watch.until(enough, remaining);
+    const told = watch.told();
+    const results = await listResults(tools.db, orgId, requestId);
+    const open = results.filter(({ status }) => !isFinal(status)).length;
+    if (open === 0) return byKey(results);
     if (remaining <= 0) break;
-    await news;
+    enough = told + open;
   }
-  await cancelClaims(tools.db, where.orgId, requestId, 'not sent within the time of the request');
-  return byKey(await listResults(tools.db, where.orgId, requestId));
+  await cancelClaims(tools.db, orgId, requestId, 'not sent within the time of the request');
+  return byKey(await listResults(tools.db, orgId, requestId));
 }
 
 const isFinal = (status: SendResult['status']) => status !== 'claimed' && status !== 'sending';

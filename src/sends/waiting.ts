@@ -6,35 +6,63 @@ const lookAgainMs = 1000;
 
 export type Waiting = Awaited<ReturnType<typeof createWaiting>>;
 
+/** What a request hears of its mails while it waits for them. */
+export type Watch = {
+  /** How many of them have been told of. */
+  told: () => number;
+  /** Resolves when so many have, after a second at the latest, or when the time is over. */
+  until: (mails: number, remainingMs: number) => Promise<void>;
+  end: () => void;
+};
+
 /**
- * Tells a waiting request that some of its mails have an outcome: directly in this process, and by one
- * notification a job where the request waits in another.
+ * Tells a waiting request how many of its mails a job is done with: directly in this process, and by one
+ * notification a job where the request waits in another. The request then looks once, not at every job.
  */
 export async function createWaiting({ db, log }: { db: Db; log: Log }) {
-  const waiting = new Map<string, () => void>();
-  const wake = (requestId: string) => waiting.get(requestId)?.();
+  const watches = new Map<string, (mails: number) => void>();
 
-  const listening = await db.listen(channel, wake).catch((error: unknown) => {
+  const hear = (payload: string) => {
+    const [requestId = '', mails] = payload.split(' ');
+    watches.get(requestId)?.(Number(mails));
+  };
+  const listening = await db.listen(channel, hear).catch((error: unknown) => {
     log.warn({ err: error }, 'waiting requests look for themselves: no notifications');
   });
 
-  /** Resolves when something has settled, after a second at the latest, or when the time is over. */
-  function nextNews(requestId: string, remainingMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        waiting.delete(requestId);
-        resolve();
-      };
-      const timer = setTimeout(done, Math.min(lookAgainMs, Math.max(remainingMs, 0)));
-      waiting.set(requestId, done);
+  /** From before the claims are committed: what is told before that is told to nobody. */
+  function watch(requestId: string): Watch {
+    let told = 0;
+    let enough = Number.POSITIVE_INFINITY;
+    let heardEnough = () => {};
+    watches.set(requestId, (mails) => {
+      told += mails;
+      if (told >= enough) heardEnough();
     });
+    return {
+      told: () => told,
+      until(mails, remainingMs) {
+        if (told >= mails || remainingMs <= 0) return Promise.resolve();
+        return new Promise((resolve) => {
+          const timer = setTimeout(resolve, Math.min(lookAgainMs, remainingMs));
+          enough = mails;
+          heardEnough = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      },
+      end: () => watches.delete(requestId),
+    };
   }
 
-  async function tell(requestIds: Iterable<string>) {
+  /** One id for each mail that a job is done with. */
+  async function tell(requestIds: readonly string[]) {
     for (const requestId of new Set(requestIds)) {
-      if (waiting.has(requestId)) wake(requestId);
-      else await db.notify(channel, requestId);
+      const mails = requestIds.filter((each) => each === requestId).length;
+      const hears = watches.get(requestId);
+      if (hears) hears(mails);
+      else await db.notify(channel, `${requestId} ${mails}`);
     }
   }
 
@@ -42,5 +70,5 @@ export async function createWaiting({ db, log }: { db: Db; log: Log }) {
     await listening?.unlisten().catch(() => {});
   };
 
-  return { nextNews, tell, stop };
+  return { watch, tell, stop };
 }

@@ -36,7 +36,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     outbound: subscriber(200).outbound,
     judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
-    waiting: { nextNews: async () => {}, tell: async () => {}, stop: async () => {} },
+    waiting: { watch: () => ({ told: () => 0, until: async () => {}, end: () => {} }) },
     mailbox: true,
     addressOf: keptAddress,
     excerpt: redactedExcerpt,

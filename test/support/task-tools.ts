@@ -14,7 +14,7 @@ export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';
   const pump = () => {};
-  const waiting = { nextNews: async () => {}, tell: async () => {}, stop: async () => {} };
+  const waiting = { tell: async () => {} };
   const transport = createMailbox(db);
   const mailer = createMailer({
     ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
