@@ -44,20 +44,22 @@ export function surveyMail({ survey, organization, publicUrl }: SurveyMail): Mes
 
 type Recipient = { sendId: string; email: string; name: string | null; token: string };
 
-/** What one contact's mail has of its own. The Message-ID is the same however often it is tried. */
-export function surveyFilling(mail: SurveyMail, { sendId, ...contact }: Recipient, date: Date) {
-  const name = contact.name === null ? null : oneLine(contact.name) || null;
-  const filling: Filling = {
-    to: { name, address: contact.email },
-    messageId: `${sendId}@${new URL(mail.publicUrl).hostname.replace(/[[\]]/g, '')}`,
-    date,
-    slots: {
-      token: contact.token,
-      email: contact.email,
-      greeting: mailTexts(mail.survey.language).greeting(name),
-    },
+/**
+ * What one contact's mail of a survey has of its own. The Message-ID is the same however often it is
+ * tried.
+ */
+export function surveyFillings({ survey, publicUrl }: SurveyMail) {
+  const host = new URL(publicUrl).hostname.replace(/[[\]]/g, '');
+  const { greeting } = mailTexts(survey.language);
+  return ({ sendId, ...contact }: Recipient, date: Date): Filling => {
+    const name = contact.name === null ? null : oneLine(contact.name) || null;
+    return {
+      to: { name, address: contact.email },
+      messageId: `${sendId}@${host}`,
+      date,
+      slots: { token: contact.token, email: contact.email, greeting: greeting(name) },
+    };
   };
-  return filling;
 }
 
 function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {

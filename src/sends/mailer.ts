@@ -5,7 +5,7 @@ import type { DkimSigner } from '../platform/mail/dkim.ts';
 import type { MailOutcome as Sent } from '../platform/mail/outcome.ts';
 import type { Envelope, Leaving } from '../platform/mail/smtp.ts';
 import { remembering } from '../platform/remember.ts';
-import { type SurveyMail, surveyFilling, surveyMail } from './mail.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from './mail.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import type { MailOutcome } from './rules.ts';
 
@@ -32,18 +32,28 @@ const mostTemplates = 200;
 export function createMailer(tools: Tools) {
   const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
   // A survey that was changed is another argument.
-  const templateFor = remembering(mostTemplates, (mail: SurveyMail) => compose(surveyMail(mail)));
+  const letterFor = remembering(mostTemplates, (mail: SurveyMail) => ({
+    from: mailableAddress(mail.survey.from_email),
+    fill: compose(surveyMail(mail)),
+    filling: surveyFillings(mail),
+  }));
+  // The mails of a job share the words of their survey.
+  const letters = new WeakMap<ClaimedMail['survey'], ReturnType<typeof letterFor>>();
+
+  function letterOf(claimed: ClaimedMail) {
+    const letter = letters.get(claimed.survey) ?? letterFor(mailOf(claimed, publicUrl));
+    letters.set(claimed.survey, letter);
+    return letter;
+  }
 
   async function send(claimed: ClaimedMail, leaving: Leaving = {}): Promise<MailOutcome> {
+    const letter = letterOf(claimed);
     const to = mailableAddress(claimed.email);
-    const from = bounceDomain
-      ? returnPath(claimed.id, bounceDomain)
-      : mailableAddress(claimed.survey.from_email);
+    const from = bounceDomain ? returnPath(claimed.id, bounceDomain) : letter.from;
     if (!to) return undeliverable('the address cannot be mailed to');
     if (!from) return undeliverable('the sender address of the survey cannot be mailed from');
-    const mail = mailOf(claimed, publicUrl);
-    const recipient = { sendId: claimed.id, email: to, name: claimed.name, token: claimed.token };
-    const message = templateFor(mail)(surveyFilling(mail, recipient, new Date()));
+    const { id: sendId, name, token } = claimed;
+    const message = letter.fill(letter.filling({ sendId, email: to, name, token }, new Date()));
     const signed = dkim ? await dkim(message) : message;
     return judged(await transport.send({ from, to }, signed, leaving));
   }

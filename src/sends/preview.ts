@@ -2,7 +2,7 @@ import PostalMime from 'postal-mime';
 import { notFound } from '../errors.ts';
 import type { Sql } from '../platform/db.ts';
 import { compose } from '../platform/mail/compose.ts';
-import { surveyFilling, surveyMail } from './mail.ts';
+import { surveyFillings, surveyMail } from './mail.ts';
 import { findMailed } from './preview.queries.ts';
 
 /** Somebody who is nobody: the links in a preview lead to no contact. */
@@ -21,7 +21,7 @@ export async function previewMail(
   const mailed = await findMailed(sql, surveyId);
   if (!mailed) throw notFound('survey');
   const mail = { ...mailed, publicUrl };
-  const raw = compose(surveyMail(mail))(surveyFilling(mail, reader, new Date()));
+  const raw = compose(surveyMail(mail))(surveyFillings(mail)(reader, new Date()));
   const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
   return { subject, text, html };
 }

@@ -4,7 +4,7 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { compose } from '../../src/platform/mail/compose.ts';
 import { readSmtpUrl } from '../../src/platform/mail/settings.ts';
 import { createSmtpPool } from '../../src/platform/mail/smtp.ts';
-import { type SurveyMail, surveyFilling, surveyMail } from '../../src/sends/mail.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from '../../src/sends/mail.ts';
 
 /**
  * What a mail costs before Postgres comes in: filling its template, and the pool against nodemailer's
@@ -29,10 +29,10 @@ const mail: SurveyMail = {
   publicUrl: 'https://ask.example',
 };
 const fill = compose(surveyMail(mail));
+const filling = surveyFillings(mail);
 const filled = (n: number) =>
   fill(
-    surveyFilling(
-      mail,
+    filling(
       { sendId: `0b6f8f0e-${n}`, email: `ada${n}@example.com`, name: 'Zoë Łukasz', token: `t${n}` },
       new Date(),
     ),

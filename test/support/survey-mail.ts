@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime';
 import { compose } from '../../src/platform/mail/compose.ts';
-import { type SurveyMail, surveyFilling, surveyMail } from '../../src/sends/mail.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from '../../src/sends/mail.ts';
 
 type Own = {
   survey?: Partial<SurveyMail['survey']>;
@@ -34,7 +34,7 @@ export async function arrivedMail({ survey, organization, name = 'Ada' }: Own = 
     publicUrl: 'https://ask.example',
   };
   const contact = { sendId, email: 'ada@example.com', name, token: 'tok_1' };
-  const filling = surveyFilling(mail, contact, new Date('2026-03-01T08:09:10Z'));
+  const filling = surveyFillings(mail)(contact, new Date('2026-03-01T08:09:10Z'));
   const raw = compose(surveyMail(mail))(filling);
   const { text = '', html = '', ...rest } = await PostalMime.parse(raw);
   return { ...rest, text, html, raw };

@@ -1,15 +1,21 @@
-import type { Readable, Writable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { type MailOutcome, outcomeOf, type SmtpError, tidy } from './outcome.ts';
+import { type Conversation, converse } from './conversation.ts';
+import { type MailOutcome, outcomeOf, type SmtpError } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
+import { type Abilities, type Envelope, transact } from './transaction.ts';
 
-export type Envelope = { from: string; to: string };
+export type { Envelope } from './transaction.ts';
 
 /** Where a test may stop the world: before anything of a message is said, and after its 250. */
 export type Stage = 'before_data' | 'after_accepted';
 export type OnStage = (stage: Stage) => void | Promise<void>;
 
-export type Connection = { smtp: SMTPConnection; messages: number };
+export type Connection = {
+  smtp: SMTPConnection;
+  server: Conversation;
+  abilities: Abilities;
+  messages: number;
+};
 export type Opened = { connection: Connection } | { failure: MailOutcome };
 
 /** Connects, greets, encrypts and logs in, or says what went wrong. */
@@ -19,14 +25,16 @@ export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Open
   smtp.on('error', () => {});
   const attempt = new Promise<Opened>((resolve) => {
     const fail = (error: SmtpError) => {
-      resolve({ failure: outcomeOf(error, false) });
+      resolve({ failure: outcomeOf(error) });
       smtp.close();
     };
-    const done = () => resolve({ connection: { smtp, messages: 0 } });
     smtp.once('error', fail);
     smtp.once('end', () => fail(new Error('the server closed the connection')));
     smtp.connect((error) => {
       if (error) return fail(error);
+      const abilities = readAbilities(smtp.lastServerResponse || '');
+      const done = () =>
+        resolve({ connection: { smtp, server: converse(smtp), abilities, messages: 0 } });
       if (!settings.auth) return done();
       smtp.login(settings.auth, (refused) => (refused ? fail(refused) : done()));
     });
@@ -39,48 +47,32 @@ function giveUpOpening(smtp: SMTPConnection, reason: string): Opened {
   return { failure: { kind: 'lost', reason } };
 }
 
+/** What its answer to EHLO says that the server can do. */
+const readAbilities = (ehlo: string): Abilities => {
+  const size = /^250[ -]SIZE(?: +(\d+))?/im.exec(ehlo);
+  return {
+    pipelining: /^250[ -]PIPELINING\b/im.test(ehlo),
+    size: size !== null,
+    largest: Number(size?.[1] ?? 0) || null,
+  };
+};
+
 type Message = { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined };
 
-/** One message over an open connection. The connection is closed unless the server is at ease. */
+/** One message over an open connection, which is closed if the server does not keep to the protocol. */
 export function transmit(
-  { smtp }: Connection,
+  { smtp, server, abilities }: Connection,
   { envelope, bytes, signal }: Message,
   settings: SmtpSettings,
 ): Promise<MailOutcome> {
-  const content = contentOf(bytes);
-  const attempt = new Promise<MailOutcome>((resolve) => {
-    const { from, to } = envelope;
-    smtp.send({ from, to: [to], size: bytes.length }, content.source, (error, info) => {
-      if (error) return resolve(outcomeOf(error, content.dotSent()));
-      resolve({ kind: 'accepted', response: tidy(info.response) });
-    });
-  });
+  const message = { envelope, bytes, dot: { said: false } };
   const giveUp = (reason: string): MailOutcome => {
-    const kind = content.dotSent() ? 'unknown' : 'lost';
+    const kind = message.dot.said ? 'unknown' : 'lost';
     smtp.close();
     return { kind, reason };
   };
+  const attempt = transact(server, abilities, message);
   return bounded(attempt, { settings, signal, giveUp });
-}
-
-/**
- * The message as something that nodemailer pipes into its dot-stuffing stream. A Buffer would do, but
- * this way we hold that stream, and its state says whether the final dot has been handed to the socket:
- * it has ended its input and nothing is left in it.
- */
-function contentOf(bytes: Buffer) {
-  let stuffing: (Writable & { readableLength: number }) | undefined;
-  const source = {
-    pipe(target: Writable & { readableLength: number }) {
-      stuffing = target;
-      target.write(bytes);
-      target.end();
-    },
-  };
-  return {
-    source: source as unknown as Readable,
-    dotSent: () => stuffing?.writableFinished === true && stuffing.readableLength === 0,
-  };
 }
 
 type Bounds<T> = {

@@ -13,19 +13,18 @@ type Refused = { kind: 'refused'; code: number; enhanced: string | null; respons
 /** What nodemailer's connection puts on its errors. */
 export type SmtpError = Error & {
   code?: string | undefined;
-  command?: string | undefined;
   response?: string | undefined;
   responseCode?: number | undefined;
 };
 
-/** What a failed attempt means, given whether the final dot had gone out by then. */
-export function outcomeOf(error: SmtpError, dotSent: boolean): MailOutcome {
-  const code = error.responseCode ?? 0;
-  if (code >= 400 && code <= 599) return refusal(error, code);
-  if (dotSent) return { kind: 'unknown', reason: wordsOf(error) };
-  if (error.code === 'EMESSAGE') return tooLarge(error);
-  return { kind: 'lost', reason: wordsOf(error) };
+/** What it means that no connection could be had. */
+export function outcomeOf(error: SmtpError): MailOutcome {
+  const { response, responseCode: code } = error;
+  if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message });
+  return { kind: 'lost', reason: tidy(error.message) || error.code || 'the connection failed' };
 }
+
+export const isRefusal = (code: number) => code >= 400 && code <= 599;
 
 /** Whether the server asks for less: 421 too busy or too many connections, 454 try later. */
 export const asksForLess = (outcome: MailOutcome) =>
@@ -35,32 +34,28 @@ export const asksForLess = (outcome: MailOutcome) =>
 export const leavesConnectionUsable = (outcome: MailOutcome) =>
   outcome.kind === 'accepted' || (outcome.kind === 'refused' && outcome.code !== 421);
 
-function refusal(error: SmtpError, code: number): MailOutcome {
-  const response = tidy(error.response ?? error.message);
+/** What a server says no with. Only where the recipient is named: 5.1.x at MAIL is about the sender. */
+export function refusal(
+  { code, text }: { code: number; text: string },
+  atRecipient = false,
+): MailOutcome {
+  const response = tidy(text);
   const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? null;
   const refused = { kind: 'refused', code, enhanced, response } as const;
   if (code < 500) return { ...refused, permanent: false };
-  // Only where the recipient is named: 5.1.x at MAIL FROM is about the sender.
-  const unknownMailbox = error.command === 'RCPT TO' && /^5\.1\./.test(enhanced ?? '');
+  const unknownMailbox = atRecipient && /^5\.1\./.test(enhanced ?? '');
   return { ...refused, permanent: true, unknownMailbox };
 }
 
 /** The server said how much it takes, so this was not even tried. */
-function tooLarge(error: SmtpError): MailOutcome {
-  const response = tidy(error.message);
-  return {
-    kind: 'refused',
-    permanent: true,
-    unknownMailbox: false,
-    code: 552,
-    enhanced: '5.3.4',
-    response,
-  };
-}
-
-function wordsOf(error: SmtpError): string {
-  return tidy(error.message) || error.code || 'the connection failed';
-}
+export const tooLarge = (most: number): MailOutcome => ({
+  kind: 'refused',
+  permanent: true,
+  unknownMailbox: false,
+  code: 552,
+  enhanced: '5.3.4',
+  response: `the message is larger than the ${most} bytes that the server takes`,
+});
 
 const longestResponse = 500;
 

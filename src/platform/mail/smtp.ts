@@ -85,7 +85,7 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
     const { smtp } = connection;
     if (smtp.destroyed) return;
     const spent = connection.messages >= settings.messagesPerConnection || closing.signal.aborted;
-    if (spent && outcome.kind === 'accepted') return smtp.quit();
+    if (spent && outcome.kind === 'accepted') return leave(connection);
     if (spent || !leavesConnectionUsable(outcome)) return smtp.close();
     if (outcome.kind === 'accepted' || (await resets(connection))) idle.put(connection);
   }
@@ -131,16 +131,16 @@ function feeling(outcome: MailOutcome | undefined) {
 }
 
 /** After a refusal the server may still be inside that message's transaction. */
-function resets({ smtp }: Connection): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const ended = () => resolve(false);
-  smtp.once('end', ended);
-  smtp.reset((error) => {
-    smtp.off('end', ended);
-    if (error) smtp.close();
-    resolve(!error);
-  });
-  return promise;
+async function resets({ server }: Connection): Promise<boolean> {
+  const reply = await server.say('RSET')[0]!;
+  const done = 'code' in reply && reply.code >= 200 && reply.code <= 299;
+  if (!done) server.close();
+  return done;
+}
+
+/** Ends a session as the protocol wants it: the server closes, or we after it has answered. */
+function leave({ server }: Connection) {
+  void server.say('QUIT')[0]!.then(server.close);
 }
 
 /** Connections that wait for their next message, the freshest first. */
@@ -150,16 +150,16 @@ function createIdle() {
     clearTimeout(timers.get(connection));
     return timers.delete(connection);
   };
-  const leave = (connection: Connection) => {
+  const quit = (connection: Connection) => {
     remove(connection);
-    connection.smtp.quit();
+    leave(connection);
   };
   return {
     size: () => timers.size,
     /** Forgets a connection that ends, whoever ends it. */
     watch: (connection: Connection) => connection.smtp.once('end', () => remove(connection)),
     put(connection: Connection) {
-      timers.set(connection, setTimeout(leave, idleMs, connection).unref());
+      timers.set(connection, setTimeout(quit, idleMs, connection).unref());
     },
     take(): Connection | undefined {
       const freshest = [...timers.keys()].at(-1);
@@ -167,7 +167,7 @@ function createIdle() {
       return freshest;
     },
     empty() {
-      for (const connection of timers.keys()) leave(connection);
+      for (const connection of timers.keys()) quit(connection);
     },
   };
 }

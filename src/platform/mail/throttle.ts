@@ -19,19 +19,27 @@ export function createThrottle(options: Options): Throttle {
   let [limit, underWay, nextStart, pausedUntil, pauseMs] = [connections, 0, 0, 0, firstPauseMs];
   let timer: NodeJS.Timeout | undefined;
 
+  /** Until the next may start; for ever while as many are under way as may be. */
+  const waitMs = () => {
+    if (underWay >= Math.floor(limit)) return Number.POSITIVE_INFINITY;
+    return Math.max(nextStart, pausedUntil) - performance.now();
+  };
+
+  const start = () => {
+    if (messagesPerSecond)
+      nextStart = Math.max(nextStart, performance.now() - pacingSlackMs) + 1000 / messagesPerSecond;
+    underWay += 1;
+  };
+
   const admit = () => {
     clearTimeout(timer);
     for (const enter of waiting) {
-      if (underWay >= Math.floor(limit)) return;
-      const wait = Math.max(nextStart, pausedUntil) - performance.now();
+      const wait = waitMs();
       if (wait > 0) {
-        timer = setTimeout(admit, Math.ceil(wait));
+        if (Number.isFinite(wait)) timer = setTimeout(admit, Math.ceil(wait));
         return;
       }
-      if (messagesPerSecond)
-        nextStart =
-          Math.max(nextStart, performance.now() - pacingSlackMs) + 1000 / messagesPerSecond;
-      underWay += 1;
+      start();
       waiting.delete(enter);
       enter(true);
     }
@@ -54,6 +62,10 @@ export function createThrottle(options: Options): Throttle {
   return {
     enter(signal) {
       if (signal?.aborted) return Promise.resolve(false);
+      if (waiting.size === 0 && waitMs() <= 0) {
+        start();
+        return Promise.resolve(true);
+      }
       return new Promise((resolve) => {
         const enter = (entered: boolean) => {
           signal?.removeEventListener('abort', abort);
