@@ -7,12 +7,13 @@ type Part = ReturnType<Sql>;
 
 /**
  * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
- * status, the reason, and when it was sent. Who has answered or unsubscribed meanwhile stays so.
+ * status, the reason, and when it was sent. Who has answered or unsubscribed meanwhile stays so, and who
+ * has that status already keeps its reason.
  */
 export const markSettled = (sql: Sql, outcomes: Part) => sql`
   update contacts c
   set status = case when c.status in ('responded', 'unsubscribed') then c.status else s.status end,
-      failure_reason = s.reason,
+      failure_reason = coalesce(s.reason, case when c.status = s.status then c.failure_reason end),
       sent_at = coalesce(c.sent_at, s.sent_at),
       updated_at = now()
   from (

@@ -140,7 +140,7 @@ test('a filled message reads exactly as nodemailer’s own full composition of t
   );
 });
 
-test('every line is short, ends with CRLF and is ASCII, whatever the names', () => {
+test('every line is short, ends with CRLF, begins with no dot and is ASCII, whatever the names', () => {
   fc.assert(
     fc.property(text, name, (text, name) => {
       const message = compose({ ...template, text: `${text}${slot('name')}${text}` })({
@@ -150,6 +150,7 @@ test('every line is short, ends with CRLF and is ASCII, whatever the names', () 
       }).toString('latin1');
       assert.match(message, /^[\t\r\n\x20-\x7e]*$/);
       assert.doesNotMatch(message, /[^\r]\n|\r[^\n]/);
+      assert.doesNotMatch(message, /^\./m);
       const [head = '', ...body] = message.split('\r\n\r\n');
       for (const line of body.join('\r\n\r\n').split('\r\n')) assert.ok(line.length <= 76, line);
       for (const line of head.split('\r\n')) assert.ok(line.length <= 998, line);

@@ -49,11 +49,15 @@ function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>
 
 const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
 
-// One less than allowed, because a soft line break may follow.
-const longestLine = 75;
+// Of the 76 allowed: a soft line break may follow, and a dot may take two more.
+const longestLine = 73;
 
+/** No line begins with a dot: it would have to be doubled on the way, and not everybody undoes that. */
 const quotedPrintable = (text: string) =>
-  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), longestLine);
+  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), longestLine).replace(
+    /^\./gm,
+    '=2E',
+  );
 
 const escapes: Record<string, string> = {
   '&': '&amp;',

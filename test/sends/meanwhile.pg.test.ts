@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { WriteKey } from '../../src/keys/authenticate.ts';
+import type { Sql } from '../../src/platform/db.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
+import { sendSurvey } from '../../src/sends/send.ts';
+import { suppress } from '../../src/sends/unsubscribe.ts';
+import { createWaiting } from '../../src/sends/waiting.ts';
+import { testDatabase } from '../support/database.ts';
+import { someoneWaits } from '../support/locks.ts';
+import { makeOrganization, makeSurvey } from '../support/make.ts';
+
+// What happens to a contact between the claim of its mail and the outcome.
+
+const { db } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const waiting = await createWaiting({ db, log });
+after(() => waiting.stop());
+
+type Scene = { orgId: string; email: string };
+type Happens = (sql: Sql, scene: Scene) => Promise<unknown>;
+
+const unsubscribes: Happens = (sql, who) =>
+  suppress(sql, who, { kind: 'unsubscribed', detail: null });
+const bounces: Happens = (sql, who) =>
+  suppress(sql, who, { kind: 'bounced', detail: '5.1.1 no such user' });
+const answers: Happens = (sql, { orgId, email }) => sql`
+  update contacts set status = 'responded', responded_at = now()
+  where org_id = ${orgId} and email = ${email}`;
+
+/** One person is sent a survey; the mail is claimed when `claimed` runs, and the server asked for `accept`. */
+async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happens }) {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId);
+  const scene = { orgId, email: 'ann@people.test' };
+  let mails = 0;
+  const mailer: Mailer = {
+    concurrency: 1,
+    async send(_, { mayLeave }) {
+      if (!(await mayLeave())) return { kind: 'transient', response: 'withdrawn' };
+      mails += 1;
+      await accept?.(db, scene);
+      return { kind: 'accepted', response: '250 ok' };
+    },
+  };
+  const settings = { sendDeadlineSeconds: 30 };
+  const mailing = createMailing({ db, log, mailer, waiting, settings });
+  const runJobs = async () => {
+    await claimed?.(db, scene);
+    const jobs = await db<{ payload: { org_id: string; send_ids: string[] } }[]>`
+      delete from outbox where payload ->> 'org_id' = ${orgId} returning payload`;
+    for (const { payload } of jobs) await mailing.mail(payload.org_id, payload.send_ids);
+  };
+  let jobs: Promise<void> | undefined;
+  const pump = () => {
+    jobs = runJobs();
+  };
+  const key = { id: orgId, org_id: orgId, permission: 'write' } as WriteKey;
+  const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
+  const tools = { db, pump, waiting, isAddress: () => true, settings };
+  const { results } = await sendSurvey(tools, key, wish);
+  await jobs;
+  const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`
+    select status, failure_reason, sent_at is not null as sent from contacts where org_id = ${orgId}`;
+  const [usage] = await db<{ used: number }[]>`select used from send_usage where org_id = ${orgId}`;
+  const { status, reason_code } = results[0]!;
+  return { mails, result: [status, reason_code], contact: { ...contact }, used: usage?.used };
+}
+
+const meanwhile: [what: string, happens: Happens, code: string, status: string][] = [
+  ['unsubscribes', unsubscribes, 'unsubscribed', 'unsubscribed'],
+  ['bounces', bounces, 'bounced', 'bounced'],
+  ['answers', answers, 'already_sent', 'responded'],
+];
+
+for (const [what, happens, code, status] of meanwhile) {
+  test(`who ${what} after the claim is not mailed, and the month gets the mail back`, async () => {
+    const { mails, result, contact, used } = await sendOne({ claimed: happens });
+    assert.equal(mails, 0);
+    assert.deepEqual(result, ['duplicate', code]);
+    assert.equal(contact.status, status);
+    assert.equal(contact.sent, false);
+    assert.equal(used, 0);
+  });
+}
+
+test('who bounced meanwhile keeps the reason', async () => {
+  const { contact } = await sendOne({ claimed: bounces });
+  assert.equal(contact.failure_reason, '5.1.1 no such user');
+});
+
+test('who was kept back and subscribes again stands as one that was not mailed', async () => {
+  const { contact } = await sendOne({ claimed: unsubscribes });
+  assert.equal(contact.failure_reason, null);
+});
+
+/** What happens is written, and committed only while the outcome of the mail waits for it. */
+const whileSettling =
+  (happens: Happens): Happens =>
+  async (_, scene) => {
+    const written = Promise.withResolvers<void>();
+    void db.begin(async (tx) => {
+      await happens(tx, scene);
+      written.resolve();
+      await someoneWaits(db);
+    });
+    await written.promise;
+  };
+
+for (const [what, happens, status] of [
+  ['unsubscribes', unsubscribes, 'unsubscribed'],
+  ['answers', answers, 'responded'],
+] as const) {
+  test(`who ${what} while the outcome is being written stays so, and was sent the mail`, async () => {
+    const { result, contact } = await sendOne({ accept: whileSettling(happens) });
+    assert.deepEqual(result, ['sent', undefined]);
+    assert.deepEqual(contact, { status, failure_reason: null, sent: true });
+  });
+}
+
+test('a contact whose mail is claimed shows as sending', async () => {
+  const seen: string[] = [];
+  await sendOne({
+    claimed: async (sql, { orgId }) => {
+      const rows = await sql<{ status: string }[]>`
+        select status from contacts where org_id = ${orgId}`;
+      seen.push(...rows.map(({ status }) => status));
+    },
+  });
+  assert.deepEqual(seen, ['sending']);
+});
