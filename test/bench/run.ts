@@ -7,12 +7,14 @@ import { reads } from './reads.ts';
 import { keep, machine, type Section, text } from './report.ts';
 import { sends } from './sends.ts';
 import { telemetry } from './telemetry.ts';
+import { steady } from './steady.ts';
 
 /** Measures the service beside its floors. A word on the command line chooses one part. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   reads,
   answers,
   sends,
+  steady,
   deliveries,
   analysis,
   telemetry,
