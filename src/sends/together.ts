@@ -20,7 +20,10 @@ export function createSlots(most: number) {
 
 type Waiter<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
 
-/** Collects calls while one group is being written, and writes them as the next. */
+/**
+ * Collects calls while one group is being written, and writes them as the next. The first group waits for
+ * what else this turn of the event loop brings.
+ */
 export function grouped<In, Out>(write: (items: In[]) => Promise<Out[]>) {
   const gathered: Waiter<In, Out>[] = [];
   let writing = false;
@@ -42,6 +45,6 @@ export function grouped<In, Out>(write: (items: In[]) => Promise<Out[]>) {
   return (item: In) =>
     new Promise<Out>((resolve, reject) => {
       gathered.push({ item, resolve, reject });
-      if (!writing) queueMicrotask(() => void (writing || writeAll()));
+      if (!writing) setImmediate(() => void (writing || writeAll()));
     });
 }
