@@ -239,7 +239,7 @@ test('421 and 454 halve what is under way at once, and acceptance earns it back'
   let busy = true;
   const server = await scriptedSmtp({ MAIL: () => (busy ? '454 4.7.0 slower' : '250 ok') });
   const settings = settingsFor(server.url, { connections: 8 });
-  await using pool = closing(createSmtpPool(settings, { firstPauseMs: 20 }));
+  await using pool = closing(createSmtpPool(settings, { firstPauseMs: 300 }));
   await Promise.all(Array.from({ length: 8 }, () => pool.send(envelope, message)));
   assert.equal(pool.state().limit, 4);
   busy = false;
