@@ -6,8 +6,8 @@ import { deliveries } from './deliveries.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section, text } from './report.ts';
 import { sends } from './sends.ts';
-import { telemetry } from './telemetry.ts';
 import { steady } from './steady.ts';
+import { telemetry } from './telemetry.ts';
 
 /** Measures the service beside its floors. A word on the command line chooses one part. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
