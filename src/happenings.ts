@@ -40,7 +40,8 @@ export const mailed = happening<{
   sendId: string;
   attempt: number;
   outcome: 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
-  ms: number;
+  /** Nothing for a mail that ended without an attempt: given up after a crash, or cancelled. */
+  ms: number | null;
   /** Since the mail was claimed. */
   sinceMs: number;
   traceparent: string | null;

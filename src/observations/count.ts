@@ -69,14 +69,20 @@ export const counts = {
   ],
 } satisfies { [Name in keyof typeof sources]: (facts: Facts<(typeof sources)[Name]>) => Count[] };
 
-type Attempt = { outcome: string; ms: number; sinceMs: number | null };
+type Attempt = { outcome: string; ms: number | null; sinceMs: number | null };
 
-/** An attempt that is not followed by another ends its delivery. One of a test event ends none. */
+/**
+ * An attempt that is not followed by another ends its delivery. One of a test event ends none. What ended
+ * without an attempt is counted among the ends alone.
+ */
 function attempt(channel: 'webhook' | 'mail', { outcome, ms, sinceMs }: Attempt): Count[] {
-  const tried = [
-    one('askback_delivery_attempts_total', { channel, outcome }),
-    seconds('askback_delivery_attempt_duration_seconds', ms, { channel }),
-  ];
+  const tried =
+    ms === null
+      ? []
+      : [
+          one('askback_delivery_attempts_total', { channel, outcome }),
+          seconds('askback_delivery_attempt_duration_seconds', ms, { channel }),
+        ];
   if (outcome === 'retry' || sinceMs === null) return tried;
   return [
     ...tried,

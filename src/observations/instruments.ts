@@ -31,7 +31,7 @@ export const tasks = names<keyof Jobs>({
   'webhooks.retire': 1,
   'webhooks.tell_deactivation': 1,
 });
-const mailReasons = names<ReasonCode | 'refused' | ''>({
+const mailReasons = names<ReasonCode | 'refused' | 'deadline' | ''>({
   '': 1,
   invalid_email: 1,
   invalid_contact: 1,
@@ -43,6 +43,7 @@ const mailReasons = names<ReasonCode | 'refused' | ''>({
   bounced: 1,
   frequency: 1,
   refused: 1,
+  deadline: 1,
 });
 /** What OpenTelemetry calls a method that HTTP does not know. */
 export const otherMethod = '_OTHER';

@@ -19,7 +19,7 @@ export function writeLines(log: Log): () => void {
     }),
     mailed.hear(({ attempt, outcome, ms, traceparent, ...told }) => {
       const ids = { send_id: told.sendId, survey_id: told.surveyId, org_id: told.orgId };
-      const result = { attempt, outcome, ms: Math.round(ms) };
+      const result = { attempt, outcome, ms: ms === null ? null : Math.round(ms) };
       log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'mail');
     }),
     answered.hear(({ type, category, held, traceparent, ...told }) => {

@@ -1,13 +1,11 @@
 import type { Db } from '../platform/db.ts';
 import { type ClaimedMail, listUnsettled, listWritten, type Unsettled } from './mailing.queries.ts';
-import { unknownOutcome } from './rules.ts';
-import { giveUpBegun } from './settling.queries.ts';
+import { giveUp } from './settling.ts';
 
 /** A job's mails that are still to go out, and the requests that wait for any of its mails. */
 export async function takeInHand(db: Db, orgId: string, sendIds: readonly string[]) {
   const unsettled = await listUnsettled(db, orgId, sendIds);
-  if (unsettled.some(({ status }) => status === 'sending'))
-    await giveUpBegun(db, orgId, sendIds, unknownOutcome);
+  if (unsettled.some(({ status }) => status === 'sending')) await giveUp(db, orgId, sendIds);
   const claimed = unsettled.filter(({ status }) => status === 'claimed');
   const requestIds = unsettled.map(({ request_id }) => request_id);
   return { mails: await withWords(db, orgId, claimed), requestIds };

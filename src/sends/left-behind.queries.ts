@@ -26,7 +26,6 @@ export type LeftMail = {
   attempts: number;
   traceparent: string | null;
   claimed_ms_ago: number;
-  sending_ms_ago: number | null;
   /** What has happened since that speaks against mailing it. */
   unsubscribed: boolean;
   closed: boolean;
@@ -36,7 +35,6 @@ export async function listLeft(sql: Sql, ids: readonly string[]) {
   return await sql<LeftMail[]>`
     select s.id, s.org_id, s.survey_id, s.status, s.attempts, s.traceparent,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
-           (extract(epoch from now() - s.sending_at) * 1000)::float8 as sending_ms_ago,
            exists (select from suppressions x
                    where x.org_id = s.org_id and x.email = lower(s.email)
                      and x.kind = 'unsubscribed') as unsubscribed,

@@ -11,6 +11,7 @@ import {
   removeJobs,
 } from './left-behind.queries.ts';
 import { unknownOutcome } from './rules.ts';
+import { endedFacts } from './settled.ts';
 import { giveUpBegun, lockMonths } from './settling.queries.ts';
 
 /** Longer than a mail can be on its way and then wait for its outcome to be written. */
@@ -50,7 +51,8 @@ export async function takeUpLeft({ db, log, pump, settings }: LeftBehindTools) {
       return { jobs: found.length, left };
     });
     if (taken.left.length > 0) log.warn({ count: taken.left.length }, 'mails were left behind');
-    for (const mail of taken.left.filter(isBegun)) mailed.tell(givenUp(mail));
+    for (const mail of taken.left.filter(isBegun)) mailed.tell(endedFacts(mail, 'unknown'));
+    for (const mail of taken.left.filter(againstSending)) mailed.tell(endedFacts(mail, 'failed'));
     if (taken.jobs > 0) pump();
     jobs = taken.jobs;
   } while (jobs === jobsAtOnce);
@@ -81,7 +83,8 @@ async function takeUp(tx: Sql, left: readonly LeftMail[]) {
   }
 }
 
-function againstSending({ unsubscribed, closed, claimed_ms_ago }: LeftMail): string | null {
+function againstSending({ status, unsubscribed, closed, claimed_ms_ago }: LeftMail): string | null {
+  if (status === 'sending') return null;
   if (unsubscribed) return 'not sent: the address has unsubscribed meanwhile';
   if (closed) return 'not sent: the survey was closed meanwhile';
   return claimed_ms_ago > mailableForMs ? 'could not be sent within a day' : null;
@@ -91,9 +94,3 @@ function byOrganization(mails: readonly LeftMail[]): Map<string, string[]> {
   const ids = Map.groupBy(mails, ({ org_id }) => org_id);
   return new Map([...ids].map(([orgId, own]) => [orgId, own.map(({ id }) => id)]));
 }
-
-const givenUp = (mail: LeftMail) => ({
-  ...{ orgId: mail.org_id, surveyId: mail.survey_id, sendId: mail.id },
-  ...{ attempt: mail.attempts, outcome: 'unknown' as const, traceparent: mail.traceparent },
-  ...{ ms: mail.sending_ms_ago ?? 0, sinceMs: mail.claimed_ms_ago },
-});

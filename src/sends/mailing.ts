@@ -7,10 +7,10 @@ import { inSpan } from '../platform/spans.ts';
 import { type Beginning, beginAll } from './begin.ts';
 import { takeInHand } from './in-hand.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
-import { type MailOutcome, settle, unknownOutcome } from './rules.ts';
+import { type MailOutcome, settle } from './rules.ts';
 import { mailedFacts, settledMail } from './settled.ts';
-import { giveUpBegun, type SettledMail } from './settling.queries.ts';
-import { tryOn, writeOutcomes } from './settling.ts';
+import type { SettledMail } from './settling.queries.ts';
+import { giveUp, tryOn, writeOutcomes } from './settling.ts';
 import { createSlots, grouped } from './together.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -64,7 +64,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       const ends = await Promise.allSettled(mails.map((mail) => mailOne(mail, time, traceparent)));
       const withdrawn = ends.flatMap((end) => (end.status === 'fulfilled' && end.value) || []);
       // Begun by a process that is dead, with its last words: nobody else would look after it.
-      if (withdrawn.length > 0) await giveUpBegun(db, orgId, withdrawn, unknownOutcome);
+      if (withdrawn.length > 0) await giveUp(db, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sendAnswered } from '../happenings.ts';
+import { mailed, sendAnswered } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import { enqueueSpan } from '../platform/conventions.ts';
 import type { Db } from '../platform/db.ts';
@@ -13,6 +13,7 @@ import {
   unknownOutcome,
   wasKeptBack,
 } from './rules.ts';
+import { endedFacts } from './settled.ts';
 import { cancelClaims } from './settling.queries.ts';
 import type { Waiting, Watch } from './waiting.ts';
 
@@ -89,7 +90,9 @@ async function waitForAll(
     if (remaining <= 0) break;
     enough = told + open;
   }
-  await cancelClaims(tools.db, orgId, requestId, 'not sent within the time of the request');
+  const tooLate = 'not sent within the time of the request';
+  const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
+  for (const mail of cancelled) mailed.tell(endedFacts(mail, 'failed'));
   return byKey(await listResults(tools.db, orgId, requestId));
 }
 
@@ -123,7 +126,8 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
     return { status: 'duplicate' as const, reason, reason_code };
   }
   if (status === 'failed') {
-    return { status, reason: reason ?? 'the mail server refused it', reason_code: 'refused' };
+    const why = reason ?? 'the mail server refused it';
+    return { status, reason: why, reason_code: reason_code ?? 'refused' };
   }
   return {
     status: 'failed' as const,

@@ -1,6 +1,6 @@
 import type { ClaimedMail } from './mailing.queries.ts';
 import { type KeptBack, reasonsToKeepBack, type Settlement } from './rules.ts';
-import type { SettledMail } from './settling.queries.ts';
+import type { EndedMail, SettledMail } from './settling.queries.ts';
 
 /** What an outcome makes of a mail's row and of its contact. */
 export function settledMail(
@@ -52,6 +52,13 @@ export function mailedFacts(mail: ClaimedMail, { settlement, ...ended }: Ended) 
   const { id: sendId, org_id: orgId, survey_id: surveyId } = mail;
   return { sendId, orgId, surveyId, ...ended, outcome: outcomeOf(settlement) };
 }
+
+/** What is told of a mail that ended without an attempt: given up after a crash, or cancelled. */
+export const endedFacts = (mail: EndedMail, outcome: 'unknown' | 'failed') => ({
+  ...{ orgId: mail.org_id, surveyId: mail.survey_id, sendId: mail.id, outcome },
+  ...{ attempt: mail.attempts, ms: null, sinceMs: mail.claimed_ms_ago },
+  traceparent: mail.traceparent,
+});
 
 function outcomeOf(settlement: Settlement): Outcome {
   if (settlement.status === 'again') return 'retry';

@@ -73,35 +73,53 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
     on conflict do nothing`;
 }
 
+/** A mail that came to its end without an attempt of ours. */
+export type EndedMail = {
+  id: string;
+  org_id: string;
+  survey_id: string;
+  attempts: number;
+  traceparent: string | null;
+  claimed_ms_ago: number;
+};
+
+const endedMail = (sql: Sql) => sql`
+  id, org_id, survey_id, attempts, traceparent,
+  (extract(epoch from now() - claimed_at) * 1000)::float8 as claimed_ms_ago`;
+
 /**
  * The mails of a job that an earlier run of it had begun: it died between the first byte and our
  * record, so whether they arrived is unknown.
  */
 export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[], reason: string) {
-  await sql`
+  return await sql<EndedMail[]>`
     with begun as (
       update sends s
       set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', settled_at = now()
       from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
       where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'
-      returning s.org_id, s.contact_id
+      returning s.*
+    ), marked as (
+      ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from begun`)}
     )
-    ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from begun`)}`;
+    select ${endedMail(sql)} from begun`;
 }
 
 /** Takes back what a request has claimed and nobody has begun, when its time is over. */
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
-  await sql`
+  return await sql<EndedMail[]>`
     with cancelled as (
       update sends
       set status = 'failed', holds_place = false, reason = ${reason}, reason_code = 'deadline',
           settled_at = now()
       where org_id = ${orgId} and request_id = ${requestId} and status = 'claimed'
-      returning org_id, contact_id, month
+      returning *
     ), marked as (
       ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from cancelled`)}
+    ), given_back as (
+      ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
     )
-    ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}`;
+    select ${endedMail(sql)} from cancelled`;
 }
 
 /** Of all organizations, for a restored deployment: what was claimed or begun is not known to be unsent. */

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mailed } from '../happenings.ts';
 import { type Db, isDatabaseAway, isDeadlock } from '../platform/db.ts';
-import { lockMonths, type SettledMail, settleMails } from './settling.queries.ts';
+import { unknownOutcome } from './rules.ts';
+import { endedFacts } from './settled.ts';
+import { giveUpBegun, lockMonths, type SettledMail, settleMails } from './settling.queries.ts';
 
 const writeAgainMs = 250;
 const writeForMs = 60_000;
@@ -10,6 +13,12 @@ export async function writeOutcomes(db: Db, settled: readonly SettledMail[]) {
   const mayPass = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
   await tryOn(() => writeOnce(db, settled), mayPass);
   return settled.map(() => undefined);
+}
+
+/** Of mails that a dead process had begun nobody will ever know what became. */
+export async function giveUp(db: Db, orgId: string, ids: readonly string[]) {
+  const begun = await giveUpBegun(db, orgId, ids, unknownOutcome);
+  for (const mail of begun) mailed.tell(endedFacts(mail, 'unknown'));
 }
 
 async function writeOnce(db: Db, settled: readonly SettledMail[]) {

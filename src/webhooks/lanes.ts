@@ -1,3 +1,4 @@
+import { skipped } from '../happenings.ts';
 import type { Db } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import { attempt, type DeliverTools, isOurFault, type Outcome, record } from './deliver.ts';
@@ -102,8 +103,9 @@ export function createLanes(tools: LaneTools) {
   /** Of a webhook that is switched off; between two steps others have their turn. */
   async function skip(lane: LaneState, by: string) {
     const { inHand } = lane;
-    const skipped = await skipWaiting(tools.db, lane, { by, atMost: skippedAtOnce, inHand });
-    if (skipped === skippedAtOnce) lane.fillAgain = true;
+    const deliveries = await skipWaiting(tools.db, lane, { by, atMost: skippedAtOnce, inHand });
+    if (deliveries === skippedAtOnce) lane.fillAgain = true;
+    if (deliveries > 0) skipped.tell({ deliveries });
   }
 
   function settle(lane: LaneState, outcome: Outcome) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { mailed } from '../../src/happenings.ts';
 import { handOver } from '../../src/platform/jobs/pump.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { claim } from '../../src/sends/claim.ts';
@@ -21,6 +22,15 @@ const { db, url } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const settings = { sendDeadlineSeconds: 60 };
 const waiting = { nextNews: async () => {}, tell: async () => {}, stop: async () => {} };
+/** What is told of the mails of an organization, from now on. */
+function toldOf(orgId: string) {
+  const told: unknown[] = [];
+  mailed.hear((mail) => {
+    if (mail.orgId === orgId) told.push([mail.outcome, mail.ms]);
+  });
+  return told;
+}
+
 const takeUp = () => takeUpLeft({ db, log, pump: () => {}, settings });
 
 /** Mails of an organization of their own, claimed so long ago. */
@@ -93,6 +103,7 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   await beginMails(db, left.sends.slice(0, 1));
   await db`update sends set sending_at = claimed_at where status = 'sending'`;
 
+  const told = toldOf(left.orgId);
   await takeUp();
 
   const [begun, waits] = await left.list();
@@ -100,6 +111,7 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   assert.equal(waits?.status, 'claimed');
   const [job] = await outboxOf(left.orgId);
   assert.deepEqual(job?.payload.send_ids, [waits?.id]);
+  assert.deepEqual(told, [['unknown', null]]);
 });
 
 /** A mailing whose mails all leave, and what has left. */
@@ -126,8 +138,10 @@ test('what a dead process began with its last words is given up by the job that 
     job = mailing.mail(left.orgId, ids);
     await someoneWaits(db);
   });
+  const told = toldOf(left.orgId);
   await job;
 
+  assert.deepEqual(told, [['unknown', null]]);
   assert.deepEqual(await statuses(left), ['unknown']);
   assert.deepEqual(sent, []);
 });
@@ -216,7 +230,9 @@ for (const [reason, meanwhile] of against) {
     await failForGood(left.orgId);
     await meanwhile(left);
 
+    const told = toldOf(left.orgId);
     await takeUp();
+    assert.deepEqual(told, [['failed', null]]);
 
     const [mail] = await left.list();
     assert.deepEqual([mail?.status, mail?.reason_code], ['failed', 'deadline']);
