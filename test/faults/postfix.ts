@@ -67,7 +67,9 @@ async function demandPostfix() {
 async function layOut(folder: string, { listens, deliversTo }: Ports) {
   const { stdout } = await execute('id', ['-u', 'postfix']);
   for (const name of ['settings', 'queue', 'data']) mkdirSync(join(folder, name));
-  chownSync(join(folder, 'data'), Number(stdout), 0);
+  // What repairs a queue that was left in the middle writes to the log as that account, too.
+  writeFileSync(join(folder, 'mail.log'), '');
+  for (const name of ['data', 'mail.log']) chownSync(join(folder, name), Number(stdout), 0);
   const files = {
     'main.cf': mainOf(folder),
     'master.cf': masterOf(listens),
