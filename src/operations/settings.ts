@@ -15,6 +15,7 @@ export function shown(config: Config) {
     databaseUrl: withoutPassword(config.databaseUrl),
     smtpUrl: withoutPassword(config.smtpUrl),
     secretKey: config.secretKey && secret,
+    previousSecretKey: config.previousSecretKey && secret,
     dkim: config.dkim && { ...config.dkim, key: secret },
     ai: config.ai && {
       ...config.ai,
