@@ -3,6 +3,7 @@ import { createDkimSigner } from './platform/mail/dkim.ts';
 import { complaint } from './platform/parse.ts';
 import {
   address,
+  bearer,
   bytes32,
   cidrs,
   domain,
@@ -78,9 +79,9 @@ export const Settings = v.object({
   ASKBACK_AI_KEY: v.optional(text),
   ASKBACK_AI_MODEL: v.optional(text),
   ASKBACK_TRACE_URL: v.optional(
-    v.pipe(v.string(), v.includes('{trace_id}', 'must contain {trace_id}')),
+    v.pipe(address('http:', 'https:'), v.includes('{trace_id}', 'must contain {trace_id}')),
   ),
-  ASKBACK_METRICS_TOKEN: v.optional(text),
+  ASKBACK_METRICS_TOKEN: v.optional(bearer),
   ASKBACK_METRICS_LISTEN: v.optional(hostAndPort),
   LOG_LEVEL: v.optional(
     v.picklist(

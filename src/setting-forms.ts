@@ -54,9 +54,16 @@ export const token = v.pipe(
   v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
 );
 
+/** What can be said as `Authorization: Bearer TOKEN`. */
+export const bearer = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]+$/, 'must be one word of visible ASCII letters'),
+);
+
 export const hostAndPort = v.pipe(
   v.string(),
   v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
+  v.check((text) => Number(text.split(':').at(-1)) <= 65_535, 'its port must be at most 65535'),
   v.transform((text) => {
     const at = text.lastIndexOf(':');
     return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { complaint } from './platform/parse.ts';
 import { address, whole } from './setting-forms.ts';
+import { forEach, readFiles, unreadable } from './telemetry-files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +29,8 @@ export function readTelemetry(given: Environment, readFile: (path: string) => st
   const settings = { traces, metrics, fromFiles };
   if (environment['OTEL_CONFIG_FILE']) complaints.push(noConfigurationFile);
   if (!traces && !metrics) return { settings: off, complaints };
-  return { settings, complaints: [...complaints, ...complaintsOf(environment)] };
+  complaints.push(...complaintsOf(environment), ...unreadable(environment, readFile));
+  return { settings, complaints };
 }
 
 function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boolean {
@@ -36,25 +38,6 @@ function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boo
   if (exporters) return !split(exporters).includes('none');
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`];
   return endpoints.some((name) => environment[name]);
-}
-
-/** Those that hold secrets may be kept in files, like our own settings. */
-function readFiles(environment: Environment, readFile: (path: string) => string) {
-  const fromFiles: Record<string, string> = {};
-  const complaints: string[] = [];
-  for (const name of forEach('OTEL_EXPORTER_OTLP', 'HEADERS')) {
-    const path = environment[`${name}_FILE`];
-    if (path && environment[name]) {
-      complaints.push(`${name}: is given twice, also as ${name}_FILE`);
-    } else if (path) {
-      try {
-        fromFiles[name] = readFile(path).replace(/\r?\n$/, '');
-      } catch (error) {
-        complaints.push(`${name}_FILE: cannot be read: ${(error as Error).message}`);
-      }
-    }
-  }
-  return { fromFiles, complaints };
 }
 
 function complaintsOf(environment: Environment): string[] {
@@ -79,10 +62,7 @@ const noGrpc =
 
 const split = (text: string) => text.split(',').map((word) => word.trim());
 
-/** The names of a setting for all signals and for each. */
-const forEach = (prefix: string, what: string) =>
-  ['', 'TRACES_', 'METRICS_'].map((signal) => `${prefix}_${signal}${what}`);
-
+const word = (...allowed: string[]) => v.picklist(allowed, `must be one of ${allowed.join(', ')}`);
 const words = (...allowed: string[]) =>
   v.pipe(
     v.string(),
@@ -95,6 +75,10 @@ const count = whole(1, 999_999_999);
 const pairs = v.pipe(
   v.string(),
   v.check((text) => split(text).every(isPair), 'must be name=value,name=value, percent-encoded'),
+);
+const headers = v.pipe(
+  pairs,
+  v.check((text) => split(text).every(isHeader), 'must have names and values that HTTP can carry'),
 );
 const protocol = v.pipe(
   v.string(),
@@ -119,6 +103,15 @@ function isPair(text: string): boolean {
   }
 }
 
+/** An export that cannot even be asked for fails each time, in a line that is written seldom. */
+function isHeader(text: string): boolean {
+  if (text === '' || !isPair(text)) return true; // said already
+  const at = text.indexOf('=');
+  const name = decodeURIComponent(text.slice(0, at)).trim();
+  const value = decodeURIComponent(text.slice(at + 1));
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+}
+
 const all = <S>(names: readonly string[], schema: S) =>
   Object.fromEntries(names.map((name) => [name, schema]));
 
@@ -128,11 +121,11 @@ const optional = {
   OTEL_METRICS_EXPORTER: words('otlp', 'console', 'prometheus', 'none'),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'ENDPOINT'), address('http:', 'https:')),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'PROTOCOL'), protocol),
-  ...all(forEach('OTEL_EXPORTER_OTLP', 'HEADERS'), pairs),
+  ...all(forEach('OTEL_EXPORTER_OTLP', 'HEADERS'), headers),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'TIMEOUT'), count),
-  ...all(forEach('OTEL_EXPORTER_OTLP', 'COMPRESSION'), words('gzip', 'none')),
+  ...all(forEach('OTEL_EXPORTER_OTLP', 'COMPRESSION'), word('gzip', 'none')),
   OTEL_RESOURCE_ATTRIBUTES: pairs,
-  OTEL_TRACES_SAMPLER: words(...samplers, ...samplers.map((name) => `parentbased_${name}`)),
+  OTEL_TRACES_SAMPLER: word(...samplers, ...samplers.map((name) => `parentbased_${name}`)),
   OTEL_TRACES_SAMPLER_ARG: ratio,
   OTEL_PROPAGATORS: v.pipe(
     v.string(),

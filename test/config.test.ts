@@ -100,3 +100,16 @@ function complaintsOf(environment: Record<string, string>): readonly string[] {
     return error.complaints;
   }
 }
+
+test('what metrics and traces are reached by is checked before anything listens or is shown', () => {
+  const complaints = complaintsOf({
+    ASKBACK_TRACE_URL: 'grafana.test/{trace_id}',
+    ASKBACK_METRICS_TOKEN: 'two words',
+    ASKBACK_METRICS_LISTEN: '127.0.0.1:65536',
+  });
+  assert.deepEqual(complaints, [
+    'ASKBACK_TRACE_URL: must be an address that begins with http:// or https://',
+    'ASKBACK_METRICS_TOKEN: must be one word of visible ASCII letters',
+    'ASKBACK_METRICS_LISTEN: its port must be at most 65535',
+  ]);
+});
