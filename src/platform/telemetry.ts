@@ -66,21 +66,25 @@ function tracerOf({ name, version }: Options['program']) {
 /** As long as an export fails every batch says so: it is written down, but seldom. */
 function seldom(log: Log): DiagLogger {
   let saidAt = Number.NEGATIVE_INFINITY;
-  const complain = (message: string) => {
+  const complain = (...said: unknown[]) => {
     const now = performance.now();
     if (now - saidAt < complainEveryMs) return;
     saidAt = now;
-    log.warn({ why: sentenceOf(message) }, 'telemetry is not exported as it should be');
+    log.warn({ why: sentenceOf(said) }, 'telemetry is not exported as it should be');
   };
-  const mention = (message: string) => log.debug({ why: sentenceOf(message) }, 'telemetry');
+  const mention = (...said: unknown[]) => log.debug({ why: sentenceOf(said) }, 'telemetry');
   return { error: complain, warn: complain, info: mention, debug: mention, verbose: mention };
 }
 
-/** Errors come as JSON with a stack; their message is enough. */
-function sentenceOf(message: string): string {
+/**
+ * Whose words they are comes first, then the words, then data, which is left out. Errors come as JSON with
+ * a stack; their message is enough.
+ */
+function sentenceOf(all: readonly unknown[]): string {
+  const message = all.filter((part) => typeof part === 'string').join(': ');
   const said = /"message":"((?:[^"\\]|\\.)*)"/.exec(message)?.[1];
   const code = /"code":"(\w+)"/.exec(message)?.[1];
-  return (said || code || String(message)).slice(0, 200);
+  return (said || code || message).slice(0, 200);
 }
 
 function levelOf(name = 'warn'): DiagLogLevel {
