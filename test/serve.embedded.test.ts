@@ -30,10 +30,11 @@ test('with nothing set it brings its own Postgres; commands work before, beside 
   const afterwards = await askback(['doctor', '--json'], environment);
   const { ok, checks } = JSON.parse(afterwards.stdout);
   assert.ok(ok);
-  assert.deepEqual(checks.map(({ name }: { name: string }) => name).slice(-3), [
+  assert.deepEqual(checks.map(({ name }: { name: string }) => name).slice(-4), [
     'secret key',
     'public URL',
     'disk',
+    'SMTP',
   ]);
 });
 
