@@ -6,6 +6,7 @@ import { httpAddress, openDatabase, type Tools } from './deployment.ts';
 import { writeLines } from './observations/lines.ts';
 import { startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/show.ts';
+import { requestsLimitMs } from './platform/drain.ts';
 import { databaseChecks } from './platform/health.ts';
 import type { Jobs } from './platform/jobs/start.ts';
 import { listen, type Where } from './platform/listen.ts';
@@ -128,7 +129,8 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   await parts.start(
     'requests',
     () => door.open(app.fetch),
-    () => door.drain(),
+    // A request that was in hand at the signal has had the time before this as well.
+    () => door.drain(requestsLimitMs - config.drainSeconds * 1000),
   );
   await parts.start(
     'redaction',

@@ -74,6 +74,12 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing, onFreed: sweep }),
     (it) => it.stop(),
   );
+  // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
+  await parts.start(
+    'deliveries',
+    () => lanes,
+    (it) => it.takeNoMore(),
+  );
   await parts.start(
     'mails',
     () => mailer,

@@ -3,7 +3,8 @@ import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const drainLimitMs = 12_000;
+/** How long a request that is in hand when we are asked to stop may take. */
+export const requestsLimitMs = 12_000;
 /** A client that is between two requests, or has only just connected, may say one last thing. */
 const lastWordMs = 500;
 const pollMs = 20;
@@ -18,9 +19,9 @@ export function createDrain(servers: readonly Server[]) {
   let draining = false;
   for (const server of servers) watch(server);
 
-  return async () => {
+  return async (limitMs = requestsLimitMs) => {
     draining = true;
-    const over = AbortSignal.timeout(drainLimitMs);
+    const over = AbortSignal.timeout(limitMs);
     const closed = Promise.all(servers.map((server) => once(server, 'close')));
     for (const server of servers) stopAccepting(server);
     void dropIdle(over);

@@ -15,8 +15,8 @@ export type Door = {
   port: number;
   /** From now on requests reach the application. */
   open: (fetch: Fetch) => Promise<void>;
-  /** Takes no more connections and lets the requests in hand finish. */
-  drain: () => Promise<void>;
+  /** Takes no more connections and lets the requests in hand finish, for so long. */
+  drain: (limitMs?: number) => Promise<void>;
   close: () => void;
 };
 

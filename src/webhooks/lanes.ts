@@ -177,12 +177,17 @@ export function createLanes(tools: LaneTools) {
     if (lanes.size === 0) onIdle?.();
   }
 
-  /** Takes no more deliveries in hand; resolves when those in hand are attempted and recorded. */
-  async function stop() {
+  /** Takes no more deliveries in hand. */
+  function takeNoMore() {
     stopping = true;
+  }
+
+  /** The same; resolves when those in hand are attempted and recorded. */
+  async function stop() {
+    takeNoMore();
     for (const lane of [...lanes.values()]) retire(lane);
     if (lanes.size > 0) await new Promise<void>((idle) => (onIdle = idle));
   }
 
-  return { wake, sweep, stop };
+  return { wake, sweep, takeNoMore, stop };
 }

@@ -74,3 +74,19 @@ test('clients that say nothing hold nobody up', async () => {
   assert.ok(performance.now() - begun < 3000);
   for (const client of quiet) client.destroy();
 });
+
+test('a request that takes longer than there is time for is cut off', async () => {
+  const asked = Promise.withResolvers<void>();
+  const never = Promise.withResolvers<Response>();
+  const door = await openDoor(() => {
+    asked.resolve();
+    return never.promise;
+  });
+  const client = await connected(door.port);
+  client.write(ask);
+  await asked.promise;
+
+  await door.drain(100);
+
+  assert.equal(await text(client), '');
+});

@@ -254,6 +254,26 @@ test('a backlog is worked off by one waking', async () => {
   assert.equal(left?.['pending'], 0);
 });
 
+test('a lane that is to take no more leaves its backlog to others as soon as what it has in hand ends', async () => {
+  const lane = await backlog(inFlightPerWebhook + 10);
+  const hanging = hangingSubscriber();
+  const lanes = await lanesOf(hanging.outbound);
+  await lanes.wake(lane);
+
+  lanes.takeNoMore();
+  hanging.letGo();
+  await lanes.wake(lane);
+  await lanes.sweep();
+  assert.equal(hanging.hanging(), 0);
+  await lanes.stop();
+
+  const [left] = await db`
+    select count(*) filter (where status = 'pending')::int as pending,
+           count(claimed_by)::int as claimed
+    from deliveries where webhook_id = ${lane.webhook_id}`;
+  assert.deepEqual({ ...left }, { pending: 10, claimed: 0 });
+});
+
 test('two processes never attempt the same delivery', async () => {
   const lane = await backlog(60);
   const { posts, outbound } = subscriber(200);
