@@ -32,7 +32,9 @@ try {
   const sections: Section[] = [];
   for (const name of chosen) {
     console.error(`== ${name}`);
-    sections.push(...(await parts[name]!(server.url)));
+    const found = await parts[name]!(server.url);
+    for (const { title, lines } of found) console.error([title, ...lines].join('\n'));
+    sections.push(...found);
   }
   const report = text(kind, sections);
   console.log(report);

@@ -145,8 +145,13 @@ const fixed = {
   log_autovacuum_min_duration: '-1',
 };
 
-/** For tests: a crash of the machine may lose everything, and everything is quicker. */
-const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+/** For tests: a crash of the machine may lose everything, and everything is quicker; and there are many. */
+const careless = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+};
 
 function replace(folder: DataFolder, path: string, content: string) {
   const draft = `${path}.new`;
