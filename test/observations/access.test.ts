@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { serve } from '@hono/node-server';
 import { metricsApp } from '../../src/observations/show.ts';
@@ -83,6 +85,17 @@ test('who comes over no socket of this machine is a stranger', async () => {
   const app = appFor({ token: null, ownAddress: false });
   const answer = await app.request('http://localhost/metrics', { headers: { Host: 'localhost' } });
   assert.equal(answer.status, 403);
+});
+
+test('a proxy that adds nothing is known by the version it speaks', async () => {
+  const { fetch } = appFor({ token: null, ownAddress: false });
+  const server = serve({ fetch, port: 0, hostname: '127.0.0.1' });
+  await once(server, 'listening');
+  after(() => server.close());
+  const { port } = server.address() as { port: number };
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.write(`GET /metrics HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+  assert.match(await text(socket), /^HTTP\/1.1 403 /);
 });
 
 test('a refusal says what would open the door, and what is wrong with the key', async () => {
