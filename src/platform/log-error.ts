@@ -30,9 +30,15 @@ const address = /[^\s<>]+@[^\s<>]+/g;
 const longWord = /[A-Za-z0-9_-]{20,}/g;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** A value that may have quotes in it: after Postgres' colon, and in what JSON.parse shows of a text. */
+const lastValue = /: "(.*)"$/s;
+const jsonText = /, (\.\.\.)?"(.*)"(\.\.\.)? is not valid JSON$/s;
+
 /** Names of things in the database stay, and ids; what is quoted else, addresses and tokens do not. */
-function withoutValues(message: string): string {
+export function withoutValues(message: string): string {
   return message
+    .replace(lastValue, ': "…"')
+    .replace(jsonText, ', "…" is not valid JSON')
     .replace(quoted, (whole, thing) => (thing ? whole : '"…"'))
     .replace(address, '…')
     .replace(longWord, (word) => (isToken(word) ? '…' : word));

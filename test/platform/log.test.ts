@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { quietLogger } from '../../src/platform/jobs/quiet-logger.ts';
 import { createLog, type Fields } from '../../src/platform/log.ts';
 import { terminalLine } from '../../src/platform/log-terminal.ts';
 
-function logged(act: (log: ReturnType<typeof createLog>) => void, level = 'info' as const) {
+function logged(
+  act: (log: ReturnType<typeof createLog>) => void,
+  level: 'info' | 'debug' = 'info',
+) {
   const lines: string[] = [];
   act(createLog({ level, to: { write: (line) => void lines.push(line) } }));
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -34,6 +38,14 @@ const quoting: [string, string][] = [
     `Unexpected token 'A', "Anna says" is not valid JSON`,
     'Unexpected token "…", "…" is not valid JSON',
   ],
+  [
+    'invalid input syntax for type uuid: "anna "geheim" x"',
+    'invalid input syntax for type uuid: "…"',
+  ],
+  [
+    `Expected ',' or '}' after property value in JSON at position 9, ..."name":"Anna geheim"... is not valid JSON`,
+    'Expected "…" or "…" after property value in JSON at position 9, "…" is not valid JSON',
+  ],
   ['key ask_live_Ab12Cd34_9f8Zq1Xw7Lk refused', 'key … refused'],
   [
     'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
@@ -47,6 +59,14 @@ for (const [message, kept] of quoting) {
     assert.ok(!JSON.stringify(line).includes('geheim'));
   });
 }
+
+test('what the queue says is kept without the values in it too', () => {
+  const said = 'Error occurred fetching jobs. Error: invalid input: "anna-geheim"';
+  const [warned] = logged((log) => quietLogger(log).error(said));
+  const [mentioned] = logged((log) => quietLogger(log).warn(said), 'debug');
+  assert.equal(warned!['msg'], 'Error occurred fetching jobs. Error: invalid input: "…"');
+  assert.equal(mentioned!['msg'], warned!['msg']);
+});
 
 test('an error keeps its code, its frames and its cause, and no value that Postgres put beside it', () => {
   const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });

@@ -1,5 +1,6 @@
 import { Logger } from 'graphile-worker';
 import type { Log } from '../log.ts';
+import { withoutValues } from '../log-error.ts';
 
 /**
  * Graphile's errors are our warnings: what they lead to (a runner that starts again, a job that is
@@ -9,6 +10,8 @@ import type { Log } from '../log.ts';
 export const quietLogger = (log: Log) =>
   new Logger(() => (level, message, meta) => {
     const reportedByTask = meta['failure'] === true;
-    if (level === 'error' && !reportedByTask) log.warn({ from: 'graphile' }, message);
-    if (level === 'warning') log.debug({ from: 'graphile' }, message);
+    if (level === 'error' && !reportedByTask) {
+      log.warn({ from: 'graphile' }, withoutValues(message));
+    }
+    if (level === 'warning') log.debug({ from: 'graphile' }, withoutValues(message));
   });
