@@ -60,6 +60,23 @@ for (const [message, kept] of quoting) {
   });
 }
 
+test('of a message that is a long text little is kept, in no time', () => {
+  const error = new Error(`value too long: "geheim ${'a'.repeat(1024 * 1024)}"`);
+  const begun = performance.now();
+  const [line] = logged((log) => log.error({ err: error }, 'fault'));
+  assert.equal((line!['err'] as { message: string }).message, 'value too long: …');
+  assert.ok(performance.now() - begun < 1000);
+});
+
+test('an error that is its own cause, or whose words look like frames, is written like any other', () => {
+  const error: Error = new Error('unknown word\n    at Anna geheim');
+  error.cause = error;
+  const [line] = logged((log) => log.error({ err: error }, 'fault'));
+  const { message, stack } = line!['err'] as { message: string; stack: string };
+  assert.match(message, /^unknown word/);
+  assert.doesNotMatch(stack, /geheim/);
+});
+
 test('what the queue says is kept without the values in it too', () => {
   const said = 'Error occurred fetching jobs. Error: invalid input: "anna-geheim"';
   const [warned] = logged((log) => quietLogger(log).error(said));
