@@ -71,6 +71,22 @@ const words = (...allowed: string[]) =>
       `must be one or more of ${allowed.join(', ')}`,
     ),
   );
+/** What the SDK would print belongs to nobody who reads our output; what it would listen on has no guard. */
+const exporters = v.pipe(
+  v.string(),
+  v.check(
+    (text) => !split(text).includes('console'),
+    'console would mix with the output: use otlp',
+  ),
+  v.check(
+    (text) => !split(text).includes('prometheus'),
+    'prometheus is /metrics: use otlp or none',
+  ),
+  v.check(
+    (text) => split(text).every((word) => /^(otlp|none|console|prometheus)$/.test(word)),
+    'must be one or more of otlp, none',
+  ),
+);
 const count = whole(1, 999_999_999);
 const pairs = v.pipe(
   v.string(),
@@ -117,8 +133,8 @@ const all = <S>(names: readonly string[], schema: S) =>
 
 const optional = {
   OTEL_SDK_DISABLED: v.pipe(v.string(), v.regex(/^(true|false)$/i, 'must be true or false')),
-  OTEL_TRACES_EXPORTER: words('otlp', 'console', 'none'),
-  OTEL_METRICS_EXPORTER: words('otlp', 'console', 'prometheus', 'none'),
+  OTEL_TRACES_EXPORTER: exporters,
+  OTEL_METRICS_EXPORTER: exporters,
   ...all(forEach('OTEL_EXPORTER_OTLP', 'ENDPOINT'), address('http:', 'https:')),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'PROTOCOL'), protocol),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'HEADERS'), headers),

@@ -38,6 +38,8 @@ const wrong: [Record<string, string>, RegExp][] = [
   [{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http' }, /_TRACES_PROTOCOL: must be http\/protobuf or/],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /_ENDPOINT: must be an address/],
   [{ OTEL_TRACES_EXPORTER: 'jaeger' }, /^OTEL_TRACES_EXPORTER: must be one or more of otlp/],
+  [{ OTEL_TRACES_EXPORTER: 'otlp,console' }, /^OTEL_TRACES_EXPORTER: console would mix/],
+  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, /^OTEL_METRICS_EXPORTER: prometheus is \/metrics/],
   [{ OTEL_TRACES_SAMPLER: 'sometimes' }, /^OTEL_TRACES_SAMPLER: must be/],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio' }, /^OTEL_TRACES_SAMPLER_ARG: is required/],
   [

@@ -17,20 +17,26 @@ export async function resealSecrets({ db, log, secrets }: ResealTools) {
     found = await listSealedOtherwise(db, { keyId: secrets.keyId, after });
     for (const webhook of found) {
       const anew = sealAnew(secrets, webhook);
-      if (anew) await replaceSealed(db, webhook, anew);
-      else unreadable += 1;
+      await replaceSealed(db, webhook, anew);
+      if (!anew.readable) unreadable += 1;
     }
     after = found.at(-1)?.id ?? null;
   } while (after !== null);
   if (unreadable > 0) log.error({ count: unreadable }, 'secrets of webhooks cannot be opened');
 }
 
+/** Each by itself: one that cannot be opened stays as it is, and keeps the other from nothing. */
 function sealAnew(secrets: Secrets, { org_id: orgId, id, ...sealed }: SealedWebhook) {
-  const again = (bytes: Buffer) => secrets.seal({ orgId, id }, secrets.open({ orgId, id }, bytes));
-  try {
-    const { secret, previous_secret: previous } = sealed;
-    return { secret: again(secret), previous_secret: previous && again(previous) };
-  } catch {
-    return null;
-  }
+  let readable = true;
+  const again = (bytes: Buffer) => {
+    try {
+      return secrets.seal({ orgId, id }, secrets.open({ orgId, id }, bytes));
+    } catch {
+      readable = false;
+      return bytes;
+    }
+  };
+  const secret = again(sealed.secret);
+  const previous_secret = sealed.previous_secret && again(sealed.previous_secret);
+  return { secret, previous_secret, readable };
 }

@@ -64,3 +64,15 @@ test('what neither key has sealed is left, and said', async () => {
   assert.match(lines.join(''), /"count":1,.*cannot be opened/);
   assert.equal(await opened(ids[0]!, old), 'hush 0');
 });
+
+test('a previous secret that cannot be opened keeps the present one from nothing', async () => {
+  const { orgId, ids, opened, stored } = await webhooks(1, createSecrets([randomBytes(32)]));
+  const [id] = ids as [string];
+  await rotateSecret(db, orgId, id, old.seal({ orgId, id }, 'newer'));
+  const { previous_secret } = await stored(id);
+
+  await resealSecrets({ db, log, secrets: changing });
+
+  assert.equal(await opened(id), 'newer');
+  assert.deepEqual((await stored(id)).previous_secret, previous_secret);
+});
