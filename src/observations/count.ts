@@ -4,7 +4,8 @@ import { type EndedRequest, requestEnded } from '../platform/http.ts';
 import { jobRan } from '../platform/jobs/task.ts';
 import type { Labels, Measurement } from '../platform/metrics/instrument.ts';
 import { type Recorder, traceOf } from '../platform/metrics/recorder.ts';
-import { methods, otherMethod, type RecordedName } from './instruments.ts';
+import type { RecordedName } from './instruments.ts';
+import { methods, otherMethod } from './label-values.ts';
 
 type Count = Measurement & { name: RecordedName };
 type Facts<Of> = Of extends Happening<infer What> ? What : never;

@@ -1,6 +1,6 @@
 import { type Db, one } from '../platform/db.ts';
 import type { Reading, Readings } from '../platform/metrics/instrument.ts';
-import { tasks } from './instruments.ts';
+import { tasks } from './label-values.ts';
 import {
   avoidFullScans,
   countOutbox,

@@ -1,53 +1,15 @@
-import type { Lane } from '../platform/jobs/start.ts';
 import type { Instrument } from '../platform/metrics/instrument.ts';
-import type { Jobs } from '../platform/outbox.ts';
-import type { HeldReason } from '../responses/rules.ts';
-import { type Category, surveyTypes } from '../scores.ts';
-import type { ReasonCode } from '../sends/rules.ts';
-import { eventTypes } from '../webhooks/events.ts';
-
-/** The values that labels can have, each list as long as the words that rooms use. */
-const channels = ['webhook', 'mail'];
-const runners = names<Lane>({ mail: 1, reading: 1, rest: 1 });
-const categories = names<Category>({ promoter: 1, passive: 1, detractor: 1 });
-const events = eventTypes.map(({ type }) => type);
-const heldReasons = names<HeldReason>({
-  hidden_field: 1,
-  hidden_link: 1,
-  scores_opened: 1,
-  scores_posted: 1,
-});
-export const tasks = names<keyof Jobs>({
-  'keys.expire': 1,
-  'responses.forget_openings': 1,
-  'sends.forget_mailbox': 1,
-  'sends.mail': 1,
-  'sends.take_up_left': 1,
-  'summaries.analyze': 1,
-  'summaries.month': 1,
-  'summaries.monthly': 1,
-  'surveys.fold_tallies': 1,
-  'webhooks.deliver': 1,
-  'webhooks.retire': 1,
-  'webhooks.tell_deactivation': 1,
-});
-const mailReasons = names<ReasonCode | 'refused' | 'deadline' | ''>({
-  '': 1,
-  invalid_email: 1,
-  invalid_contact: 1,
-  repeated: 1,
-  already_sent: 1,
-  in_flight: 1,
-  unknown_outcome: 1,
-  unsubscribed: 1,
-  bounced: 1,
-  frequency: 1,
-  refused: 1,
-  deadline: 1,
-});
-/** What OpenTelemetry calls a method that HTTP does not know. */
-export const otherMethod = '_OTHER';
-export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', otherMethod];
+import { surveyTypes } from '../scores.ts';
+import {
+  categories,
+  channels,
+  events,
+  heldReasons,
+  mailReasons,
+  methods,
+  runners,
+  tasks,
+} from './label-values.ts';
 
 const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -253,8 +215,3 @@ export const instruments: readonly Instrument[] = [
 
 export type RecordedName = (typeof recorded)[number]['name'];
 export type ObservedName = (typeof observed)[number]['name'];
-
-/** A list that the compiler knows to be whole. */
-function names<Name extends string>(all: Readonly<Record<Name, 1>>): readonly string[] {
-  return Object.keys(all);
-}
