@@ -11,7 +11,7 @@ import { addressIn, secretKey, startService } from '../support/program.ts';
 import { promtool, startPrometheus } from '../support/prometheus.ts';
 import { until } from '../support/until.ts';
 
-const token = 'a token for metrics';
+const token = 'a-token-for-metrics';
 const scores = [3, 8, 10];
 const { db, url } = await testDatabase();
 /** Takes webhooks, and spans. */
