@@ -12,7 +12,7 @@ import {
 } from './left-behind.queries.ts';
 import { unknownOutcome } from './rules.ts';
 import { endedFacts } from './settled.ts';
-import { giveUpBegun, lockMonths } from './settling.queries.ts';
+import { type EndedMail, giveUpBegun, lockMonths } from './settling.queries.ts';
 
 /** Longer than a mail can be on its way and then wait for its outcome to be written. */
 const marginSeconds = 180;
@@ -33,58 +33,47 @@ export type LeftBehindTools = {
  */
 export async function takeUpLeft({ db, log, pump, settings }: LeftBehindTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
-  let jobs = 0;
-  do {
+  for (let jobs = jobsAtOnce; jobs === jobsAtOnce; ) {
     const taken = await db.begin(async (tx) => {
       const found = await listFailedJobs(tx, failed);
-      const left = await listLeft(
-        tx,
-        found.flatMap(({ send_ids }) => send_ids),
-      );
-      await takeUp(tx, left);
-      if (found.length > 0) {
-        await removeJobs(
-          tx,
-          found.map(({ id }) => id),
-        );
-      }
-      return { jobs: found.length, left };
+      const left = await listLeft(tx, found);
+      const ended = await takeUp(tx, left);
+      const ids = found.map(({ id }) => id);
+      if (ids.length > 0) await removeJobs(tx, ids);
+      return { jobs: found.length, left: left.length, ...ended };
     });
-    if (taken.left.length > 0) log.warn({ count: taken.left.length }, 'mails were left behind');
-    for (const mail of taken.left.filter(isBegun)) mailed.tell(endedFacts(mail, 'unknown'));
-    for (const mail of taken.left.filter(againstSending)) mailed.tell(endedFacts(mail, 'failed'));
-    if (taken.jobs > 0) pump();
+    if (taken.left > 0) log.warn({ count: taken.left }, 'mails were left behind');
+    for (const mail of taken.unknown) mailed.tell(endedFacts(mail, 'unknown'));
+    for (const mail of taken.failed) mailed.tell(endedFacts(mail, 'failed'));
     jobs = taken.jobs;
-  } while (jobs === jobsAtOnce);
+    if (jobs > 0) pump();
+  }
 }
 
 const isBegun = ({ status }: LeftMail) => status === 'sending';
 
+/** Gives back the mails that this has ended. */
 async function takeUp(tx: Sql, left: readonly LeftMail[]) {
-  const waiting = left.filter((mail) => !isBegun(mail));
-  const mailable = waiting.filter((mail) => !againstSending(mail));
-  const notSent = waiting.flatMap((mail) => {
-    const reason = againstSending(mail);
+  const notSent = left.flatMap((mail) => {
+    const reason = isBegun(mail) ? null : againstSending(mail);
     return reason ? [{ id: mail.id, org_id: mail.org_id, reason }] : [];
   });
+  const mailable = left.filter((mail) => !isBegun(mail) && !againstSending(mail));
 
-  if (notSent.length > 0) {
-    await lockMonths(
-      tx,
-      notSent.map(({ id }) => id),
-    );
-    await cancelLeft(tx, notSent);
+  const ids = notSent.map(({ id }) => id);
+  if (ids.length > 0) await lockMonths(tx, ids);
+  const failed = ids.length > 0 ? await cancelLeft(tx, notSent) : [];
+  const unknown: EndedMail[] = [];
+  for (const [orgId, begun] of byOrganization(left.filter(isBegun))) {
+    unknown.push(...(await giveUpBegun(tx, orgId, begun, unknownOutcome)));
   }
-  for (const [orgId, ids] of byOrganization(left.filter(isBegun))) {
-    await giveUpBegun(tx, orgId, ids, unknownOutcome);
+  for (const [orgId, again] of byOrganization(mailable)) {
+    await enqueue(tx, jobsOf({ orgId, traceparent: null }, again));
   }
-  for (const [orgId, ids] of byOrganization(mailable)) {
-    await enqueue(tx, jobsOf({ orgId, traceparent: null }, ids));
-  }
+  return { failed, unknown };
 }
 
-function againstSending({ status, unsubscribed, closed, claimed_ms_ago }: LeftMail): string | null {
-  if (status === 'sending') return null;
+function againstSending({ unsubscribed, closed, claimed_ms_ago }: LeftMail): string | null {
   if (unsubscribed) return 'not sent: the address has unsubscribed meanwhile';
   if (closed) return 'not sent: the survey was closed meanwhile';
   return claimed_ms_ago > mailableForMs ? 'could not be sent within a day' : null;

@@ -83,7 +83,7 @@ export type EndedMail = {
   claimed_ms_ago: number;
 };
 
-const endedMail = (sql: Sql) => sql`
+export const endedMail = (sql: Sql) => sql`
   id, org_id, survey_id, attempts, traceparent,
   (extract(epoch from now() - claimed_at) * 1000)::float8 as claimed_ms_ago`;
 
