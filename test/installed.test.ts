@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { testDatabase } from './support/database.ts';
-import { bringPackage, freePort, inside, traces, writeInside } from './support/debian.ts';
+import { bringPackage, inside, traces, writeInside } from './support/debian.ts';
+import { freePort } from './support/free-port.ts';
 import { secretKey } from './support/program.ts';
 import { requestStream } from './support/request-stream.ts';
 import { until } from './support/until.ts';
 
 /** The package in a Debian with a systemd of its own, from its installation to its last trace. */
+// The network is shared with whoever tests.
 const port = freePort();
 const url = `http://127.0.0.1:${port}`;
 const property = (name: string) => inside(`systemctl show --property=${name} --value askback`);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { one } from '../src/platform/db.ts';
 import { migrate, readMigrations } from '../src/platform/migrate.ts';
 import { emptyDatabase, testDatabase } from './support/database.ts';
+import { freePort } from './support/free-port.ts';
 import { someoneWaits } from './support/locks.ts';
 import { makeClient } from './support/make.ts';
 import { addressIn, askback, secretKey, startService } from './support/program.ts';
@@ -127,7 +128,7 @@ test('a database that stays away is waited for with a message, then given up wit
 test('while the database is awaited it is alive and not ready; once it comes, ready', async () => {
   const proxy = await proxyTo(url);
   await proxy.cut();
-  const port = await freePort();
+  const port = freePort();
   const service = startService(environment({ DATABASE_URL: proxy.url, PORT: String(port) }));
   await service.stderr.next(/^waiting up to 30 seconds/);
 
@@ -234,15 +235,6 @@ async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean
     await sleep(50);
   }
   return false;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 test('a stopping service says so while it still takes requests, for as long as it is told to', async () => {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Db } from '../../src/platform/db.ts';
+import { freePort } from '../support/free-port.ts';
 import { makeClient, makeSurvey } from '../support/make.ts';
 import { type Postfix, startPostfix } from './postfix.ts';
 import { balanceOf, countPutOff, wrongIn } from './relay-ledger.ts';
 import { type Arrived, startRelaySink } from './relay-sink.ts';
-import { createService, freePort, type Service } from './service.ts';
+import { createService, type Service } from './service.ts';
 
 const batch = 100;
 const bounceDomain = 'bounces.example';
@@ -25,7 +26,7 @@ type Ground = {
  */
 export async function runRelay(databaseUrl: string, people: number) {
   const sink = await startRelaySink(0);
-  const postfix = await startPostfix({ listens: await freePort(), deliversTo: sink.port }).catch(
+  const postfix = await startPostfix({ listens: freePort(), deliversTo: sink.port }).catch(
     async (error) => {
       await sink.close();
       throw error;

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/free-port.ts';
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const startMs = 30_000;
@@ -12,7 +12,7 @@ const startMs = 30_000;
  * was killed. What it says that nobody asked for is kept for the report.
  */
 export async function createService(environment: Readonly<Record<string, string>>) {
-  const port = await freePort();
+  const port = freePort();
   const ended: string[] = [];
   let child: ChildProcess | undefined;
   let asked = false;
@@ -54,12 +54,3 @@ export async function createService(environment: Readonly<Record<string, string>
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}

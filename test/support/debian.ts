@@ -1,6 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
-import { BoundSocket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -32,9 +31,3 @@ export function writeInside(path: string, content: string, mode = 0o644) {
 /** Everything that bears the program's name, but for the package file itself. */
 export const traces = () =>
   inside("find / -xdev -name '*askback*' ! -path '/proc/*' ! -path '/askback.deb' | sort");
-
-/** The network is shared with whoever tests: so the port is one that nobody has. */
-export function freePort(): number {
-  using socket = new BoundSocket({ host: '127.0.0.1' });
-  return socket.address().port;
-}

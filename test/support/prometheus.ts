@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after } from 'node:test';
 import { parse, stringify } from 'yaml';
+import { freePort } from './free-port.ts';
 
 type Series = { metric: Record<string, string>; value: [at: number, value: string] };
 type Metadata = { type: string; help: string; unit: string };
@@ -41,7 +41,7 @@ export async function startPrometheus({ target, token }: { target: string; token
     ],
   };
   writeFileSync(join(home, 'prometheus.yml'), stringify(config));
-  const port = await freePort();
+  const port = freePort();
   const child = spawn(
     'prometheus',
     [
@@ -94,15 +94,6 @@ function askable(api: string) {
       return groups.flatMap(({ rules }) => rules);
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 async function end(child: ChildProcess, home: string) {

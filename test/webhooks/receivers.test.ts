@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { responseReceived } from '../../src/webhooks/events.ts';
 import { deliveryHeaders } from '../../src/webhooks/headers.ts';
 import { spellSecret } from '../../src/webhooks/signatures.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** The receivers of ops/webhooks, run as a reader of ops/webhooks.md would. */
 const [secret, newSecret] = [5, 6].map((byte) => spellSecret(new Uint8Array(32).fill(byte)));
@@ -79,7 +79,7 @@ function buildGo(t: TestContext): string[] {
 }
 
 async function receiver(t: TestContext, [command, ...args]: string[]) {
-  const port = await freePort();
+  const port = freePort();
   const child = spawn(command!, [...args, String(port)], {
     env: { ...process.env, WEBHOOK_SECRET: secret },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -92,13 +92,4 @@ async function receiver(t: TestContext, [command, ...args]: string[]) {
     const init = { method: 'POST', headers: Object.fromEntries(told), body: text };
     return (await fetch(`http://127.0.0.1:${port}/`, init)).status;
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
