@@ -1,5 +1,5 @@
 import { contactRoom } from './contacts/operations.ts';
-import { describeApi, type Room } from './platform/openapi.ts';
+import { describeApi, type Room } from './lib/openapi/openapi.ts';
 import { responseRoom } from './responses/operations.ts';
 import { sendRoom } from './sends/operations.ts';
 import { summaryRoom } from './summaries/operations.ts';

@@ -1,11 +1,11 @@
 import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
-import type { Tools } from './deployment.ts';
 import { keyCommands } from './keys/cli.ts';
+import type { Command } from './lib/cli/command.ts';
+import type { Tools } from './open-database.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
-import type { Command } from './platform/command.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
 import { summaryCommands } from './summaries/cli.ts';

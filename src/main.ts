@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { commandLine } from './cli.ts';
-import { ConfigError, loadConfig } from './config.ts';
-import type { Tools } from './deployment.ts';
 import { Refusal } from './errors.ts';
-import { UsageError } from './platform/command.ts';
-import { runCommandLine } from './platform/command-line.ts';
-import { isDatabaseAway } from './platform/db.ts';
-import { explain } from './platform/faults.ts';
+import { UsageError } from './lib/cli/command.ts';
+import { runCommandLine } from './lib/cli/command-line.ts';
+import { isDatabaseAway } from './lib/db/db.ts';
+import { explain } from './lib/db/startup-errors.ts';
+import type { Tools } from './open-database.ts';
+import { ConfigError, loadConfig } from './settings/config.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
 

@@ -1,20 +1,20 @@
 import type { CronItem } from 'graphile-worker';
 import * as v from 'valibot';
-import { expire } from './keys/expire.ts';
-import type { Db } from './platform/db.ts';
-import { type Task, task } from './platform/jobs/task.ts';
-import type { Jobs } from './platform/outbox.ts';
-import { Uuid } from './platform/parse.ts';
-import { forgetOpenings } from './responses/forget.ts';
-import { type LeftBehindTools, takeUpLeft } from './sends/left-behind.ts';
-import { forgetOldMails } from './sends/mailbox.ts';
+import { expire } from './keys/cleanup.ts';
+import type { Db } from './lib/db/db.ts';
+import type { Jobs } from './lib/queue/outbox.ts';
+import { type Task, task } from './lib/queue/task.ts';
+import { Uuid } from './lib/validation/parse.ts';
+import { forgetOldMails } from './mailbox/mailbox.ts';
+import { forgetOpenings } from './responses/cleanup.ts';
 import type { Mailing } from './sends/mailing.ts';
+import { type LeftBehindTools, takeUpLeft } from './sends/recover.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
-import type { Lanes } from './webhooks/lanes.ts';
-import { forgetOldDeliveries } from './webhooks/retire.ts';
-import { type TellTools, tellDeactivation } from './webhooks/tell-deactivation.ts';
+import { forgetOldDeliveries } from './webhooks/cleanup.ts';
+import { type TellTools, tellDeactivation } from './webhooks/notify-deactivated.ts';
+import type { Lanes } from './webhooks/worker.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
 export type TaskTools = { db: Db; lanes: Lanes; mailing: Mailing } & AnalyzeTools &

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import { breakingChanges } from '../ops/build/breaking-changes.ts';
 import { apiDocument } from '../src/api.ts';
-import { breakingChanges } from '../src/platform/additive.ts';
-import { connect } from '../src/platform/db.ts';
+import { connect } from '../src/lib/db/db.ts';
 import {
   detractorDetected,
   responseReceived,
@@ -12,8 +12,8 @@ import {
   surveyCompleted,
 } from '../src/webhooks/events.ts';
 import { payloads } from '../src/webhooks/payloads.ts';
-import { bareApp } from './support/app.ts';
-import { testSettings } from './support/settings.ts';
+import { testSettings } from './support/make/settings.ts';
+import { bareApp } from './support/probe/app.ts';
 
 const document = apiDocument(testSettings);
 const routes = bareApp(connect('postgres://nobody@127.0.0.1:1/none', { connections: 1 })).routes;

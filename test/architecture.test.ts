@@ -16,19 +16,19 @@ const owner: Record<string, string> = {
   responses: 'responses',
   openings: 'responses',
   sends: 'sends',
-  suppressions: 'sends',
+  suppressions: 'suppressions',
   withheld_sends: 'sends',
-  mailbox_messages: 'sends',
+  mailbox_messages: 'mailbox',
   webhooks: 'webhooks',
   deliveries: 'webhooks',
   delivery_attempts: 'webhooks',
   analyses: 'summaries',
   themes: 'summaries',
   summaries: 'summaries',
-  outbox: 'platform',
-  worker_pools: 'platform',
-  service_record: 'platform',
-  schema_migrations: 'platform',
+  outbox: 'lib/queue',
+  worker_pools: 'lib/queue',
+  service_record: 'service-record.ts',
+  schema_migrations: 'lib/db',
 };
 
 /** What a file of a given name must not contain, and why. */
@@ -50,18 +50,18 @@ const forbidden: { files: RegExp; what: RegExp; why: string }[] = [
   },
   {
     files: /queries\.ts$/,
-    what: /from '\.\.\/(?!platform\/)\w+\/[\w.]*queries/,
+    what: /from '\.\.\/(?!lib\/)\w+\/[\w.]*queries/,
     why: "queries do not call another room's queries; what they may build in is named .cte.ts",
   },
   { files: /queries\.ts$/, what: /\.begin\(/, why: 'transactions begin in flows' },
   { files: /\/(routes\.ts|pages\.tsx)$/, what: /\bsql`|\.begin\(/, why: 'SQL lives in queries.ts' },
   {
-    files: /src\/(?!platform\/)\w+\/(?!.*(queries|\.cte)\.ts).*\.tsx?$/,
+    files: /src\/(?!lib\/)\w+\/(?!.*(queries|\.cte)\.ts).*\.tsx?$/,
     what: /\b(?:sql|db|tx)(?:<[^`]*>)?`/,
     why: 'SQL lives in queries.ts',
   },
   {
-    files: /src\/(?!platform\/(migrate|backup|embedded))/,
+    files: /src\/(?!lib\/(db\/migrate|backup|embedded-postgres))/,
     what: /\.unsafe\(/,
     why: 'only migrations and backups run text as SQL',
   },
@@ -77,7 +77,7 @@ const forbidden: { files: RegExp; what: RegExp; why: string }[] = [
   },
 ];
 
-const exempt = new Map([['src/platform/telemetry.ts', /@opentelemetry/]]);
+const exempt = new Map([['src/lib/tracing/telemetry.ts', /@opentelemetry/]]);
 
 for (const file of globSync('src/**/*.{ts,tsx}').sort()) {
   test(`${file} keeps to its room`, () => {
@@ -87,9 +87,9 @@ for (const file of globSync('src/**/*.{ts,tsx}').sort()) {
         assert.ok(!what.test(text), `${why} (${what.exec(text)?.[0]})`);
       }
     }
-    if (room(file) === 'platform') {
+    if (file.startsWith('src/lib/')) {
       for (const imported of importsOf(file, text)) {
-        assert.match(imported, /^src\/(platform\/|errors\.ts$)/, 'the platform knows no room');
+        assert.match(imported, /^src\/(lib\/|errors\.ts$)/, 'a library knows no room');
       }
     }
     for (const table of tablesWritten(text)) {
@@ -114,7 +114,8 @@ test('a file or folder is named for what it does', () => {
 });
 
 function room(file: string): string {
-  return file.startsWith('src/platform/') ? 'platform' : basename(dirname(file));
+  const [, first = '', second = ''] = file.split('/');
+  return first === 'lib' ? `lib/${second}` : first;
 }
 
 function importsOf(file: string, text: string): string[] {

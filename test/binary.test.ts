@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { binary, buildBinary, command, emptyFolder, service } from './support/binary.ts';
-import { startCollector } from './support/collector.ts';
-import { nameServer } from './support/dns.ts';
-import { scriptedSmtp } from './support/smtp.ts';
+import { startCollector } from './support/fakes/collector.ts';
+import { nameServer } from './support/fakes/dns.ts';
+import { scriptedSmtp } from './support/fakes/smtp-server.ts';
+import { binary, buildBinary, command, emptyFolder, service } from './support/processes/binary.ts';
 
 before(buildBinary);
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandLine } from '../src/cli.ts';
-import type { Tools } from '../src/deployment.ts';
-import { UsageError } from '../src/platform/command.ts';
-import { runCommandLine } from '../src/platform/command-line.ts';
-import type { Sql } from '../src/platform/db.ts';
-import { refuseUnfitPostgres } from '../src/platform/migrate.ts';
-import { emptyDatabase, testDatabase } from './support/database.ts';
-import { makeOrganization, makeSurvey } from './support/make.ts';
-import { askback, secretKey } from './support/program.ts';
+import { UsageError } from '../src/lib/cli/command.ts';
+import { runCommandLine } from '../src/lib/cli/command-line.ts';
+import type { Sql } from '../src/lib/db/db.ts';
+import { refuseUnfitPostgres } from '../src/lib/db/migrate.ts';
+import type { Tools } from '../src/open-database.ts';
+import { makeOrganization, makeSurvey } from './support/make/rows.ts';
+import { emptyDatabase, testDatabase } from './support/probe/database.ts';
+import { askback, secretKey } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };

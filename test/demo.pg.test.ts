@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { demoOrganization } from '../src/demo/fill.ts';
 import { tellStory } from '../src/demo/rules.ts';
 import { surveys } from '../src/demo/sayings.ts';
-import { one } from '../src/platform/db.ts';
+import { one } from '../src/lib/db/db.ts';
 import { scaleOf, surveyTypes } from '../src/scores.ts';
 import { type AnalyzeJob, analyze } from '../src/summaries/analyze.ts';
 import { summarizeMonth } from '../src/summaries/summarize.ts';
-import { testDatabase } from './support/database.ts';
-import { readingTools } from './support/feedback.ts';
-import { askback, secretKey } from './support/program.ts';
+import { readingTools } from './support/make/feedback.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { askback, secretKey } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const demo = async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCampaign } from './faults/campaign.ts';
-import { testDatabase } from './support/database.ts';
+import { testDatabase } from './support/probe/database.ts';
 
 const { url } = await testDatabase();
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ask } from './support/ask.ts';
-import { testDatabase } from './support/database.ts';
-import { makeResponse } from './support/make.ts';
-import { askback, secretKey } from './support/program.ts';
+import { makeResponse } from './support/make/rows.ts';
+import { ask } from './support/probe/ask.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { askback, secretKey } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };

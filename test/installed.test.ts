@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { testDatabase } from './support/database.ts';
-import { bringPackage, inside, traces, writeInside } from './support/debian.ts';
-import { freePort } from './support/free-port.ts';
-import { secretKey } from './support/program.ts';
-import { requestStream } from './support/request-stream.ts';
-import { until } from './support/until.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { requestStream } from './support/probe/request-stream.ts';
+import { until } from './support/probe/until.ts';
+import { bringPackage, inside, traces, writeInside } from './support/processes/debian.ts';
+import { freePort } from './support/processes/free-port.ts';
+import { secretKey } from './support/processes/program.ts';
 
 /** The package in a Debian with a systemd of its own, from its installation to its last trace. */
 // The network is shared with whoever tests.

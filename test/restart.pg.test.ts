@@ -3,12 +3,12 @@ import { closeSync, openSync } from 'node:fs';
 import { get } from 'node:http';
 import { BoundSocket } from 'node:net';
 import { test } from 'node:test';
-import { testDatabase } from './support/database.ts';
-import { makeClient } from './support/make.ts';
-import { addressIn, askback, secretKey, startService } from './support/program.ts';
-import { proxyTo } from './support/proxy.ts';
-import { requestStream } from './support/request-stream.ts';
-import { until } from './support/until.ts';
+import { proxyTo } from './support/fakes/database-proxy.ts';
+import { makeClient } from './support/make/rows.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { requestStream } from './support/probe/request-stream.ts';
+import { until } from './support/probe/until.ts';
+import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
 const { db, url: database } = await testDatabase();
 const environment = (over: Record<string, string> = {}) => ({

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { startTemporary } from '../src/platform/embedded/temporary.ts';
+import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is

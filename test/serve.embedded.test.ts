@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { addressIn, askback, startService } from './support/program.ts';
+import { addressIn, askback, startService } from './support/processes/program.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'askback-serve-'));
 chmodSync(home, 0o755); // the account that Postgres runs as under root must get through

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { one } from '../src/platform/db.ts';
-import { migrate, readMigrations } from '../src/platform/migrate.ts';
-import { emptyDatabase, testDatabase } from './support/database.ts';
-import { freePort } from './support/free-port.ts';
-import { someoneWaits } from './support/locks.ts';
-import { makeClient } from './support/make.ts';
-import { addressIn, askback, secretKey, startService } from './support/program.ts';
-import { proxyTo } from './support/proxy.ts';
+import { one } from '../src/lib/db/db.ts';
+import { migrate, readMigrations } from '../src/lib/db/migrate.ts';
+import { proxyTo } from './support/fakes/database-proxy.ts';
+import { makeClient } from './support/make/rows.ts';
+import { emptyDatabase, testDatabase } from './support/probe/database.ts';
+import { someoneWaits } from './support/probe/locks.ts';
+import { freePort } from './support/processes/free-port.ts';
+import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = (over: Record<string, string> = {}) => ({

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { testDatabase } from './support/database.ts';
-import { notifySocket } from './support/notify-socket.ts';
-import { addressIn, askback, secretKey, startService } from './support/program.ts';
+import { notifySocket } from './support/fakes/notify-socket.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
 const { url } = await testDatabase();
 const home = mkdtempSync(join(tmpdir(), 'askback-notify-'));

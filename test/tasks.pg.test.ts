@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCronItems } from 'graphile-worker';
-import { enqueue } from '../src/platform/outbox.ts';
+import { enqueue } from '../src/lib/queue/outbox.ts';
 import { crontab, tasks } from '../src/tasks.ts';
-import { testDatabase } from './support/database.ts';
-import { workOn } from './support/jobs.ts';
-import { taskTools } from './support/task-tools.ts';
-import { until } from './support/until.ts';
+import { taskTools } from './support/make/task-tools.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { workOn } from './support/probe/jobs.ts';
+import { until } from './support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { one } from '../src/platform/db.ts';
-import { testDatabase } from './support/database.ts';
-import { makeClient, makeSurvey } from './support/make.ts';
-import { nextVersion } from './support/next-version.ts';
-import { addressIn, askback, secretKey, startService } from './support/program.ts';
-import { slowWorld } from './support/slow-world.ts';
-import { until } from './support/until.ts';
+import { one } from '../src/lib/db/db.ts';
+import { slowWorld } from './support/fakes/slow-servers.ts';
+import { makeClient, makeSurvey } from './support/make/rows.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { until } from './support/probe/until.ts';
+import { nextVersion } from './support/processes/next-version.ts';
+import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const world = await slowWorld();

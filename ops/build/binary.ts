@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { archiveAsset, archiveRecordAsset } from '../../src/platform/embedded/distribution.ts';
+import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/distribution.ts';
 import { bundle } from './bundle.ts';
 import { packPostgres } from './postgres.ts';
 
@@ -14,8 +14,8 @@ const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*'];
 /**
  * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only
  * at run time, and files and children can be allowed only by name or all; so all, until serving begins:
- * then platform/permission.ts takes every scope away but the network. FFI goes before anything else is
- * started: platform/service-manager.ts opens one socket with it. Never allowed: workers, native addons, WASI
+ * then lib/process/permission.ts takes every scope away but the network. FFI goes before anything else is
+ * started: lib/process/service-manager.ts opens one socket with it. Never allowed: workers, native addons, WASI
  * and the inspector.
  */
 const execArgv = [

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /**
  * Mends mistakes of postgres 3.4.9 (porsager/postgres#1154, #1208) that end a process or lame it when a
  * connection is lost at a bad moment. Runs after each installation; plain JavaScript, for any Node runs it.
- * `test/platform/db-lost.pg.test.ts` shows what happens without it.
+ * `test/lib/db/db-lost.pg.test.ts` shows what happens without it.
  */
 const mends = [
   {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { checksum, pack } from '../../src/platform/embedded/archive.ts';
-import { type ArchiveRecord, fromCheckout } from '../../src/platform/embedded/distribution.ts';
+import { checksum, pack } from '../../src/lib/embedded-postgres/archive.ts';
+import { type ArchiveRecord, fromCheckout } from '../../src/lib/embedded-postgres/distribution.ts';
 
 const cache = '.cache';
 const idLength = 12;

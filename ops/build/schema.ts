@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect, type Sql } from '../../src/platform/db.ts';
-import { startTemporary } from '../../src/platform/embedded/temporary.ts';
-import { migrate } from '../../src/platform/migrate.ts';
+import { connect, type Sql } from '../../src/lib/db/db.ts';
+import { migrate } from '../../src/lib/db/migrate.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
 
 /**
  * Draws sql/schema.sql, the picture of what all migrations add up to, or with `--check` compares.

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { inDatabase, type Tools } from '../deployment.ts';
-import { type Command, command } from '../platform/command.ts';
-import { keptAddress } from '../platform/mail/address.ts';
-import { createProgress } from '../platform/progress.ts';
-import { readTextFile } from '../platform/read-file.ts';
-import { id, option } from '../platform/words.ts';
+import { type Command, command } from '../lib/cli/command.ts';
+import { id, option } from '../lib/cli/options.ts';
+import { createProgress } from '../lib/cli/progress.ts';
+import { readTextFile } from '../lib/cli/read-file.ts';
+import { keptAddress } from '../lib/smtp/address.ts';
+import { inDatabase, type Tools } from '../open-database.ts';
 import { demandSurvey } from '../surveys/find.ts';
 import { importContacts } from './import.ts';
 

@@ -5,8 +5,8 @@ import {
   headerKey,
   readCsv,
   refuseBadLines,
-} from '../platform/csv.ts';
-import type { Db } from '../platform/db.ts';
+} from '../lib/cli/csv.ts';
+import type { Db } from '../lib/db/db.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { saveContacts } from './many.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { listByAddress, type ManyContact, saveMany } from './many.queries.ts';
 
 const tokenBytes = 24;

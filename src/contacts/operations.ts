@@ -1,6 +1,6 @@
-import { List, One } from '../platform/answer.ts';
-import type { Room } from '../platform/openapi.ts';
-import { Page } from '../platform/page.ts';
+import type { Room } from '../lib/openapi/openapi.ts';
+import { List, One } from '../lib/paging/list-answer.ts';
+import { Page } from '../lib/paging/page.ts';
 import { Contact, ContactInput, ContactItem } from './schemas.ts';
 
 const path = '/api/v1/contacts';

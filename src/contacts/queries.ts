@@ -1,6 +1,6 @@
-import type { Listed } from '../platform/answer.ts';
-import { json, one, type Sql } from '../platform/db.ts';
-import { following, type Page } from '../platform/page.ts';
+import { json, one, type Sql } from '../lib/db/db.ts';
+import type { Listed } from '../lib/paging/list-answer.ts';
+import { following, type Page } from '../lib/paging/page.ts';
 
 /** From this many rows on it pays to look up the day a page begins on, instead of counting rows off. */
 const deepOffset = 500;

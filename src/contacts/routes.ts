@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { answerList } from '../platform/answer.ts';
-import type { Db } from '../platform/db.ts';
-import { parseBody } from '../platform/http.ts';
-import { parsePage } from '../platform/page.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody } from '../lib/http/http.ts';
+import { answerList } from '../lib/paging/list-answer.ts';
+import { parsePage } from '../lib/paging/page.ts';
 import { listContacts } from './queries.ts';
 import { addContact } from './save.ts';
 import { ContactInput } from './schemas.ts';

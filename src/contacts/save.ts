@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { newToken } from './many.ts';
 import { type ContactRow, type NewContact, saveContact } from './queries.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { described, Id, Moment } from '../platform/answer.ts';
-import { isMailable, keptAddress } from '../platform/mail/address.ts';
-import { Uuid } from '../platform/parse.ts';
+import { described, Id, Moment } from '../lib/paging/list-answer.ts';
+import { isMailable, keptAddress } from '../lib/smtp/address.ts';
+import { Uuid } from '../lib/validation/parse.ts';
 import { complainOfProperties, hasControlCharacters } from './rules.ts';
 
 const longestName = 200;

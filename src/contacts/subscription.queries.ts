@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 
 /** Contacts of an address get no more mail of the organization; who has answered stays "responded". */
 export async function markKept(

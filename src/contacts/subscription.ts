@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { markKept, markReleased } from './subscription.queries.ts';
 
 type Who = { orgId: string; email: string };

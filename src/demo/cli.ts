@@ -1,5 +1,5 @@
-import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
-import { type Command, command } from '../platform/command.ts';
+import { type Command, command } from '../lib/cli/command.ts';
+import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
 import { demoOrganization, type Filled, fillDemo } from './fill.ts';
 
 const demo = command({

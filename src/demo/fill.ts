@@ -1,9 +1,9 @@
 import { newToken } from '../contacts/many.ts';
 import { insertPastContacts } from '../contacts/past.queries.ts';
 import { issueKey } from '../keys/issue.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { enqueue } from '../lib/queue/outbox.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
-import type { Db, Sql } from '../platform/db.ts';
-import { enqueue } from '../platform/outbox.ts';
 import { insertImported } from '../responses/import.queries.ts';
 import { analyzeAgain } from '../summaries/analyze.ts';
 import { createSurvey } from '../surveys/create.ts';

@@ -1,10 +1,10 @@
 import { createMiddleware } from 'hono/factory';
 import { Refusal } from '../errors.ts';
-import { rateLimited } from '../happenings.ts';
-import { clientAddress } from '../platform/address.ts';
-import type { Db } from '../platform/db.ts';
-import type { RequestEnv } from '../platform/http.ts';
-import { acceptTrace } from '../platform/request-spans.ts';
+import type { Db } from '../lib/db/db.ts';
+import { clientAddress } from '../lib/http/client-address.ts';
+import type { RequestEnv } from '../lib/http/http.ts';
+import { acceptTrace } from '../lib/http/request-spans.ts';
+import { rateLimited } from '../signals.ts';
 import { overLimit } from './limit.ts';
 import { countRequest, type Permission } from './queries.ts';
 import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';

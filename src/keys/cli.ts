@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { inDatabase, type Tools } from '../deployment.ts';
 import { notFound } from '../errors.ts';
-import { type Command, columns, command } from '../platform/command.ts';
-import { violates } from '../platform/constraint.ts';
-import { id, Moment, Name, OneOf, option, optional } from '../platform/words.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
+import { violates } from '../lib/db/constraint.ts';
+import { inDatabase, type Tools } from '../open-database.ts';
 import { issueKey } from './issue.ts';
 import { type ListedKey, listKeys, revokeKey } from './manage.queries.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { insertKey, type Permission } from './queries.ts';
 import { spellKey } from './rules.ts';
 

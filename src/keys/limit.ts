@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
-import { rateLimited } from '../happenings.ts';
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { rateLimited } from '../signals.ts';
 import { type Count, countSubject } from './queries.ts';
 
 type Limit = { what: 'share'; address: string; quota: number };

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { KeyRow } from './queries.ts';
 
 export type ListedKey = KeyRow & { public_id: string };

@@ -1,9 +1,9 @@
-import * as happenings from '../happenings.ts';
-import type { Happening } from '../platform/happening.ts';
-import { type EndedRequest, requestEnded } from '../platform/http.ts';
-import { jobRan } from '../platform/jobs/task.ts';
-import type { Labels, Measurement } from '../platform/metrics/instrument.ts';
-import { type Recorder, traceOf } from '../platform/metrics/recorder.ts';
+import type { Happening } from '../lib/async/signal.ts';
+import { type EndedRequest, requestEnded } from '../lib/http/http.ts';
+import type { Labels, Measurement } from '../lib/metrics/instrument.ts';
+import { type Recorder, traceOf } from '../lib/metrics/recorder.ts';
+import { jobRan } from '../lib/queue/task.ts';
+import * as happenings from '../signals.ts';
 import type { RecordedName } from './instruments.ts';
 import { methods, otherMethod } from './label-values.ts';
 

@@ -1,5 +1,5 @@
-import { type Db, one } from '../platform/db.ts';
-import type { Reading, Readings } from '../platform/metrics/instrument.ts';
+import { type Db, one } from '../lib/db/db.ts';
+import type { Reading, Readings } from '../lib/metrics/instrument.ts';
 import { tasks } from './label-values.ts';
 import {
   avoidFullScans,

@@ -1,4 +1,4 @@
-import type { Instrument } from '../platform/metrics/instrument.ts';
+import type { Instrument } from '../lib/metrics/instrument.ts';
 import { surveyTypes } from '../scores.ts';
 import {
   categories,

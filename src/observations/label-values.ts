@@ -1,5 +1,5 @@
-import type { Lane } from '../platform/jobs/start.ts';
-import type { Jobs } from '../platform/outbox.ts';
+import type { Jobs } from '../lib/queue/outbox.ts';
+import type { Lane } from '../lib/queue/start.ts';
 import type { HeldReason } from '../responses/rules.ts';
 import type { Category } from '../scores.ts';
 import type { ReasonCode } from '../sends/rules.ts';

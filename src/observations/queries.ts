@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 
 /** Nothing that is asked here may keep a connection for long, whatever the tables have become. */
 export async function limitTime(sql: Sql, ms: number) {

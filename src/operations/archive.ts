@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
-import { inDatabase, openDatabase, type Tools } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
-import { backup } from '../platform/backup/backup.ts';
-import { restore } from '../platform/backup/restore.ts';
-import { type Command, command } from '../platform/command.ts';
-import { refuseUnfitPostgres } from '../platform/migrate.ts';
-import { placeSecretKey, readSecretKey } from '../platform/secret-key.ts';
-import { flag, option } from '../platform/words.ts';
+import { backup } from '../lib/backup/backup.ts';
+import { restore } from '../lib/backup/restore.ts';
+import { type Command, command } from '../lib/cli/command.ts';
+import { flag, option } from '../lib/cli/options.ts';
+import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
+import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
+import { inDatabase, openDatabase, type Tools } from '../open-database.ts';
 import { giveUpAfterRestore } from '../sends/after-restore.ts';
 
 const file = option(v.string(), 'FILE', 'where the backup is');

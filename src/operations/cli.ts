@@ -1,17 +1,17 @@
 import { isIP, isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
-import { Settings } from '../config.ts';
-import { openDatabase, type Tools } from '../deployment.ts';
-import { type Command, columns, command } from '../platform/command.ts';
-import { createResolver } from '../platform/dns/resolver.ts';
-import { migrate } from '../platform/migrate.ts';
-import { Email, flag, optional } from '../platform/words.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { Email, flag, optional } from '../lib/cli/options.ts';
+import { migrate } from '../lib/db/migrate.ts';
+import { openDatabase, type Tools } from '../open-database.ts';
 import { serve } from '../serve.ts';
+import { Settings } from '../settings/config.ts';
 import { examine } from './examine.ts';
 import { type Finding, recordLine } from './finding.ts';
 import { askHealth, findService } from './healthcheck.ts';
-import { meaningless, shown } from './settings.ts';
+import { createResolver } from './mail-dns/resolver.ts';
+import { meaningless, shown } from './shown-settings.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */

@@ -1,6 +1,6 @@
-import type { Answer } from '../platform/dns/resolver.ts';
-import { belongsTo, bitsOf, dkimRecordFor, readDkim } from '../platform/mail-policy/dkim-record.ts';
 import { type DnsRecord, type Finding, finding } from './finding.ts';
+import { belongsTo, bitsOf, dkimRecordFor, readDkim } from './mail-dns/dkim-record.ts';
+import type { Answer } from './mail-dns/resolver.ts';
 
 export type DkimFacts = {
   settings: { domain: string; selector: string; key: string };

@@ -1,11 +1,6 @@
-import {
-  isAligned,
-  type Named,
-  organizationalDomain,
-  type Walked,
-} from '../platform/mail-policy/dmarc.ts';
-import { type DmarcRecord, readDmarc } from '../platform/mail-policy/dmarc-record.ts';
 import { type DnsRecord, type Finding, finding } from './finding.ts';
+import { isAligned, type Named, organizationalDomain, type Walked } from './mail-dns/dmarc.ts';
+import { type DmarcRecord, readDmarc } from './mail-dns/dmarc-record.ts';
 
 /** A domain with what is kept under `_dmarc.` of it and of those above it. */
 export type Walk = { domain: string; walked: Walked };

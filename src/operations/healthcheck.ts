@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts';
-import { httpAddress, openDatabase, type Tools } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
-import { readServiceRecord } from '../platform/service-record.ts';
+import { httpAddress, openDatabase, type Tools } from '../open-database.ts';
+import { readServiceRecord } from '../service-record.ts';
+import type { Config } from '../settings/config.ts';
 
 const patienceMs = 3000;
 const mostOfBody = 4096;

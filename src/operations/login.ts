@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { type Connection, open } from '../platform/mail/connection.ts';
-import type { MailOutcome } from '../platform/mail/outcome.ts';
-import type { SmtpSettings } from '../platform/mail/settings.ts';
+import { type Connection, open } from '../lib/smtp/connection.ts';
+import type { MailOutcome } from '../lib/smtp/outcome.ts';
+import type { SmtpSettings } from '../lib/smtp/settings.ts';
 import { type Finding, finding } from './finding.ts';
 
 const patienceMs = 8000;

@@ -1,5 +1,5 @@
-import type { Answer, Exchange } from '../platform/dns/resolver.ts';
 import { type Finding, finding } from './finding.ts';
+import type { Answer, Exchange } from './mail-dns/resolver.ts';
 
 export type MxFacts = {
   domain: string;

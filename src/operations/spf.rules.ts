@@ -1,7 +1,7 @@
-import type { Answer } from '../platform/dns/resolver.ts';
-import { mostLookups, type SpfOutcome } from '../platform/mail-policy/spf.ts';
-import { isSpf, readSpf, type SpfRecord } from '../platform/mail-policy/spf-record.ts';
 import { type DnsRecord, type Finding, finding } from './finding.ts';
+import type { Answer } from './mail-dns/resolver.ts';
+import { mostLookups, type SpfOutcome } from './mail-dns/spf.ts';
+import { isSpf, readSpf, type SpfRecord } from './mail-dns/spf-record.ts';
 
 /** What is known about the machines that a domain's mails come from. */
 export type Origins = {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { inDatabase, type Tools } from '../deployment.ts';
 import { notFound } from '../errors.ts';
-import { type Command, columns, command, type Options, UsageError } from '../platform/command.ts';
-import { Color, Email, flag, id, Name, option, optional, Whole } from '../platform/words.ts';
+import { type Command, columns, command, type Options, UsageError } from '../lib/cli/command.ts';
+import { Color, Email, flag, id, Name, option, optional, Whole } from '../lib/cli/options.ts';
+import { inDatabase, type Tools } from '../open-database.ts';
 import {
   insertOrganization,
   listOrganizations,

@@ -1,5 +1,5 @@
 import { notFound } from '../errors.ts';
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { findOrganization } from './queries.ts';
 
 /** The organization that a command names by its id. */

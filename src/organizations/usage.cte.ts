@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 
 /** The update that gives mails back to their month, from a select of org_id, month and their number. */
 export const giveBack = (sql: Sql, mails: ReturnType<typeof sql>) => sql`

@@ -1,4 +1,4 @@
-import { one, type Sql } from '../platform/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 
 export type SendSettings = {
   used: number;

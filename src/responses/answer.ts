@@ -1,10 +1,10 @@
 import { Refusal } from '../errors.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { categoryOf, isScore, scaleOf } from '../scores.ts';
 import type { AskedSurvey, Personal, Shared } from './answer.queries.ts';
-import type { Filled } from './filled.ts';
 import { recordAnswer } from './record.ts';
 import { type HeldReason, judgeAnswer } from './rules.ts';
+import type { Filled } from './submission.ts';
 
 export const longestComment = 5000;
 

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { inDatabase, type Tools } from '../deployment.ts';
-import { type Command, command } from '../platform/command.ts';
-import { keptAddress } from '../platform/mail/address.ts';
-import { createProgress } from '../platform/progress.ts';
-import { readTextFile } from '../platform/read-file.ts';
-import { id, option } from '../platform/words.ts';
+import { type Command, command } from '../lib/cli/command.ts';
+import { id, option } from '../lib/cli/options.ts';
+import { createProgress } from '../lib/cli/progress.ts';
+import { readTextFile } from '../lib/cli/read-file.ts';
+import { redactedExcerpt } from '../lib/redact/redact.ts';
+import { keptAddress } from '../lib/smtp/address.ts';
+import { inDatabase, type Tools } from '../open-database.ts';
 import { demandSurvey } from '../surveys/find.ts';
 import { importResponses } from './import.ts';
-import { redactedExcerpt } from './redact.ts';
 import { releaseAnswer } from './release.ts';
 
 const release = command({

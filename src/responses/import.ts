@@ -1,8 +1,8 @@
 import { markAnsweredMany } from '../contacts/history.ts';
 import { saveContacts } from '../contacts/many.ts';
 import { notFound } from '../errors.ts';
-import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../platform/csv.ts';
-import type { Db, Sql } from '../platform/db.ts';
+import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
 import { findSurveyType, type ImportedAnswer, insertImported } from './import.queries.ts';
 

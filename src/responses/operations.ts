@@ -1,5 +1,5 @@
-import { List, One } from '../platform/answer.ts';
-import type { Room } from '../platform/openapi.ts';
+import type { Room } from '../lib/openapi/openapi.ts';
+import { List, One } from '../lib/paging/list-answer.ts';
 import { Nps, NpsQuery, Response, ResponseQuery } from './schemas.ts';
 
 const path = '/api/v1/responses';

@@ -1,16 +1,16 @@
 import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
-import { clientAddress } from '../platform/address.ts';
-import type { Db } from '../platform/db.ts';
-import { linkTrace } from '../platform/request-spans.ts';
-import { isTracing } from '../platform/spans.ts';
+import type { Db } from '../lib/db/db.ts';
+import { clientAddress } from '../lib/http/client-address.ts';
+import { linkTrace } from '../lib/http/request-spans.ts';
+import { isTracing } from '../lib/tracing/spans.ts';
 import { showPage } from '../web/show.ts';
 import { findShared, openPersonal, type Personal, type Shared } from './answer.queries.ts';
 import { type AnswerTools, answerPersonal, answerShared, readScore } from './answer.ts';
-import { answering, type Form, keepWritten, surveyPage } from './answering.ts';
-import { readFilled } from './filled.ts';
-import { rememberAnswer, rememberedAnswer } from './remembered.ts';
+import { answering, type Form, keepWritten, surveyPage } from './answer-page.ts';
+import { rememberAnswer, rememberedAnswer } from './answered-cookie.ts';
+import { readFilled } from './submission.ts';
 
 const sharedAnswersPerMinute = 300;
 /** Where the link leads that no person sees, below the link of the survey. */

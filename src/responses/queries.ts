@@ -1,6 +1,6 @@
-import type { Listed } from '../platform/answer.ts';
-import { one, type Sql } from '../platform/db.ts';
-import { following, type Page } from '../platform/page.ts';
+import { one, type Sql } from '../lib/db/db.ts';
+import type { Listed } from '../lib/paging/list-answer.ts';
+import { following, type Page } from '../lib/paging/page.ts';
 import type { Category } from '../scores.ts';
 import { dayOf, type Range, startOfDay } from './range.ts';
 import { countedColumn, everything, tallies } from './totals.queries.ts';

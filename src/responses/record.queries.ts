@@ -1,6 +1,6 @@
 import { markAnswered } from '../contacts/answered.cte.ts';
-import type { Sql } from '../platform/db.ts';
-import { enqueueEach } from '../platform/outbox.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category } from '../scores.ts';
 import { emission } from '../webhooks/emission.cte.ts';
 import type { Event } from '../webhooks/events.ts';

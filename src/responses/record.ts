@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { answered, skipped } from '../happenings.ts';
-import { enqueueSpan } from '../platform/conventions.ts';
-import type { Db, Sql } from '../platform/db.ts';
-import { inSpan } from '../platform/spans.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { enqueueSpan } from '../lib/tracing/conventions.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
+import { answered, skipped } from '../signals.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
 import {
   detractorDetected,

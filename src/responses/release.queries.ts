@@ -1,6 +1,6 @@
 import { markAnswered } from '../contacts/answered.cte.ts';
-import type { Sql } from '../platform/db.ts';
-import { enqueueEach } from '../platform/outbox.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
 
 export type HeldAnswer = {

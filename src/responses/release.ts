@@ -1,5 +1,5 @@
 import { notFound, Refusal } from '../errors.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
 import { emit } from '../webhooks/emit.ts';
 import type { Excerpt } from './answer.ts';

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
-import { answerList } from '../platform/answer.ts';
-import type { Db } from '../platform/db.ts';
-import { isUuid, parse } from '../platform/parse.ts';
+import type { Db } from '../lib/db/db.ts';
+import { answerList } from '../lib/paging/list-answer.ts';
+import { isUuid, parse } from '../lib/validation/parse.ts';
 import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
 import { likePattern, rollUp } from './rules.ts';
 import { NpsQuery, ResponseQuery } from './schemas.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { Count, described, Id, Moment } from '../platform/answer.ts';
-import { Page } from '../platform/page.ts';
-import { Uuid } from '../platform/parse.ts';
+import { Count, described, Id, Moment } from '../lib/paging/list-answer.ts';
+import { Page } from '../lib/paging/page.ts';
+import { Uuid } from '../lib/validation/parse.ts';
 import { surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
 import { readInstants } from './range.ts';

@@ -1,4 +1,4 @@
-import { one, type Sql } from '../platform/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType, Tally } from '../scores.ts';
 import { type Range, splitRange } from './range.ts';
 

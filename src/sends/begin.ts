@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { beginMails, type ClaimedMail, listKeptBack } from './mailing.queries.ts';
 import type { KeptBack } from './rules.ts';
 

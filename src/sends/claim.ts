@@ -1,8 +1,8 @@
 import { findContacts, saveContacts } from '../contacts/many.ts';
 import { Refusal } from '../errors.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { holdMonth, refuseOverLimit, takeQuota } from '../organizations/quota.ts';
-import type { Db, Sql } from '../platform/db.ts';
-import { enqueue, type NewJob } from '../platform/outbox.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { insertClaims, insertWithheld, loadFacts } from './queries.ts';
 import { type Judgement, judgeAll, type Recipient, type Submitted } from './rules.ts';

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { Email, id, option, optional } from '../lib/cli/options.ts';
+import { addressKey } from '../lib/smtp/address.ts';
+import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
 import { demandOrganization } from '../organizations/find.ts';
-import { type Command, columns, command } from '../platform/command.ts';
-import { addressKey } from '../platform/mail/address.ts';
-import { Email, id, option, optional } from '../platform/words.ts';
 import { type HistoryRow, listHistory } from './history.queries.ts';
 import { previewMail } from './preview.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { type ClaimedMail, listUnsettled, listWritten, type Unsettled } from './mailing.queries.ts';
 import { giveUp } from './settling.ts';
 

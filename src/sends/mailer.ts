@@ -1,11 +1,11 @@
-import type { MailServer } from '../platform/conventions.ts';
-import { mailableAddress } from '../platform/mail/address.ts';
-import { compose } from '../platform/mail/compose.ts';
-import type { DkimSigner } from '../platform/mail/dkim.ts';
-import type { MailOutcome as Sent } from '../platform/mail/outcome.ts';
-import type { Envelope, Leaving } from '../platform/mail/smtp.ts';
-import { remembering } from '../platform/remember.ts';
-import { type SurveyMail, surveyFillings, surveyMail } from './mail.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from '../letters/mail.ts';
+import { remembering } from '../lib/async/memoize.ts';
+import { mailableAddress } from '../lib/smtp/address.ts';
+import { compose } from '../lib/smtp/compose.ts';
+import type { DkimSigner } from '../lib/smtp/dkim.ts';
+import type { MailOutcome as Sent } from '../lib/smtp/outcome.ts';
+import type { Envelope, Leaving } from '../lib/smtp/smtp.ts';
+import type { MailServer } from '../lib/tracing/conventions.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import type { MailOutcome } from './rules.ts';
 

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mailed } from '../happenings.ts';
-import { type MailServer, mailEnd, mailSpan } from '../platform/conventions.ts';
-import { type Db, isDeadlock } from '../platform/db.ts';
-import type { Log } from '../platform/log.ts';
-import { inSpan } from '../platform/spans.ts';
+import { createSlots, grouped } from '../lib/async/batch.ts';
+import { type Db, isDeadlock } from '../lib/db/db.ts';
+import type { Log } from '../lib/log/log.ts';
+import { type MailServer, mailEnd, mailSpan } from '../lib/tracing/conventions.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
+import { mailed } from '../signals.ts';
 import { type Beginning, beginAll } from './begin.ts';
 import { takeInHand } from './in-hand.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import { type MailOutcome, settle } from './rules.ts';
+import type { Waiting } from './send-progress.ts';
 import { mailedFacts, settledMail } from './settled.ts';
 import type { SettledMail } from './settling.queries.ts';
 import { giveUp, tryOn, writeOutcomes } from './settling.ts';
-import { createSlots, grouped } from './together.ts';
-import type { Waiting } from './waiting.ts';
 
 /** Writes and sends one mail; it never throws for what the mail server does. */
 export type Mailer = {

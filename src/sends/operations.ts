@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { List, One } from '../platform/answer.ts';
-import type { Operation, Room } from '../platform/openapi.ts';
-import { Failure } from '../platform/openapi-parts.ts';
+import type { Operation, Room } from '../lib/openapi/openapi.ts';
+import { Failure } from '../lib/openapi/parts.ts';
+import { List, One } from '../lib/paging/list-answer.ts';
 import { BounceAnswer, SendAnswer, SendBody, Suppression, SuppressionQuery } from './schemas.ts';
 
 const Query = v.object({

@@ -1,5 +1,5 @@
-import type { Sql } from '../platform/db.ts';
-import type { SurveyMail } from './mail.ts';
+import type { SurveyMail } from '../letters/mail.ts';
+import type { Sql } from '../lib/db/db.ts';
 
 /** What the mail of a survey is made of. */
 export async function findMailed(sql: Sql, surveyId: string) {

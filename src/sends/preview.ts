@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime';
 import { notFound } from '../errors.ts';
-import type { Sql } from '../platform/db.ts';
-import { compose } from '../platform/mail/compose.ts';
-import { surveyFillings, surveyMail } from './mail.ts';
+import { surveyFillings, surveyMail } from '../letters/mail.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { compose } from '../lib/smtp/compose.ts';
 import { findMailed } from './preview.queries.ts';
 
 /** Somebody who is nobody: the links in a preview lead to no contact. */

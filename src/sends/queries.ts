@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { Facts } from './rules.ts';
 
 type Where = { orgId: string; surveyId: string };

@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { answerList } from '../platform/answer.ts';
-import type { Db } from '../platform/db.ts';
-import { parseBody, readRawBody } from '../platform/http.ts';
-import { isUuid, parse } from '../platform/parse.ts';
-import { type BounceTools, takeBounce } from './bounces.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody, readRawBody } from '../lib/http/http.ts';
+import { answerList } from '../lib/paging/list-answer.ts';
+import { isUuid, parse } from '../lib/validation/parse.ts';
+import { type BounceTools, takeBounce } from '../suppressions/bounces.ts';
+import { listSuppressions } from '../suppressions/queries.ts';
+import { liftSuppression } from '../suppressions/unsubscribe.ts';
 import { SendBody, SuppressionQuery } from './schemas.ts';
 import { type SendTools, sendSurvey, trySend } from './send.ts';
-import { listSuppressions } from './suppressions.queries.ts';
-import { liftSuppression } from './unsubscribe.ts';
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { Moment } from '../platform/answer.ts';
-import { addressKey } from '../platform/mail/address.ts';
-import { Page } from '../platform/page.ts';
-import { Uuid } from '../platform/parse.ts';
+import { Moment } from '../lib/paging/list-answer.ts';
+import { Page } from '../lib/paging/page.ts';
+import { addressKey } from '../lib/smtp/address.ts';
+import { Uuid } from '../lib/validation/parse.ts';
 
 /** What a contact should be, for the document. */
 const Submitted = v.pipe(

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mailed, sendAnswered } from '../happenings.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
-import { enqueueSpan } from '../platform/conventions.ts';
-import type { Db } from '../platform/db.ts';
-import { inSpan } from '../platform/spans.ts';
+import type { Db } from '../lib/db/db.ts';
+import { enqueueSpan } from '../lib/tracing/conventions.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
+import { mailed, sendAnswered } from '../signals.ts';
 import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';
 import { listResults, type SendResult } from './queries.ts';
 import {
@@ -13,9 +13,9 @@ import {
   unknownOutcome,
   wasKeptBack,
 } from './rules.ts';
+import type { Waiting, Watch } from './send-progress.ts';
 import { endedFacts } from './settled.ts';
 import { cancelClaims } from './settling.queries.ts';
-import type { Waiting, Watch } from './waiting.ts';
 
 export type SendTools = {
   db: Db;

@@ -1,6 +1,7 @@
 import { markSettled } from '../contacts/sending.cte.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { giveBack } from '../organizations/usage.cte.ts';
-import type { Sql } from '../platform/db.ts';
+import { suppressBounced } from '../suppressions/bounced.cte.ts';
 
 export type SettledMail = {
   id: string;
@@ -66,11 +67,10 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
         sql`select org_id, month, count(*) from written where status = 'failed' group by 1, 2`,
       )}
     )
-    insert into suppressions (org_id, email, kind, detail)
-    select distinct on (org_id, lower(email)) org_id, lower(email), 'bounced', reason
-    from written
-    where contact_status = 'bounced'
-    on conflict do nothing`;
+    ${suppressBounced(
+      sql,
+      sql`select org_id, email, reason from written where contact_status = 'bounced'`,
+    )}`;
 }
 
 /** A mail that came to its end without an attempt of ours. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mailed } from '../happenings.ts';
-import { type Db, isDatabaseAway, isDeadlock } from '../platform/db.ts';
+import { type Db, isDatabaseAway, isDeadlock } from '../lib/db/db.ts';
+import { mailed } from '../signals.ts';
 import { unknownOutcome } from './rules.ts';
 import { endedFacts } from './settled.ts';
 import { giveUpBegun, lockMonths, type SettledMail, settleMails } from './settling.queries.ts';

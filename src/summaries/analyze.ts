@@ -1,6 +1,6 @@
-import type { Db, Sql } from '../platform/db.ts';
-import type { Log } from '../platform/log.ts';
-import { enqueue } from '../platform/outbox.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import type { Log } from '../lib/log/log.ts';
+import { enqueue } from '../lib/queue/outbox.ts';
 import type { Analyst } from './analyst.ts';
 import { enqueueAnalyses, findUnanalyzed, listThemes, saveAnalysis } from './queries.ts';
 import { analysisWaitMs } from './rules.ts';

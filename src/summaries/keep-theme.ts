@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { countThemesOf, saveTheme } from './queries.ts';
 import type { Theme } from './themes.ts';
 

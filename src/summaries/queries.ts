@@ -1,5 +1,5 @@
-import { one, type Sql } from '../platform/db.ts';
-import { enqueueEach } from '../platform/outbox.ts';
+import { one, type Sql } from '../lib/db/db.ts';
+import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { Theme } from './themes.ts';

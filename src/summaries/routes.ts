@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
-import { answerList } from '../platform/answer.ts';
-import type { Db } from '../platform/db.ts';
-import { parsePage } from '../platform/page.ts';
-import { isUuid } from '../platform/parse.ts';
+import type { Db } from '../lib/db/db.ts';
+import { answerList } from '../lib/paging/list-answer.ts';
+import { parsePage } from '../lib/paging/page.ts';
+import { isUuid } from '../lib/validation/parse.ts';
 import { findSummary, listSummaries } from './summary.queries.ts';
 
 export const summaryRoutes = ({ db }: { db: Db }) =>

@@ -1,8 +1,8 @@
-import { emitted } from '../happenings.ts';
-import type { Db, Sql } from '../platform/db.ts';
-import type { Log } from '../platform/log.ts';
-import { enqueue } from '../platform/outbox.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import type { Log } from '../lib/log/log.ts';
+import { enqueue } from '../lib/queue/outbox.ts';
 import { netPromoterScore } from '../scores.ts';
+import { emitted } from '../signals.ts';
 import { emit } from '../webhooks/emit.ts';
 import { summaryGenerated } from '../webhooks/events.ts';
 import type { Analyst } from './analyst.ts';

@@ -1,6 +1,6 @@
-import type { Listed } from '../platform/answer.ts';
-import { one, type Sql } from '../platform/db.ts';
-import { following, type Page } from '../platform/page.ts';
+import { one, type Sql } from '../lib/db/db.ts';
+import type { Listed } from '../lib/paging/list-answer.ts';
+import { following, type Page } from '../lib/paging/page.ts';
 import type { Category, Tally } from '../scores.ts';
 import type { Period } from './period.queries.ts';
 

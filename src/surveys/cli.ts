@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { inDatabase, publicUrlOf, type Tools } from '../deployment.ts';
 import { Refusal } from '../errors.ts';
-import { type Command, columns, command, UsageError } from '../platform/command.ts';
-import { Email, flag, id, Line, Name, OneOf, option, optional } from '../platform/words.ts';
+import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
+import { Email, flag, id, Line, Name, OneOf, option, optional } from '../lib/cli/options.ts';
+import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
 import { surveyTypes } from '../scores.ts';
 import { closeSurvey } from './complete.ts';
 import { createSurvey, shareUrl } from './create.ts';

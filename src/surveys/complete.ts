@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
-import { emitted } from '../happenings.ts';
-import type { Db, Sql } from '../platform/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { emitted } from '../signals.ts';
 import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { Tally } from '../scores.ts';
 
 export type CompletedSurvey = Tally & {

@@ -1,5 +1,5 @@
 import { notFound } from '../errors.ts';
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { findManagedSurvey } from './manage.queries.ts';
 
 /** The survey that a command names by its id. */

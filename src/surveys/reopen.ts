@@ -1,5 +1,5 @@
 import { notFound, Refusal } from '../errors.ts';
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { lockSurvey, reopenSurvey } from './queries.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { inDatabase, type Tools } from '../deployment.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { type Command, columns, command } from '../platform/command.ts';
-import { violates } from '../platform/constraint.ts';
-import { Color, id, Name, option } from '../platform/words.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { Color, id, Name, option } from '../lib/cli/options.ts';
+import { violates } from '../lib/db/constraint.ts';
+import { inDatabase, type Tools } from '../open-database.ts';
 import { allTags, insertTag } from './manage.queries.ts';
 
 const create = command({

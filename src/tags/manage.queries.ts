@@ -1,4 +1,4 @@
-import { one, type Sql } from '../platform/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 
 type NewTag = { name: string; color: string };
 export type SavedTag = NewTag & { id: string; created_at: Date };

@@ -1,4 +1,4 @@
-import type { Room } from '../platform/openapi.ts';
+import type { Room } from '../lib/openapi/openapi.ts';
 import { Tag, TagList } from './schemas.ts';
 
 export const tagRoom: Room = {

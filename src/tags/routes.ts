@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { ApiEnv } from '../keys/authenticate.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { listTags } from './queries.ts';
 
 export const tagRoutes = ({ db }: { db: Db }) =>

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import { remembering } from '../platform/remember.ts';
+import { remembering } from '../lib/async/memoize.ts';
 import { type Theme, themeOf } from './color.ts';
 import { pageHeaders } from './headers.ts';
 import type { Language } from './language.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { nobodysPage, type Trouble } from './error-page.tsx';
 import { type Language, languageOf } from './language.ts';
 import type { Page } from './layout.tsx';
-import { nobodysPage, type Trouble } from './nobodys-page.tsx';
 import { wantsJson } from './wants-json.ts';
 
 /** Where people are led by links, whatever their browser says of itself. */

@@ -1,6 +1,6 @@
-import { inDatabase, type Tools } from '../deployment.ts';
-import { type Command, columns, command } from '../platform/command.ts';
-import { id, Moment, option } from '../platform/words.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { id, Moment, option } from '../lib/cli/options.ts';
+import { inDatabase, type Tools } from '../open-database.ts';
 import { listWebhooks } from './queries.ts';
 import { replayMissed } from './replay.ts';
 

@@ -1,10 +1,10 @@
-import { attempted, deactivated } from '../happenings.ts';
-import { attemptEnd, attemptSpan } from '../platform/conventions.ts';
-import type { Db, Sql } from '../platform/db.ts';
-import type { FailureKind } from '../platform/outbound/post.ts';
-import { enqueue, type NewJob } from '../platform/outbox.ts';
-import type { Secrets } from '../platform/secrets.ts';
-import { inSpan } from '../platform/spans.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import type { FailureKind } from '../lib/outbound/post.ts';
+import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
+import { attemptEnd, attemptSpan } from '../lib/tracing/conventions.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
+import { attempted, deactivated } from '../signals.ts';
 import {
   type AttemptRow,
   type ClaimedDelivery,

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 
 /** A delivery in hand, with all that it takes to attempt it. */
 export type ClaimedDelivery = {

@@ -1,5 +1,5 @@
-import type { Sql } from '../platform/db.ts';
-import { enqueueEach } from '../platform/outbox.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Event } from './events.ts';
 
 export type Told = { orgId: string; events: readonly Event[]; traceparent?: string | null };

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { emission, type Told } from './emission.cte.ts';
 
 export async function insertDeliveries(sql: Sql, told: Told) {

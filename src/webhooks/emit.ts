@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { Told } from './emission.cte.ts';
 import { insertDeliveries } from './emit.queries.ts';
 

@@ -1,4 +1,4 @@
-import { signHex, signStandard } from './signatures.ts';
+import { signHex, signStandard } from './sign.ts';
 
 export type Signed = {
   id: string;

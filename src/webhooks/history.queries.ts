@@ -1,4 +1,4 @@
-import { one, type Sql } from '../platform/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import { testEvent } from './rules.ts';
 
 /** A replay of many is not told all their traces. */

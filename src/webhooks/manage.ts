@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
-import type { Db, Sql } from '../platform/db.ts';
-import type { Secrets } from '../platform/secrets.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
 import {
   findWebhook,
@@ -11,7 +11,7 @@ import {
   rotateSecret,
   updateWebhook,
 } from './queries.ts';
-import { spellSecret } from './signatures.ts';
+import { spellSecret } from './sign.ts';
 
 const webhooksAllowed = 50;
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Operation, Room } from '../platform/openapi.ts';
+import type { Operation, Room } from '../lib/openapi/openapi.ts';
 import { eventTypes } from './events.ts';
 import {
   Delivery,

@@ -1,9 +1,9 @@
 import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
-import { enqueueSpan } from '../platform/conventions.ts';
-import type { Db } from '../platform/db.ts';
-import { enqueue } from '../platform/outbox.ts';
-import { inSpan } from '../platform/spans.ts';
+import type { Db } from '../lib/db/db.ts';
+import { enqueue } from '../lib/queue/outbox.ts';
+import { enqueueSpan } from '../lib/tracing/conventions.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
 import { lockStanding } from './delivery.queries.ts';
 import { copyDeliveries } from './history.queries.ts';
 

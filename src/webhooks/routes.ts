@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import type { Db } from '../platform/db.ts';
-import { parseBody } from '../platform/http.ts';
-import { isUuid } from '../platform/parse.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody } from '../lib/http/http.ts';
+import { isUuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
 import { eventTypes } from './events.ts';
 import { listDeliveries } from './history.queries.ts';
@@ -17,7 +17,7 @@ import {
 import { deleteWebhook, listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
 import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
-import { tryWebhook } from './try.ts';
+import { tryWebhook } from './test-event.ts';
 
 const deliveriesShown = 50;
 

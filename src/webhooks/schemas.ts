@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Uuid } from '../platform/parse.ts';
-import { Moment } from '../platform/words.ts';
+import { Moment } from '../lib/cli/options.ts';
+import { Uuid } from '../lib/validation/parse.ts';
 import { type EventType, eventTypes } from './events.ts';
 
 const longestUrl = 2000;

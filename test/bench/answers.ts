@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Db } from '../../src/platform/db.ts';
+import type { Db } from '../../src/lib/db/db.ts';
 import { benchDatabase } from './database.ts';
 import { jobStarts } from './job-starts.ts';
 import { applyLoad, get, type Measured, percentiles, post } from './load.ts';

@@ -1,6 +1,6 @@
-import { answered, attempted } from '../../src/happenings.ts';
+import { requestEnded } from '../../src/lib/http/http.ts';
 import { startCounting } from '../../src/observations/metrics.ts';
-import { requestEnded } from '../../src/platform/http.ts';
+import { answered, attempted } from '../../src/signals.ts';
 
 /** What it costs to count what happens, in microseconds of processor time each; no request or database is part of it. */
 const times = 200_000;

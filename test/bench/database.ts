@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { runMigrations } from 'graphile-worker';
-import { connect, type Db } from '../../src/platform/db.ts';
-import { startTemporary } from '../../src/platform/embedded/temporary.ts';
-import { migrate } from '../../src/platform/migrate.ts';
+import { connect, type Db } from '../../src/lib/db/db.ts';
+import { migrate } from '../../src/lib/db/migrate.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
 
 /** Of the service's pool, and so of the floors. */
 export const serviceConnections = 20;

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { one, type Sql } from '../../src/platform/db.ts';
+import { one, type Sql } from '../../src/lib/db/db.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
 import { deliveryTimes, perSecond } from './delivery-times.ts';
 import { emptyJobs } from './empty-jobs.ts';

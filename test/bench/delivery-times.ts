@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { one, type Sql } from '../../src/platform/db.ts';
+import { one, type Sql } from '../../src/lib/db/db.ts';
 import { type Arrivals, refusedOnceOf } from './arrivals.ts';
 import type { BenchDatabase } from './database.ts';
 import type { Emission, Told } from './emitter.ts';

@@ -1,6 +1,6 @@
-import { connect } from '../../src/platform/db.ts';
-import { listen } from '../../src/platform/listen.ts';
-import { bareApp } from '../support/app.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { listen } from '../../src/lib/http/listen.ts';
+import { bareApp } from '../support/probe/app.ts';
 import { serviceConnections } from './database.ts';
 
 /** The web half of the service alone, in a process of its own: no jobs run beside it. */

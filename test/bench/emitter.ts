@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/config.ts';
-import { connect } from '../../src/platform/db.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { createParts } from '../../src/platform/parts.ts';
-import { watchPool } from '../../src/platform/pool-use.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { watchPool } from '../../src/lib/db/pool-use.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { createParts } from '../../src/lib/process/lifecycle.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { emit } from '../../src/webhooks/emit.ts';
 import { startWork } from '../../src/work.ts';
 import { now } from './clock.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, run } from 'graphile-worker';
-import { one } from '../../src/platform/db.ts';
+import { one } from '../../src/lib/db/db.ts';
 import type { BenchDatabase } from './database.ts';
 
 const jobs = 40_000;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { startJobs } from '../../src/platform/jobs/start.ts';
-import { task } from '../../src/platform/jobs/task.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { enqueue } from '../../src/platform/outbox.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { enqueue } from '../../src/lib/queue/outbox.ts';
+import { startJobs } from '../../src/lib/queue/start.ts';
+import { task } from '../../src/lib/queue/task.ts';
 import type { BenchDatabase } from './database.ts';
 import { percentiles } from './load.ts';
 

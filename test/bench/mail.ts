@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { compose } from '../../src/platform/mail/compose.ts';
-import { readSmtpUrl } from '../../src/platform/mail/settings.ts';
-import { createSmtpPool } from '../../src/platform/mail/smtp.ts';
-import { type SurveyMail, surveyFillings, surveyMail } from '../../src/sends/mail.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from '../../src/letters/mail.ts';
+import { compose } from '../../src/lib/smtp/compose.ts';
+import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 
 /**
  * What a mail costs before Postgres comes in: filling its template, and the pool against nodemailer's

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { createOutbound } from '../../src/platform/outbound/post.ts';
+import { createOutbound } from '../../src/lib/outbound/post.ts';
 
 const concurrency = 100;
 const secondsEach = 2;

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { listen } from '../../src/platform/listen.ts';
+import { listen } from '../../src/lib/http/listen.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
 import { type Endpoint, endpoints } from './endpoints.ts';
 import { applyLoad, get, type Measured } from './load.ts';

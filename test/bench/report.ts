@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import type { Sql } from '../../src/platform/db.ts';
-import { one } from '../../src/platform/db.ts';
+import type { Sql } from '../../src/lib/db/db.ts';
+import { one } from '../../src/lib/db/db.ts';
 
 export type Section = { title: string; lines: readonly string[] };
 

@@ -1,4 +1,4 @@
-import { connect } from '../../src/platform/db.ts';
+import { connect } from '../../src/lib/db/db.ts';
 import { analysis } from './analysis.ts';
 import { answers } from './answers.ts';
 import { benchServer } from './database.ts';

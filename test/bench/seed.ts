@@ -1,6 +1,6 @@
 import { issueKey } from '../../src/keys/issue.ts';
-import type { Db, Sql } from '../../src/platform/db.ts';
-import { one } from '../../src/platform/db.ts';
+import type { Db, Sql } from '../../src/lib/db/db.ts';
+import { one } from '../../src/lib/db/db.ts';
 
 export type Size = { organizations: number; responses: number; contacts: number };
 

@@ -1,7 +1,7 @@
-import type { Db } from '../../src/platform/db.ts';
-import { connect } from '../../src/platform/db.ts';
-import { bareApp } from '../support/app.ts';
-import { testSettings } from '../support/settings.ts';
+import type { Db } from '../../src/lib/db/db.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
 import { percentiles } from './load.ts';
 
 /** What a request asks of Postgres: its statements in their order, with their parameters. */

@@ -1,6 +1,6 @@
-import type { Db, Sql } from '../../src/platform/db.ts';
-import { createSecrets } from '../../src/platform/secrets.ts';
-import { makeWebhook } from '../support/make.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import type { Db, Sql } from '../../src/lib/db/db.ts';
+import { makeWebhook } from '../support/make/rows.ts';
 
 export type SurveyOf = { orgId: string; id: string };
 

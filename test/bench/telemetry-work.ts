@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueKey } from '../../src/keys/issue.ts';
-import { one, type Sql } from '../../src/platform/db.ts';
+import { one, type Sql } from '../../src/lib/db/db.ts';
 import type { BenchDatabase } from './database.ts';
 import { applyLoad, post } from './load.ts';
 import type { Service } from './service.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
 
-/** What a build without spans has in the place of src/platform/spans.ts. */
+/** What a build without spans has in the place of src/lib/tracing/spans.ts. */
 const identity = `
 const own = { traceparent: null, ended() {}, link() {} };
 export const inSpan = (_cause, _describe, work) => work(own);
@@ -23,7 +23,7 @@ const doors: Readonly<Record<string, string>> = {
 export const withoutSpans: Plugin = {
   name: 'without-spans',
   setup(build) {
-    build.onLoad({ filter: /src\/platform\/spans\.ts$/ }, () => ({ contents: identity }));
+    build.onLoad({ filter: /src\/lib\/tracing\/spans\.ts$/ }, () => ({ contents: identity }));
     build.onLoad({ filter: /src\/(app|keys\/authenticate)\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       const use = doors[path.split('/').at(-1)!]!;

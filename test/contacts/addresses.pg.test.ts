@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
-import { keptAddress } from '../../src/platform/mail/address.ts';
-import { Email } from '../../src/platform/words.ts';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
+import { Email } from '../../src/lib/cli/options.ts';
+import { keptAddress } from '../../src/lib/smtp/address.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);

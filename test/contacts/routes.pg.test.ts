@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { makeClient, makeContact, makeSurvey } from '../support/make.ts';
-import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
+import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type SurveyType, surveyTypes } from '../../src/scores.ts';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeContact, makeOrganization, makeSurvey } from '../support/make.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
 import { desktop, launchBrowser, phone, violations } from './browser.ts';
 import { serve } from './serve.ts';
 

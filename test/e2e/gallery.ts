@@ -6,10 +6,13 @@ import {
   thanksPage,
 } from '../../src/responses/messages.tsx';
 import { surveyTypes } from '../../src/scores.ts';
-import { type UnsubscribeProps, unsubscribePage } from '../../src/sends/unsubscribe-page.tsx';
+import {
+  type UnsubscribeProps,
+  unsubscribePage,
+} from '../../src/suppressions/unsubscribe-page.tsx';
+import { nobodysPage } from '../../src/web/error-page.tsx';
 import { languageOf } from '../../src/web/language.ts';
 import type { Page } from '../../src/web/layout.tsx';
-import { nobodysPage } from '../../src/web/nobodys-page.tsx';
 
 const sender = { name: 'Harbour & Pine', color: '#0f766e' };
 const questions = {

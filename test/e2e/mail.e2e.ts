@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { surveyTypes } from '../../src/scores.ts';
-import { arrivedMail } from '../support/survey-mail.ts';
+import { arrivedMail } from '../support/make/survey-mail.ts';
 import { keepScreenshot, launchBrowser, violations } from './browser.ts';
 
 const browser = await launchBrowser();

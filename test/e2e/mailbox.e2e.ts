@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMailbox } from '../../src/sends/mailbox.ts';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { arrivedMail } from '../support/survey-mail.ts';
+import { createMailbox } from '../../src/mailbox/mailbox.ts';
+import { arrivedMail } from '../support/make/survey-mail.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
 import { desktop, keepScreenshot, launchBrowser, phone, violations } from './browser.ts';
 import { serve } from './serve.ts';
 

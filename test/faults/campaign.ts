@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Db } from '../../src/platform/db.ts';
-import { makeClient, makeContact, makeSurvey } from '../support/make.ts';
+import { connect, type Db } from '../../src/lib/db/db.ts';
+import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { giveAnswers } from './answers.ts';
 import { startSubscribers } from './arrivals.ts';
 import { breakOne, type Means, patiently } from './damage.ts';

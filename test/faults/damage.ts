@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Db, isDatabaseAway } from '../../src/platform/db.ts';
+import { type Db, isDatabaseAway } from '../../src/lib/db/db.ts';
 import type { Fault, FaultKind } from './ledger.ts';
 import type { Service } from './service.ts';
 

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SMTPServer } from 'smtp-server';
 import { bundle } from '../../ops/build/bundle.ts';
-import { connect } from '../../src/platform/db.ts';
-import { openSession } from '../../src/platform/jobs/session.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { makeOrganization, makeSurvey } from '../support/make.ts';
-import { until } from '../support/until.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { openSession } from '../../src/lib/queue/session.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { until } from '../support/probe/until.ts';
 import type { Doom, Order, Point } from './mail-points.ts';
 import { createSender } from './mail-sender.ts';
 

@@ -1,5 +1,5 @@
-import { openSession } from '../../src/platform/jobs/session.ts';
-import { createLog } from '../../src/platform/log.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { openSession } from '../../src/lib/queue/session.ts';
 import type { Doom } from './mail-points.ts';
 import { createSender } from './mail-sender.ts';
 

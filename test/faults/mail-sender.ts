@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mailed } from '../../src/happenings.ts';
-import { connect, type Db } from '../../src/platform/db.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { readSmtpUrl } from '../../src/platform/mail/settings.ts';
-import { createSmtpPool } from '../../src/platform/mail/smtp.ts';
+import { connect, type Db } from '../../src/lib/db/db.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import { createMailing } from '../../src/sends/mailing.ts';
 import { readContact } from '../../src/sends/rules.ts';
+import { mailed } from '../../src/signals.ts';
 import type { Order, Place, Point } from './mail-points.ts';
 
 const settings = { sendDeadlineSeconds: 60 };

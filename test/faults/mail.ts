@@ -1,6 +1,6 @@
 import { runMigrations } from 'graphile-worker';
-import { connect } from '../../src/platform/db.ts';
-import { migrate } from '../../src/platform/migrate.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { migrate } from '../../src/lib/db/migrate.ts';
 import { broken, type Ground, killAt, type Ledger, prepareKills } from './kills.ts';
 import { type Point, points } from './mail-points.ts';
 

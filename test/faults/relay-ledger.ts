@@ -1,4 +1,4 @@
-import type { Db } from '../../src/platform/db.ts';
+import type { Db } from '../../src/lib/db/db.ts';
 import type { Arrived } from './relay-sink.ts';
 
 type Books = {

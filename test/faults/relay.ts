@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Db } from '../../src/platform/db.ts';
-import { freePort } from '../support/free-port.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
+import { connect, type Db } from '../../src/lib/db/db.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { freePort } from '../support/processes/free-port.ts';
 import { type Postfix, startPostfix } from './postfix.ts';
 import { balanceOf, countPutOff, wrongIn } from './relay-ledger.ts';
 import { type Arrived, startRelaySink } from './relay-sink.ts';

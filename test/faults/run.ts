@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Refusal } from '../../src/errors.ts';
-import { startEmbedded } from '../../src/platform/embedded/embedded.ts';
+import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
 import { type Plan, runCampaign } from './campaign.ts';
 import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';

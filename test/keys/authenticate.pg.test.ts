@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { serve } from '@hono/node-server';
 import { issueKey } from '../../src/keys/issue.ts';
-import { connect, one, type Sql } from '../../src/platform/db.ts';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { makeClient, makeOrganization } from '../support/make.ts';
-import { testSettings } from '../support/settings.ts';
+import { connect, one, type Sql } from '../../src/lib/db/db.ts';
+import { makeClient, makeOrganization } from '../support/make/rows.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
 
 const { db, url } = await testDatabase();
 const settings = { ...testSettings, rateLimit: 100 };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { notFound } from '../../src/errors.ts';
-import { readBody } from '../../src/platform/http.ts';
-import { bareApp, testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeClient } from '../support/make.ts';
+import { readBody } from '../../src/lib/http/http.ts';
+import { makeClient } from '../support/make/rows.ts';
+import { bareApp, testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const path = '/api/v1/orders';

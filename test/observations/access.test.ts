@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { serve } from '@hono/node-server';
-import { metricsApp } from '../../src/observations/show.ts';
-import { createLog } from '../../src/platform/log.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { metricsApp } from '../../src/observations/serve-metrics.ts';
 
 const token = 'correct-horse';
 const log = createLog({ level: 'silent' });

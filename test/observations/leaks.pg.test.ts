@@ -4,13 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
-import { addressIn, secretKey, startService } from '../support/program.ts';
-import { scrape } from '../support/scrape.ts';
-import { scriptedSmtp } from '../support/smtp.ts';
-import { reluctantSubscriber, told } from '../support/traced-scene.ts';
-import { until } from '../support/until.ts';
+import { scriptedSmtp } from '../support/fakes/smtp-server.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { reluctantSubscriber, told } from '../support/make/traced-scene.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { scrape } from '../support/probe/scrape.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 /** One run with everything in it, and all that the service said of it to logs, spans and metrics. */
 const { db, url } = await testDatabase();

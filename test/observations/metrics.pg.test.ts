@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { instruments } from '../../src/observations/instruments.ts';
 import { trapField } from '../../src/responses/form.tsx';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
-import { addressIn, secretKey, startService } from '../support/program.ts';
-import { scrape } from '../support/scrape.ts';
-import { until } from '../support/until.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { scrape } from '../support/probe/scrape.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 

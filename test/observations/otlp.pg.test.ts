@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { instruments } from '../../src/observations/instruments.ts';
-import { testDatabase } from '../support/database.ts';
-import { addressIn, secretKey, startService } from '../support/program.ts';
-import { until } from '../support/until.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 type Exported = {
   resourceMetrics: { scopeMetrics: { scope: { name: string }; metrics: { name: string }[] }[] }[];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { nameServer, servfail } from '../support/dns.ts';
-import { makeOrganization, makeSurvey } from '../support/make.ts';
-import { addressIn, askback, secretKey, startService } from '../support/program.ts';
-import { scriptedSmtp } from '../support/smtp.ts';
+import { nameServer, servfail } from '../support/fakes/dns.ts';
+import { scriptedSmtp } from '../support/fakes/smtp-server.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { askback, secretKey } from '../support/program.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
 
 const { url } = await testDatabase();
 const doctor = (over: Record<string, string>) =>

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { askHealth } from '../../src/operations/healthcheck.ts';
-import { testDatabase } from '../support/database.ts';
-import { addressIn, askback, secretKey, startService } from '../support/program.ts';
-import { proxyTo } from '../support/proxy.ts';
+import { proxyTo } from '../support/fakes/database-proxy.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
 
 const { url } = await testDatabase();
 const proxy = await proxyTo(url);

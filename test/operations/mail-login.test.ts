@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { examineLogin, judgeLogin } from '../../src/operations/login.ts';
-import { hangUp, scriptedSmtp, settingsFor, silence } from '../support/smtp.ts';
+import { hangUp, scriptedSmtp, settingsFor, silence } from '../support/fakes/smtp-server.ts';
 
 const seen: string[] = [];
 

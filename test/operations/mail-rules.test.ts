@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { judgeDkim, unsigned } from '../../src/operations/dkim.rules.ts';
 import { judgeAlignment, judgeDmarc } from '../../src/operations/dmarc.rules.ts';
 import { type Finding, recordLine } from '../../src/operations/finding.ts';
+import { dkimRecordFor } from '../../src/operations/mail-dns/dkim-record.ts';
+import type { Answer } from '../../src/operations/mail-dns/resolver.ts';
+import type { SpfResult } from '../../src/operations/mail-dns/spf.ts';
 import { judgeMx, judgePtr } from '../../src/operations/route.rules.ts';
 import { judgeSpf, type Origins, type SpfFacts } from '../../src/operations/spf.rules.ts';
-import type { Answer } from '../../src/platform/dns/resolver.ts';
-import { dkimRecordFor } from '../../src/platform/mail-policy/dkim-record.ts';
-import type { SpfResult } from '../../src/platform/mail-policy/spf.ts';
 
 const found = <T>(...records: T[]): Answer<T> => ({ kind: 'found', records });
 const nothing: Answer<never> = { kind: 'nothing' };

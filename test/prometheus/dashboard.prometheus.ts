@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
-import { addressIn, secretKey, startService } from '../support/program.ts';
-import { promtool, startPrometheus } from '../support/prometheus.ts';
-import { until } from '../support/until.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
+import { promtool, startPrometheus } from '../support/processes/prometheus.ts';
 
 const token = 'a-token-for-metrics';
 const scores = [3, 8, 10];

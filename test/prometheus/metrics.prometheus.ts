@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instruments } from '../../src/observations/instruments.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
-import { addressIn, secretKey, startService } from '../support/program.ts';
-import { promtool, startPrometheus } from '../support/prometheus.ts';
-import { scrape } from '../support/scrape.ts';
-import { until } from '../support/until.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { scrape } from '../support/probe/scrape.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
+import { promtool, startPrometheus } from '../support/processes/prometheus.ts';
 
 const token = 'correct-horse';
 /** What a caller sends of a trace that is kept. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
-import { idsByCursor, reader } from '../support/read.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { idsByCursor, reader } from '../support/probe/read.ts';
 
 /** Beyond the first rows a page is found through the kept tallies: it must hold what counting off would. */
 const { db } = await testDatabase();

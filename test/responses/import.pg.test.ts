@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importContacts } from '../../src/contacts/import.ts';
-import { keptAddress } from '../../src/platform/mail/address.ts';
+import { keptAddress } from '../../src/lib/smtp/address.ts';
 import { importResponses } from '../../src/responses/import.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeOrganization, makeSurvey } from '../support/make.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 

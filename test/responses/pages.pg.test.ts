@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scaleOf, surveyTypes } from '../../src/scores.ts';
-import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/ask.ts';
-import { testDatabase } from '../support/database.ts';
+import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const { get, head, post, postJson } = visitor(db);

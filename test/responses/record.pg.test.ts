@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Given, recordAnswer } from '../../src/responses/record.ts';
 import { closeSurvey } from '../../src/surveys/complete.ts';
-import { testDatabase } from '../support/database.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make.ts';
+import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactedExcerpt } from '../../src/responses/redact.ts';
+import { redactedExcerpt } from '../../src/lib/redact/redact.ts';
 import { releaseAnswer } from '../../src/responses/release.ts';
-import { ask, headingOf, visitor } from '../support/ask.ts';
-import { testDatabase } from '../support/database.ts';
+import { ask, headingOf, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const { get, head, post, postJson } = visitor(db);

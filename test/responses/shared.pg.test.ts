@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, asPerson, complaintOf, headingOf, visitor } from '../support/ask.ts';
-import { testDatabase } from '../support/database.ts';
+import { ask, asPerson, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const { get, post, postJson } = visitor(db);

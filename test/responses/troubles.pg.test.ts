@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../../src/platform/db.ts';
-import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/ask.ts';
-import { testDatabase } from '../support/database.ts';
-import { proxyTo } from '../support/proxy.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { proxyTo } from '../support/fakes/database-proxy.ts';
+import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();
 const { get, post, postJson, request } = visitor(db);

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make.ts';
-import { askback, secretKey } from '../support/program.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createLog } from '../../src/platform/log.ts';
+import { createLog } from '../../src/lib/log/log.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { beginMails } from '../../src/sends/mailing.queries.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import { type MailOutcome, readContact } from '../../src/sends/rules.ts';
+import { createWaiting } from '../../src/sends/send-progress.ts';
 import { giveUpBegun, settleMails } from '../../src/sends/settling.queries.ts';
-import { createWaiting } from '../../src/sends/waiting.ts';
-import { testDatabase } from '../support/database.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { makeContact, makeOrganization, makeSurvey } from '../support/make.ts';
-import { until } from '../support/until.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { broken, killAt, prepareKills } from '../faults/kills.ts';
 import type { Point } from '../faults/mail-points.ts';
-import { testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { url } = await testDatabase();
 const ground = await prepareKills(url);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { WriteKey } from '../../src/keys/authenticate.ts';
-import type { Sql } from '../../src/platform/db.ts';
-import { createLog } from '../../src/platform/log.ts';
+import type { Sql } from '../../src/lib/db/db.ts';
+import { createLog } from '../../src/lib/log/log.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import { sendSurvey } from '../../src/sends/send.ts';
-import { suppress } from '../../src/sends/unsubscribe.ts';
-import { createWaiting } from '../../src/sends/waiting.ts';
-import { testDatabase } from '../support/database.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { makeOrganization, makeSurvey } from '../support/make.ts';
+import { createWaiting } from '../../src/sends/send-progress.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
 
 // What happens to a contact between the claim of its mail and the outcome.
 

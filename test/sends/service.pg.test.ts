@@ -6,10 +6,10 @@ import { after, test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeSurvey } from '../support/make.ts';
-import { addressIn, secretKey, startService } from '../support/program.ts';
-import { until } from '../support/until.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

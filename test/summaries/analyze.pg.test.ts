@@ -4,8 +4,8 @@ import type { Analyst } from '../../src/summaries/analyst.ts';
 import { analyze, analyzeAgain } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { countUnanalyzed } from '../../src/summaries/queries.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeFeedback, readingTools } from '../support/feedback.ts';
+import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const start = new Date('2026-05-01T00:00:00Z');

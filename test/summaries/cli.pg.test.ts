@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { makeFeedback } from '../support/feedback.ts';
-import { askback, secretKey } from '../support/program.ts';
+import { makeFeedback } from '../support/make/feedback.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const run = (...words: string[]) =>

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { chooseAnalyst } from '../../src/summaries/choose-analyst.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeFeedback, readingTools } from '../support/feedback.ts';
+import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const loaded = createRequire(import.meta.url).cache;

@@ -7,11 +7,11 @@ import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { tidyText } from '../../src/summaries/rules.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { payloads } from '../../src/webhooks/payloads.ts';
-import { testApp } from '../support/app.ts';
-import { chatEndpoint, says } from '../support/chat-endpoint.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeFeedback, readingTools } from '../support/feedback.ts';
-import { reader } from '../support/read.ts';
+import { chatEndpoint, says } from '../support/fakes/chat-endpoint.ts';
+import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);

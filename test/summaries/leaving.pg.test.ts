@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
-import { chatEndpoint, goodAnalysis, says } from '../support/chat-endpoint.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeFeedback, readingTools } from '../support/feedback.ts';
-import { makeContact, makeResponse } from '../support/make.ts';
+import { chatEndpoint, goodAnalysis, says } from '../support/fakes/chat-endpoint.ts';
+import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { makeContact, makeResponse } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 

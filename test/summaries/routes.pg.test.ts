@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { summarize } from '../../src/summaries/summarize.ts';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { readingTools } from '../support/feedback.ts';
-import { makeClient } from '../support/make.ts';
-import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+import { readingTools } from '../support/make/feedback.ts';
+import { makeClient } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { planMonths, summarize, summarizeMonth } from '../../src/summaries/summarize.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeFeedback, readingTools } from '../support/feedback.ts';
+import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const may = { start: new Date('2026-05-01T00:00:00Z'), end: new Date('2026-06-01T00:00:00Z') };

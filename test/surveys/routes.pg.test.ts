@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testApp } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make.ts';
-import { idsByCursor, idsByPage, reader } from '../support/read.ts';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);

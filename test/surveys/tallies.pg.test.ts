@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { foldTallies } from '../../src/surveys/queries.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make.ts';
-import { assertTalliesHold } from '../support/tallies.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
 
 const { db } = await testDatabase();
 

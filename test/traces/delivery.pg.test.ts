@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Span, startCollector } from '../support/collector.ts';
-import { testDatabase } from '../support/database.ts';
-import { askback, secretKey } from '../support/program.ts';
-import { spanTree } from '../support/span-tree.ts';
-import { sendOne, told, tracedScene } from '../support/traced-scene.ts';
-import { until } from '../support/until.ts';
+import { type Span, startCollector } from '../support/fakes/collector.ts';
+import { sendOne, told, tracedScene } from '../support/make/traced-scene.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { spanTree } from '../support/probe/span-tree.ts';
+import { until } from '../support/probe/until.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const collector = await startCollector();

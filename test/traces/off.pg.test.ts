@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { startCollector } from '../support/collector.ts';
-import { testDatabase } from '../support/database.ts';
-import { sendOne, told, tracedScene } from '../support/traced-scene.ts';
+import { startCollector } from '../support/fakes/collector.ts';
+import { sendOne, told, tracedScene } from '../support/make/traced-scene.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();
 const collector = await startCollector();
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const telling = {
-  NODE_OPTIONS: `--import=${new URL('../support/tell-sdk.ts', import.meta.url).href}`,
+  NODE_OPTIONS: `--import=${new URL('../support/processes/report-sdk-loading.ts', import.meta.url).href}`,
 };
 const loads = (lines: readonly string[]) => lines.includes('loads the SDK');
 

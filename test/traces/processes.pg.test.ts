@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startCollector } from '../support/collector.ts';
-import { testDatabase } from '../support/database.ts';
-import { addressIn } from '../support/program.ts';
-import { sendOne, told, tracedScene } from '../support/traced-scene.ts';
-import { until } from '../support/until.ts';
+import { startCollector } from '../support/fakes/collector.ts';
+import { sendOne, told, tracedScene } from '../support/make/traced-scene.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const collector = await startCollector();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { testDatabase } from '../support/database.ts';
-import { makeOrganization, makeWebhook } from '../support/make.ts';
-import { askback, secretKey } from '../support/program.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };

@@ -5,12 +5,12 @@ import { Webhook } from 'standardwebhooks';
 import type { Outbound } from '../../src/webhooks/deliver.ts';
 import { claimDue } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.ts';
-import { signHex } from '../../src/webhooks/signatures.ts';
-import { testApp } from '../support/app.ts';
-import { makeCaller } from '../support/caller.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeWebhook } from '../support/make.ts';
-import { plainSecrets, subscriber, testSecret } from '../support/subscriber.ts';
+import { signHex } from '../../src/webhooks/sign.ts';
+import { plainSecrets, subscriber, testSecret } from '../support/fakes/subscriber.ts';
+import { makeWebhook } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { makeCaller } from '../support/probe/caller.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 

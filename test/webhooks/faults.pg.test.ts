@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { recordAnswer } from '../../src/responses/record.ts';
 import { type Outcome, record } from '../../src/webhooks/deliver.ts';
 import { type ClaimedDelivery, claimDue, type Lane } from '../../src/webhooks/delivery.queries.ts';
-import { testDatabase } from '../support/database.ts';
-import { countDeliveries, lanesOf, makeBacklog, makePool } from '../support/lanes.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make.ts';
-import { answerOf, subscriber } from '../support/subscriber.ts';
-import { until } from '../support/until.ts';
+import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
+import { countDeliveries, lanesOf, makeBacklog, makePool } from '../support/make/deliveries.ts';
+import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 

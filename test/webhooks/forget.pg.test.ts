@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { forgetOldDeliveries } from '../../src/webhooks/retire.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeOrganization, makeWebhook } from '../support/make.ts';
+import { forgetOldDeliveries } from '../../src/webhooks/cleanup.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const dayMs = 24 * 3600 * 1000;

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Refusal } from '../../src/errors.ts';
-import { inFlightPerWebhook } from '../../src/webhooks/lanes.ts';
-import { testDatabase } from '../support/database.ts';
-import { startReal } from '../support/webhook-under-test.ts';
+import { inFlightPerWebhook } from '../../src/webhooks/worker.ts';
+import { startReal } from '../support/make/webhook-under-test.ts';
+import { testDatabase } from '../support/probe/database.ts';
 import { after, inHand, type Model, newModel, type Operation } from './model.ts';
 
 /**

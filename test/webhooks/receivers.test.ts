@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { responseReceived } from '../../src/webhooks/events.ts';
 import { deliveryHeaders } from '../../src/webhooks/headers.ts';
-import { spellSecret } from '../../src/webhooks/signatures.ts';
-import { freePort } from '../support/free-port.ts';
+import { spellSecret } from '../../src/webhooks/sign.ts';
+import { freePort } from '../support/processes/free-port.ts';
 
 /** The receivers of ops/webhooks, run as a reader of ops/webhooks.md would. */
 const [secret, newSecret] = [5, 6].map((byte) => spellSecret(new Uint8Array(32).fill(byte)));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { testApp } from '../support/app.ts';
-import { makeCaller } from '../support/caller.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeWebhook } from '../support/make.ts';
+import { makeWebhook } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { makeCaller } from '../support/probe/caller.ts';
+import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { Lane } from '../../src/webhooks/delivery.queries.ts';
 import { replayMissed } from '../../src/webhooks/replay.ts';
-import { testDatabase } from '../support/database.ts';
-import { countDeliveries, lanesOf, makeBacklog, makePool } from '../support/lanes.ts';
-import { someoneWaits } from '../support/locks.ts';
-import { subscriber } from '../support/subscriber.ts';
-import { until } from '../support/until.ts';
+import { subscriber } from '../support/fakes/subscriber.ts';
+import { countDeliveries, lanesOf, makeBacklog, makePool } from '../support/make/deliveries.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 

@@ -1,0 +1,89 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createZstdCompress } from 'node:zlib';
+import type postgres from 'postgres';
+import type { Db } from '../db/db.ts';
+import { type Header, type Mark, notBackedUp } from './format.ts';
+import { listTables } from './tables.ts';
+
+type Wish = { file: string; secretKey: Buffer | null };
+type Session = postgres.ReservedSql;
+type Line = { line: string };
+
+const rowsAtATime = 1000;
+
+/**
+ * Writes everything the deployment keeps into one file, as of one moment, while it serves. Jobs that
+ * wait in the queue are written as outbox rows, which is what a restored deployment makes jobs from.
+ */
+export async function backup(db: Db, { file, secretKey }: Wish): Promise<{ rows: number }> {
+  const draft = `${file}.part`;
+  const session = await db.reserve();
+  const counted = { rows: 0 };
+  try {
+    await session`begin isolation level repeatable read read only`;
+    await pipeline(
+      everything(session, secretKey, counted),
+      createZstdCompress(),
+      createWriteStream(draft, { mode: 0o600 }),
+    );
+    await rename(draft, file);
+    return counted;
+  } finally {
+    await rm(draft, { force: true });
+    await session`rollback`.catch(() => {});
+    session.release();
+  }
+}
+
+async function* everything(session: Session, secretKey: Buffer | null, counted: { rows: number }) {
+  yield toLine(await header(session, secretKey));
+  for (const { table } of await listTables(session, notBackedUp)) {
+    yield toLine({ table } satisfies Mark);
+    yield* rows(session<Line[]>`select json_build_array(t)::text as line from ${session(table)} t`);
+  }
+  yield toLine({ table: 'outbox' } satisfies Mark);
+  if (await hasQueue(session)) yield* rows(queuedJobs(session));
+  yield toLine({ rows: counted.rows } satisfies Mark);
+
+  async function* rows(query: postgres.PendingQuery<Line[]>) {
+    for await (const batch of query.cursor(rowsAtATime)) {
+      counted.rows += batch.length;
+      yield `${batch.map(({ line }) => line).join('\n')}\n`;
+    }
+  }
+}
+
+async function header(session: Session, secretKey: Buffer | null): Promise<Header> {
+  const migrations = await session<Header['migrations']>`
+    select name, sha256 from schema_migrations order by name`;
+  return {
+    askback_backup: 1,
+    created_at: new Date().toISOString(),
+    migrations: [...migrations],
+    secret_key: secretKey?.toString('base64') ?? null,
+  };
+}
+
+/** A deployment that has never served has no queue yet. */
+async function hasQueue(session: Session): Promise<boolean> {
+  const [found] = await session<{ queue: string | null }[]>`
+    select to_regclass('graphile_worker._private_jobs')::text as queue`;
+  return found?.queue != null;
+}
+
+/**
+ * The queue keeps its jobs in a schema of its own, which another version may shape differently. Their
+ * ids follow those of the outbox.
+ */
+const queuedJobs = (session: Session) => session<Line[]>`
+  select json_build_array(json_build_object(
+           'id', (select coalesce(max(id), 0) from outbox) + j.id,
+           'task', t.identifier, 'payload', j.payload, 'run_at', j.run_at, 'created_at', j.created_at
+         ))::text as line
+  from graphile_worker._private_jobs j
+  join graphile_worker._private_tasks t on t.id = j.task_id
+  where j.attempts < j.max_attempts`;
+
+const toLine = (value: object) => `${JSON.stringify(value)}\n`;

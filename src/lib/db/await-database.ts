@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../errors.ts';
+import { type Db, isDatabaseAway } from './db.ts';
+
+type Patience = { seconds: number; say: (sentence: string) => void };
+
+const pollMs = 250;
+
+/** Waits for a Postgres that is starting or unreachable. One that says no is not asked again. */
+export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
+  const giveUpAt = Date.now() + seconds * 1000;
+  for (let tries = 1; ; tries++) {
+    const away = await whyAway(db);
+    if (away === undefined) return;
+    if (Date.now() >= giveUpAt) {
+      throw new Refusal(
+        'unavailable',
+        `the database at ${placeOf(db)} did not answer within ${seconds} seconds (${away})`,
+      );
+    }
+    if (tries === 1) {
+      say(`waiting up to ${seconds} seconds for the database at ${placeOf(db)} (${away})`);
+    }
+    await sleep(pollMs);
+  }
+}
+
+/** Asks Postgres for nothing: an answer shows that it can be reached. */
+export async function ping(db: Db) {
+  await db`select 1`;
+}
+
+async function whyAway(db: Db): Promise<string | undefined> {
+  try {
+    await ping(db);
+    return undefined;
+  } catch (error) {
+    if (isDatabaseAway(error)) return (error as Error).message || String(error);
+    throw error;
+  }
+}
+
+/** Where the database is, without the password that its address may carry. */
+function placeOf({ options }: Db): string {
+  return `${options.host[0]}:${options.port[0]}`;
+}

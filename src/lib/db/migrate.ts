@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type postgres from 'postgres';
+import { Refusal } from '../../errors.ts';
+import { listAssets, readAsset } from '../process/assets.ts';
+import { type Db, one, type Sql } from './db.ts';
+
+const folder = 'sql/migrations/';
+const oldestPostgres = 15;
+const turkishLetters =
+  "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
+const lockName = 'askback migrations';
+const lockPollMs = 50;
+const lockTimeout = '5s';
+
+export type Migration = { name: string; text: string; sha256: string };
+
+/** Brings the schema up to date and says what it applied. Safe to run from several processes at once. */
+export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
+  await refuseUnfitPostgres(db);
+  const session = await db.reserve();
+  try {
+    await waitForLock(session);
+    return await applyMissing(session, migrations);
+  } finally {
+    await session`select pg_advisory_unlock(hashtext(${lockName}))`.catch(() => {});
+    session.release();
+  }
+}
+
+/** What the database has, beside what this program has: neither writes nor waits. */
+export async function schemaState(sql: Sql, migrations = readMigrations()) {
+  const applied = await listApplied(sql);
+  const known = new Set(migrations.map(({ name }) => name));
+  const present = new Set(applied.map(({ name }) => name));
+  return {
+    applied: applied.length,
+    missing: migrations.filter(({ name }) => !present.has(name)).map(({ name }) => name),
+    unknown: applied.filter(({ name }) => !known.has(name)).map(({ name }) => name),
+  };
+}
+
+export function readMigrations(): Migration[] {
+  return listAssets(folder).map((asset) => {
+    const text = readAsset(asset);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    return { name: asset.slice(folder.length), text, sha256 };
+  });
+}
+
+/** What this program could not live on: told before anything is written there. */
+export async function refuseUnfitPostgres(sql: Sql) {
+  const { version, folds } = one(
+    await sql<{ version: number; folds: boolean }[]>`
+      select current_setting('server_version_num')::int / 10000 as version,
+             lower('I') = 'i' as folds`,
+  );
+  if (version < oldestPostgres) {
+    throw new Refusal(
+      'unavailable',
+      `this database is PostgreSQL ${version}; askback needs PostgreSQL ${oldestPostgres} or newer`,
+    );
+  }
+  // Addresses are compared in lower case, by Postgres and by us: both must mean the same.
+  if (!folds) throw new Refusal('unavailable', `this database ${turkishLetters}`);
+}
+
+/**
+ * Asks again and again instead of blocking: a blocked lock holds a snapshot, and an index built
+ * concurrently by another process would wait for that snapshot for ever.
+ */
+async function waitForLock(sql: Sql) {
+  for (;;) {
+    const { locked } = one(
+      await sql<{ locked: boolean }[]>`
+        select pg_try_advisory_lock(hashtext(${lockName})) as locked`,
+    );
+    if (locked) return;
+    await sleep(lockPollMs);
+  }
+}
+
+async function applyMissing(session: postgres.ReservedSql, migrations: Migration[]) {
+  await session`
+    create table if not exists schema_migrations (
+      name       text primary key,
+      sha256     text not null,
+      applied_at timestamptz not null default now()
+    )`;
+  const applied = await listApplied(session);
+  refuseNewerOrChanged(applied, migrations);
+
+  const done = new Set(applied.map(({ name }) => name));
+  const missing = migrations.filter(({ name }) => !done.has(name));
+  for (const migration of missing) await apply(session, migration);
+  return missing.map(({ name }) => name);
+}
+
+type Applied = { name: string; sha256: string };
+
+async function listApplied(sql: Sql): Promise<Applied[]> {
+  const { exists } = one(
+    await sql<{ exists: boolean }[]>`select to_regclass('schema_migrations') is not null as exists`,
+  );
+  return exists ? await sql<Applied[]>`select name, sha256 from schema_migrations` : [];
+}
+
+function refuseNewerOrChanged(applied: Applied[], migrations: Migration[]) {
+  const known = new Map(migrations.map(({ name, sha256 }) => [name, sha256]));
+  for (const { name, sha256 } of applied) {
+    if (!known.has(name)) {
+      throw new Refusal(
+        'unavailable',
+        `this database is newer than this askback: it has the migration ${name}. Run the newer askback`,
+      );
+    }
+    if (known.get(name) !== sha256) {
+      throw new Refusal(
+        'unavailable',
+        `the migration ${name} was applied to this database with another text than this askback carries`,
+      );
+    }
+  }
+}
+
+/** One transaction each, unless the file says that it cannot be in one. */
+async function apply(session: postgres.ReservedSql, { name, text, sha256 }: Migration) {
+  const inTransaction = !text.startsWith('-- no-transaction');
+  if (inTransaction) await session`begin`;
+  try {
+    await session`select set_config('lock_timeout', ${lockTimeout}, ${inTransaction})`;
+    await session.unsafe(text).simple();
+    await session`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
+    if (inTransaction) await session`commit`;
+  } catch (error) {
+    if (inTransaction) await session`rollback`.catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import type { Span } from '@opentelemetry/api';
+import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import { matchedRoutes } from 'hono/route';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { GenericSchema } from 'valibot';
+import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
+import { happening } from '../async/signal.ts';
+import { isDatabaseAway } from '../db/db.ts';
+import type { Log } from '../log/log.ts';
+import { parseJson } from '../validation/json.ts';
+import { parse } from '../validation/parse.ts';
+
+/**
+ * What every request carries; its body once it was read, whose it is once that is known, and the name of
+ * its span, or of its caller's, for what it causes.
+ */
+export type RequestEnv = {
+  Variables: {
+    requestId: string;
+    body?: string;
+    orgId?: string;
+    traceparent?: string;
+    began?: number;
+    span?: Span;
+  };
+};
+
+export type EndedRequest = {
+  method: string;
+  /** The route as it is written, `/s/:token`; never the path, which may hold a secret. */
+  route: string;
+  status: number;
+  ms: number;
+  requestId: string;
+  orgId: string | null;
+  traceparent: string | null;
+};
+
+export const requestEnded = happening<EndedRequest>();
+
+export const statusOf = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  unprocessable: 422,
+  rate_limited: 429,
+  unavailable: 503,
+} as const satisfies Record<RefusalKind, ContentfulStatusCode>;
+
+const largestBody = 1024 * 1024;
+const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** Accepts the caller's request id or makes one, echoes it, and tells of the request when it has ended. */
+export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
+  const began = performance.now();
+  const given = c.req.header('X-Request-Id');
+  const requestId = given && requestIdForm.test(given) ? given : randomUUID();
+  c.set('requestId', requestId);
+  c.header('X-Request-Id', requestId);
+  await next();
+  requestEnded.tell({
+    method: c.req.method,
+    route: routeOf(c),
+    status: c.res.status,
+    ms: performance.now() - began,
+    requestId,
+    orgId: c.get('orgId') ?? null,
+    traceparent: c.get('traceparent') ?? null,
+  });
+};
+
+/** As it is written, whatever middleware came around it; of a path that leads nowhere there is none. */
+export function routeOf(c: Context): string {
+  return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? 'none';
+}
+
+/**
+ * Refuses an address with the character NUL in it, which Postgres cannot store and nobody means. Everything
+ * else that is odd in an address is an id or a word that is not found.
+ */
+export const refuseNul: MiddlewareHandler = async (c, next) => {
+  const { pathname, search } = new URL(c.req.url);
+  if (pathname.includes('%00')) throw notFound('path');
+  if (search.includes('%00')) throw unstorable();
+  await next();
+};
+
+/** A failed request as a page, when it was a person's; a program gets nothing from it, and so JSON. */
+type ShowTrouble = (c: Context, status: ContentfulStatusCode) => Response | undefined;
+
+/** The one place where an error becomes an answer. */
+export const answerError =
+  (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> =>
+  (error, c) => {
+    const refusal = refusalIn(error);
+    if (!refusal) {
+      log.error({ err: error, request_id: c.var.requestId, route: routeOf(c) }, 'fault');
+      return showTrouble(c, 500) ?? c.json(errorBody(c, 'internal error', 'internal'), 500);
+    }
+    const { kind, retryInSeconds } = refusal;
+    if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
+    // What is left of a body that is too large is not read: the connection cannot be used again.
+    if (kind === 'too_large') c.header('Connection', 'close');
+    const body = errorBody(c, refusal.message, refusal.code, refusal.details);
+    return showTrouble(c, statusOf[kind]) ?? c.json(body, statusOf[kind]);
+  };
+
+const errorBody = (c: Context<RequestEnv>, error: string, code: string, details = {}) => ({
+  error,
+  code,
+  ...details,
+  request_id: c.var.requestId,
+});
+
+/** The refusal that an error is or comes to; nothing for a fault. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  if ((error as { code?: unknown }).code === '22021') return unstorable();
+  if (!isDatabaseAway(error)) return undefined;
+  return new Refusal('unavailable', 'the database cannot be reached right now, try again shortly', {
+    code: 'database_unavailable',
+    retryInSeconds: 1,
+  });
+}
+
+/** The checked JSON body. With `optional`, a request without one counts as an empty object. */
+export async function parseBody<const S extends GenericSchema>(
+  c: Context,
+  schema: S,
+  { optional = false } = {},
+) {
+  const text = await readBody(c);
+  if (optional && text === '') return parse(schema, {});
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  return parse(schema, value);
+}
+
+/** The body as it came, whatever its encoding, read no further than its limit. */
+export async function readRawBody(c: Context): Promise<Uint8Array> {
+  const before: unknown = c.get('body');
+  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw);
+}
+
+/** The body as text, read no further than its limit. Reading it twice is free. */
+export async function readBody(c: Context): Promise<string> {
+  const before: unknown = c.get('body');
+  if (typeof before === 'string') return before;
+  const text = decode(await readBytes(c.req.raw));
+  c.set('body', text);
+  return text;
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const declared = request.headers.get('Content-Length');
+  if (Number(declared ?? 0) > largestBody) throw tooLarge();
+  const chunked = request.headers.has('Transfer-Encoding');
+  if (declared === null || chunked) return await readChunks(request.body);
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length > largestBody) throw tooLarge();
+  return bytes;
+}
+
+/** A body that does not say how long it is: what has arrived so far is all that is kept in memory. */
+async function readChunks(body: Request['body']): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > largestBody) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid', 'the body is not UTF-8', { code: 'invalid_utf8' });
+  }
+}
+
+const notAnObject = () =>
+  new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
+
+const tooLarge = () =>
+  new Refusal('too_large', `the body is larger than ${largestBody} bytes`, {
+    code: 'body_too_large',
+  });
+
+const unstorable = () =>
+  new Refusal('invalid', 'the request contains the character NUL, which cannot be stored', {
+    code: 'invalid_text',
+  });

@@ -1,0 +1,40 @@
+import type { NotFoundHandler } from 'hono';
+import { notFound, Refusal } from '../../errors.ts';
+import type { RequestEnv } from './http.ts';
+
+type Route = { method: string; path: string };
+
+/** No route took the request: its path is unknown, or takes other methods, which `Allow` then names. */
+export const answerNoRoute =
+  (routes: () => readonly Route[]): NotFoundHandler<RequestEnv> =>
+  (c) => {
+    const methods = allowedMethods(routes(), c.req.path);
+    if (methods.length === 0) throw notFound('path');
+    c.header('Allow', methods.join(', '));
+    if (c.req.method === 'OPTIONS') return c.body(null, 204);
+    throw new Refusal(
+      'method_not_allowed',
+      `${c.req.method} is not allowed here, only ${methods.join(', ')}`,
+    );
+  };
+
+/** The methods of the routes that a path takes. A route for all methods is a middleware, not a place. */
+export function allowedMethods(routes: readonly Route[], path: string): string[] {
+  const taken = routes.filter(
+    ({ method, path: template }) => method !== 'ALL' && takes(template, path),
+  );
+  const methods = new Set(taken.map(({ method }) => method));
+  if (methods.has('GET')) methods.add('HEAD');
+  if (methods.size > 0) methods.add('OPTIONS');
+  return [...methods].sort();
+}
+
+function takes(template: string, path: string): boolean {
+  const [expected, given] = [template.split('/'), path.split('/')];
+  if (expected.at(-1) === '*')
+    expected.splice(-1, 1, ...given.slice(expected.length - 1).map(() => ':'));
+  return (
+    expected.length === given.length &&
+    expected.every((part, at) => (part.startsWith(':') ? given[at] !== '' : part === given[at]))
+  );
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import type { Described, Document } from '../openapi.ts';
+import { Words } from './markdown.tsx';
+import { Body, Code, Method, Operation } from './operation.tsx';
+import { sample } from './sample.ts';
+import { style } from './style.ts';
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** Everything the page needs is in it: no script, no font, no picture, nothing from anywhere else. */
+const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** The document for programs, and the same as a page for people. */
+export function docsRoutes(describe: () => Document) {
+  let described: { document: Document; text: string } | undefined;
+  /** Made when it is first asked for: describing everything would make up a quarter of the start. */
+  const api = () => {
+    if (described) return described;
+    const document = describe();
+    described = { document, text: JSON.stringify(document, null, 2) };
+    return described;
+  };
+  return new Hono()
+    .get('/openapi.json', (c) => c.body(api().text, 200, { 'Content-Type': 'application/json' }))
+    .get('/docs', async (c) => {
+      c.header('Content-Security-Policy', policy);
+      c.header('Referrer-Policy', 'no-referrer');
+      c.header('X-Content-Type-Options', 'nosniff');
+      const origin = new URL(c.req.url).origin;
+      return c.html(html`<!doctype html>${<Page document={api().document} origin={origin} />}`);
+    });
+}
+
+type Shown = { document: Document; origin: string };
+type Entry = { method: string; path: string; of: Described };
+
+const Page = ({ document, origin }: Shown) => {
+  const entries = entriesOf(document);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${document.info.title} API`}</title>
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+      </head>
+      <body>
+        <Contents document={document} entries={entries} />
+        <main>
+          <h1>
+            {document.info.title} <span class="plain">API v{document.info.version}</span>
+          </h1>
+          <p>
+            The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI{' '}
+            {document.openapi}).
+          </p>
+          <Words text={document.info.description} />
+          {document.tags.map((tag) => (
+            <section>
+              <h2>{tag.name}</h2>
+              <Words text={tag.description} />
+              {entries
+                .filter(({ of }) => of.tags.includes(tag.name))
+                .map(({ of, method, path }) => (
+                  <Operation
+                    of={of}
+                    at={{ method, path, origin, schemas: document.components.schemas }}
+                  />
+                ))}
+            </section>
+          ))}
+          <Events document={document} />
+        </main>
+      </body>
+    </html>
+  );
+};
+
+const Contents = ({ document, entries }: { document: Document; entries: Entry[] }) => (
+  <nav aria-label="Operations">
+    <a class="home" href="/docs">
+      {document.info.title}
+    </a>
+    {document.tags.map(({ name }) => (
+      <>
+        <h2>{name}</h2>
+        <ul>
+          {entries
+            .filter(({ of }) => of.tags.includes(name))
+            .map(({ of, method }) => (
+              <li>
+                <a href={`#${of.operationId}`}>
+                  <Method of={method} /> {of.summary}
+                </a>
+              </li>
+            ))}
+        </ul>
+      </>
+    ))}
+    <h2>Events</h2>
+    <ul>
+      {Object.keys(document.webhooks).map((type) => (
+        <li>
+          <a href={`#${type}`}>{type}</a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+const Events = ({ document: { webhooks, components } }: { document: Document }) => {
+  const [first] = Object.values(webhooks);
+  return (
+    <section>
+      <h2>Events</h2>
+      <p>
+        A webhook is sent these by POST. Check the signature over the raw body, answer 2xx within 10
+        seconds, and ignore fields you do not know.
+      </p>
+      <h3>Headers of every delivery</h3>
+      <dl class="headers">
+        {first?.post.parameters.map(({ name, description }) => (
+          <div>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>{description}</dd>
+          </div>
+        ))}
+      </dl>
+      {Object.entries(webhooks).map(([type, { post }]) => (
+        <section class="operation" id={type}>
+          <h3>
+            <code class="path">{type}</code>
+          </h3>
+          <p class="summary">{post.description}</p>
+          <Body of={post} schemas={components.schemas} />
+          <Code text={JSON.stringify(samplePayload(post, components.schemas), null, 2)} />
+        </section>
+      ))}
+    </section>
+  );
+};
+
+const samplePayload = (
+  { requestBody }: Described,
+  schemas: Document['components']['schemas'],
+): unknown => sample(requestBody?.content['application/json']?.schema ?? {}, schemas);
+
+const entriesOf = ({ paths }: Document): Entry[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, of]) => ({ method, path, of })),
+  );

@@ -1,0 +1,109 @@
+import { jsonSchema, type Named, type Schema } from './json-schema.ts';
+import type { Answer, Content, Described, Operation, Parameter, Refused } from './openapi.ts';
+import { commonAnswers, Failure, headers, paging } from './parts.ts';
+
+type Place = { room: string; named: Named };
+
+/** One operation as OpenAPI says it, with all that follows from its form. */
+export function describeOperation(operation: Operation, { room, named }: Place): Described {
+  const { id, method, summary, about, permission, body, bodyOptional = false } = operation;
+  return {
+    operationId: id,
+    tags: [room],
+    summary,
+    ...(about && { description: about }),
+    security: [{ apiKey: [permission] }],
+    parameters: [
+      ...pathParameters(operation.path),
+      ...queryParameters(operation.query, named),
+      ...(method === 'post' ? [idempotencyKey] : []),
+    ],
+    ...(body && {
+      requestBody: { required: !bodyOptional, content: json(jsonSchema(body, 'input', named)) },
+    }),
+    ...(operation.message && { requestBody: messageBody(operation.message) }),
+    responses: { ...success(operation, named), ...refusals(operation, named) },
+  };
+}
+
+const messageBody = (description: string) => ({
+  required: true,
+  content: { 'message/rfc822': { schema: { type: 'string', description } } },
+});
+
+function success({ method, answer }: Operation, named: Named): Record<string, Answer> {
+  const { status, about, schema } = answer;
+  const names = Object.keys(headers).filter(
+    (name) => name !== 'Retry-After' && (method === 'post' || name !== 'Idempotent-Replayed'),
+  );
+  return {
+    [status]: {
+      description: about,
+      headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
+      ...(schema && { content: json(jsonSchema(schema, 'output', named)) }),
+    },
+  };
+}
+
+function refusals(operation: Operation, named: Named): Record<string, Answer> {
+  const all: Record<string, Refused> = { ...commonAnswers(operation) };
+  for (const [status, { about, schema }] of Object.entries(operation.refusals ?? {})) {
+    const before = all[status];
+    all[status] = {
+      about: before ? `${before.about}; ${about}` : about,
+      ...(schema && { schema }),
+    };
+  }
+  const answers = Object.entries(all).map(([status, { about, schema = Failure }]) => [
+    status,
+    {
+      description: about,
+      ...((status === '429' || status === '503') && {
+        headers: { 'Retry-After': headerRef('Retry-After') },
+      }),
+      content: json(jsonSchema(schema, 'output', named)),
+    },
+  ]);
+  return Object.fromEntries(answers) as Record<string, Answer>;
+}
+
+const pathParameters = (path: string): Parameter[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  }));
+
+function queryParameters(query: Operation['query'], named: Named): Parameter[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = jsonSchema(query, 'input', named);
+  return Object.entries(properties).map(
+    ([name, { description = paging[name]?.about, ...rest }]) => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      ...(description && { description }),
+      schema: paging[name]?.schema ?? asMeant(rest),
+    }),
+  );
+}
+
+/** A parameter comes as text; one that is `true` or `false` is meant as what it says. */
+function asMeant(schema: Schema): Schema {
+  if (schema.enum?.join() !== 'true,false') return schema;
+  const meant: Schema = { type: 'boolean' };
+  return schema.default === undefined ? meant : { ...meant, default: schema.default === 'true' };
+}
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A name of your own for this request: a repeat within 24 hours gets the stored answer.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
+};
+
+export const json = (schema: Schema): Content => ({ 'application/json': { schema } });
+const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log/log.ts';
+
+/** The parts of a running service, stopped in the reverse of the order in which they were started. */
+export type Parts = {
+  start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
+  stop: () => Promise<void>;
+};
+
+/** A part that is just being started when all is to stop gets this long to become one that can be stopped. */
+const beginningMs = 3000;
+
+export function createParts(log: Log): Parts {
+  const running: { name: string; end: () => unknown }[] = [];
+  let beginning: Promise<unknown> = Promise.resolve();
+  let stopping = false;
+  return {
+    async start(name, begin, end) {
+      if (stopping) throw new Error('stopped while starting');
+      const begun = (async () => {
+        const part = await begin();
+        if (end) running.push({ name, end: () => end(part) });
+        return part;
+      })();
+      beginning = begun.catch(() => {});
+      const part = await begun;
+      log.debug({ part: name }, 'started');
+      return part;
+    },
+
+    /** A part that cannot stop does not keep the others from stopping. */
+    async stop() {
+      stopping = true;
+      await Promise.race([beginning, sleep(beginningMs, undefined, { ref: false })]);
+      for (let part = running.pop(); part; part = running.pop()) {
+        const { name, end } = part;
+        try {
+          await end();
+          log.debug({ part: name }, 'stopped');
+        } catch (error) {
+          log.error({ err: error, part: name }, 'did not stop cleanly');
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { write } from 'node:fs';
+import type { Log } from '../log/log.ts';
+
+/** What NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID say: who started us and wants to be told how we are. */
+export type ManagerSettings = Readonly<{
+  notifySocket: string | null;
+  watchdogMs: number | null;
+  watchdogPid: number | null;
+}>;
+
+/** What is written to systemd is the protocol of sd_notify(3). */
+export type ServiceManager = {
+  ready: (status: string) => void;
+  status: (status: string) => void;
+  stopping: (status: string) => void;
+};
+
+const unixFamily = 1;
+const datagram = 2;
+const closeOnExec = 0o2000000;
+
+/** Opens the way to the service manager, if there is one. Needs FFI for that moment and never again. */
+export async function reachServiceManager(
+  { notifySocket, watchdogMs, watchdogPid }: ManagerSettings,
+  log: Log,
+): Promise<ServiceManager> {
+  const descriptor = notifySocket === null ? undefined : await connectTo(notifySocket);
+  process.permission?.drop('ffi');
+  const tell = (...lines: string[]) => {
+    if (descriptor !== undefined) send(descriptor, lines, log);
+  };
+  if (watchdogMs !== null && (watchdogPid ?? process.pid) === process.pid) {
+    setInterval(() => tell('WATCHDOG=1'), watchdogMs / 2).unref();
+  }
+  return {
+    ready: (status) => tell('READY=1', statusLine(status)),
+    status: (status) => tell(statusLine(status)),
+    stopping: (status) => tell('STOPPING=1', statusLine(status)),
+  };
+}
+
+const statusLine = (sentence: string) => `STATUS=${sentence.replaceAll('\n', ' ')}`;
+
+/**
+ * Node knows no datagram sockets of the Unix family, and nothing else gets a message to systemd that can be
+ * seen to come from this very process. Once the socket is connected, writing to it is writing to a descriptor.
+ */
+async function connectTo(path: string): Promise<number> {
+  const { dlopen } = await import('node:ffi');
+  using libc = dlopen('libc.so.6', {
+    socket: { arguments: ['int32', 'int32', 'int32'], return: 'int32' },
+    connect: { arguments: ['int32', 'buffer', 'uint32'], return: 'int32' },
+  });
+  const address = addressOf(path);
+  const descriptor = libc.functions.socket(unixFamily, datagram | closeOnExec, 0);
+  const refused = libc.functions.connect(descriptor, address, address.length);
+  if (descriptor < 0 || refused) throw new Error(`NOTIFY_SOCKET: ${path} cannot be connected to`);
+  return descriptor;
+}
+
+/** A path that begins with @ is a name in the kernel, where a zero stands for the @. */
+function addressOf(path: string): Buffer {
+  const family = Buffer.from(new Uint16Array([unixFamily]).buffer);
+  return Buffer.concat([family, Buffer.from(path.replace(/^@/, '\0'))]);
+}
+
+/** Not waited for: a service manager that does not listen must not keep anybody waiting. */
+function send(descriptor: number, lines: readonly string[], log: Log) {
+  write(descriptor, lines.join('\n'), (err) => {
+    if (err) log.warn({ err }, 'the service manager cannot be told how we are');
+  });
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log/log.ts';
+import { openSession, type Session } from './session.ts';
+
+const tryAgainMs = 250;
+
+export type Life = {
+  /** In whose name this process takes work in hand. What has this name is free again when it has died. */
+  id: () => string;
+  stop: () => Promise<void>;
+};
+
+/**
+ * A name that lives as long as this process can reach Postgres, for work that no job holds. When its
+ * connection breaks the name dies, with all that was taken in it, and there is a new one.
+ */
+export async function holdLife(url: string, log: Log): Promise<Life> {
+  let stopping = false;
+  let current = await begin(url, log);
+
+  const living = (async () => {
+    while (!stopping) {
+      await current.session.lost;
+      while (!stopping) {
+        const next = await begin(url, log).catch(() => undefined);
+        if (next) current = next;
+        if (next) break;
+        await sleep(tryAgainMs);
+      }
+    }
+  })();
+
+  return {
+    id: () => current.id,
+    async stop() {
+      stopping = true;
+      await current.session.retire(current.id);
+      await living;
+    },
+  };
+}
+
+async function begin(url: string, log: Log): Promise<{ id: string; session: Session }> {
+  const session = await openSession(url, log);
+  const id = `life-${randomUUID()}`;
+  await session.register(id).catch(async (error) => {
+    await session.end();
+    throw error;
+  });
+  return { id, session };
+}

@@ -1,0 +1,102 @@
+import { type Db, one } from '../db/db.ts';
+import type { Log } from '../log/log.ts';
+import { aheadMs } from './due-times.ts';
+
+const largestBatch = 1000;
+const everyMs = 1000;
+/** While the database is away: work goes on as soon as it is back. */
+const retryMs = 200;
+
+/**
+ * A crash while a job runs costs an attempt: with a single one the job would be lost. Ten, with the
+ * queue's own backoff between those that threw, last for some hours.
+ */
+const maxAttempts = 10;
+
+export type Pump = { nudge: () => void; stop: () => Promise<void> };
+type Tools = { db: Db; log: Log; onHandedOver: (what: { soon: boolean }) => void };
+
+/**
+ * Hands committed outbox rows to the queue: at once when nudged, and every second whatever happens,
+ * for the rows of processes that died or have no pump. Nudges during a round are one more round.
+ */
+export function startPump({ db, log, onHandedOver }: Tools): Pump {
+  let round: Promise<void> | undefined;
+  let nudged = false;
+  let away = false;
+  let stopped = false;
+
+  function nudge() {
+    nudged = true;
+    if (stopped) return;
+    round ??= pumpOut().finally(() => {
+      round = undefined;
+      if (nudged && !away) nudge(); // came just as the round ended
+    });
+  }
+
+  async function pumpOut() {
+    try {
+      while (nudged && !stopped) {
+        nudged = false;
+        const { handed, soon } = await handOver(db);
+        if (handed > 0) onHandedOver({ soon: soon > 0 });
+        if (handed === largestBatch) nudged = true;
+      }
+      if (away) log.info('jobs are handed to the queue again');
+      away = false;
+    } catch (error) {
+      if (!away) log.warn({ err: error }, 'jobs cannot be handed to the queue, trying on');
+      away = true;
+      setTimeout(nudge, retryMs);
+    }
+  }
+
+  const timer = setInterval(nudge, everyMs);
+  nudge();
+  return {
+    nudge,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
+
+/**
+ * One batch, in one statement and so in one transaction: a row leaves the outbox if, and only if, its
+ * job is in the queue. Rows that another pump holds are skipped. Without rows the queue is not called,
+ * because it would notify every process for nothing.
+ */
+export async function handOver(db: Db): Promise<HandedOver> {
+  return one(
+    await db<HandedOver[]>`
+      with taken as (
+        delete from outbox
+        where id in (
+          select id
+          from outbox
+          order by id
+          limit ${largestBatch}
+          for update skip locked
+        )
+        returning id, task, payload, run_at
+      ), batch as (
+        select array_agg(
+          (task, payload, null, run_at, ${maxAttempts}::smallint, null, null, null)
+            ::graphile_worker.job_spec
+          order by id) as specs
+        from taken
+        having count(*) > 0
+      )
+      select count(*)::int as handed,
+             (count(*) filter (
+               where run_at > now()
+                 and run_at < now() + make_interval(secs => ${aheadMs / 1000})))::int as soon
+      from batch, graphile_worker.add_jobs(batch.specs)`,
+  );
+}
+
+/** Jobs handed to the queue, and how many of them are due soon but not yet. */
+type HandedOver = { handed: number; soon: number };

@@ -1,0 +1,186 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ParsedCronItem,
+  type Runner,
+  type RunnerOptions,
+  run,
+  type TaskList,
+  type WorkerEvents,
+  type WorkerPool,
+} from 'graphile-worker';
+import type pg from 'pg';
+import type { Log } from '../log/log.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { countInHand } from './in-flight.ts';
+import { quietLogger } from './quiet-logger.ts';
+import { openSession, type Session } from './session.ts';
+
+const startTimeoutMs = 3000;
+/** For the outcomes of the last jobs to be recorded, once a generation has ended. */
+const recordWithinMs = 1000;
+
+/** What a runner does, through all its lives. */
+export type Work = {
+  url: string;
+  log: Log;
+  tasks: TaskList;
+  crontab: ParsedCronItem[];
+  concurrency: number;
+  /** Jobs fetched at once and kept at hand. */
+  localQueue: number;
+  pollMs: number;
+  sweepMs: number;
+  /** The worker pools of this process that still have jobs in hand. */
+  alive: Set<string>;
+  /** Called when jobs of a dead pool have become free. */
+  onFreed: () => void;
+};
+
+/**
+ * One life of a runner. It ends by a hiccup while outcomes are recorded (Graphile then shuts down and
+ * says nothing), or with its session. The supervisor starts the next one at once, while `drain` waits
+ * for the jobs that this one still has in hand.
+ */
+export type Generation = {
+  ended: Promise<void>;
+  nudge: () => void;
+  /** At the deadline what is still in hand is given up: another runner may start it. */
+  drain: (deadline?: Promise<unknown>) => Promise<void>;
+};
+
+/** Resolves when the runner has fetched for the first time: only then is it known to work. */
+export async function startGeneration(work: Work): Promise<Generation> {
+  const session = await openSession(work.url, work.log);
+  const connections = openConnections(work.url, work.log);
+  const events: WorkerEvents = new EventEmitter();
+  const fetched = once(events, 'localQueue:getJobs:complete');
+  const shuttingDown = once(events, 'pool:gracefulShutdown');
+  const born = registerAtBirth(events, { work, session, connections });
+  const inHand = countInHand(work.tasks);
+
+  const taskList = inHand.tasks; // without one, the working directory is searched for tasks
+  const options = { ...runnerOptions(work, connections.pool), events, taskList };
+  const runner = await run(options).catch(async (error) => {
+    await Promise.all([session.end(), connections.pool.end()]);
+    throw error;
+  });
+
+  const workerPool = born.workerPool!; // a runner that is returned has created its pool
+  const parts = { work, session, connections, runner, workerPool, shuttingDown, inHand };
+  const generation = live(parts);
+  const started = Promise.all([born.registered, fetched]);
+  const failed = [failAfter(generation.ended), failAfter(wait(startTimeoutMs))];
+  await Promise.race([started, ...failed]).catch((error) => {
+    void generation.drain();
+    throw error;
+  });
+  return generation;
+}
+
+/** Not as a promise of the pool: a pool is itself awaitable, and means its end by that. */
+function registerAtBirth(events: WorkerEvents, { work, session, connections }: Surroundings) {
+  const born: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
+  events.once('pool:create', ({ workerPool }) => {
+    born.workerPool = workerPool;
+    born.registered = session.register(workerPool.id);
+    connections.holdUntil(born.registered); // before, it must not take a job that nobody could free
+    work.alive.add(workerPool.id);
+  });
+  return born;
+}
+
+function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
+  return {
+    pgPool,
+    schema: 'graphile_worker', // else an environment variable could name another
+    parsedCronItems: work.crontab, // without them, also for a crontab
+    noHandleSignals: true,
+    pollInterval: work.pollMs,
+    concurrency: work.concurrency,
+    logger: quietLogger(work.log),
+    preset: {
+      worker: {
+        localQueue: { size: work.localQueue },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+      },
+    },
+  };
+}
+
+type Surroundings = { work: Work; session: Session; connections: Connections };
+
+type Parts = Surroundings & {
+  runner: Runner;
+  workerPool: WorkerPool;
+  shuttingDown: Promise<unknown>;
+  inHand: { none: () => Promise<void> };
+};
+
+function live(parts: Parts): Generation {
+  const { work, session, connections, runner, workerPool } = parts;
+  const ended = Promise.race([session.lost, parts.shuttingDown]).then(() => {});
+  const stopSweeping = keepSweeping(session, work);
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+
+  return {
+    ended,
+    nudge() {
+      if (!over) workerPool.nudge(1);
+    },
+    async drain(deadline) {
+      over = true;
+      stopSweeping();
+      runner.stop().catch(() => {}); // it may be stopping already
+      await Promise.race([emptied(parts), ...(deadline ? [deadline] : [])]);
+      connections.holdUntil(Promise.reject(new Error('this generation is over')));
+      await session.retire(workerPool.id);
+      work.alive.delete(workerPool.id);
+      work.onFreed();
+      connections.pool.end().catch(() => {});
+    },
+  };
+}
+
+/**
+ * Graphile's own end is the usual way. It never comes once some batches of outcomes could not be
+ * recorded (its count of what is pending is wrong from then on): then empty hands have to do.
+ */
+async function emptied({ workerPool, inHand }: Parts) {
+  const settled = workerPool.promise.catch(() => {}); // its errors have been logged
+  const emptyHanded = inHand
+    .none()
+    .then(() => wait(recordWithinMs))
+    .then(() => inHand.none());
+  await Promise.race([settled, emptyHanded]);
+}
+
+/** A sweep that fails is the end of the session: it may not be able to prove our life either. */
+function keepSweeping(session: Session, { alive, sweepMs, onFreed }: Work): () => void {
+  let sweeping = false;
+  async function sweep() {
+    if (sweeping) return;
+    sweeping = true;
+    try {
+      if (await session.sweep(alive)) onFreed();
+    } catch {
+      await session.end();
+    } finally {
+      sweeping = false;
+    }
+  }
+  const timer = setInterval(sweep, sweepMs);
+  void sweep();
+  return () => clearInterval(timer);
+}
+
+const wait = (ms: number) => sleep(ms, undefined, { ref: false });
+
+async function failAfter(event: Promise<unknown>): Promise<never> {
+  await event;
+  throw new Error('a runner did not start to work');
+}

@@ -1,0 +1,81 @@
+import type { JobHelpers, TaskList } from 'graphile-worker';
+import * as v from 'valibot';
+import { happening } from '../async/signal.ts';
+import { isDatabaseAway } from '../db/db.ts';
+import type { Log } from '../log/log.ts';
+import { followJob } from './follow-job.ts';
+
+/** What is known of a job beside its payload. */
+export type JobRun = {
+  task: string;
+  id: string;
+  /** 1 the first time; more after a crash, an outage, or an error of our own. */
+  attempt: number;
+  maxAttempts: number;
+  due: Date;
+  /** The `traceparent` of whatever caused the job; within its span that of the span. */
+  traceparent: string | null;
+  causedAt: Date;
+};
+
+/** How a run of a job ended. */
+export const jobRan = happening<{ task: string; ms: number; failed: boolean }>();
+
+export type Task = (payload: unknown, job: JobRun) => Promise<void>;
+
+/** A task sees its payload only after the schema has accepted it. */
+export function task<Payload>(
+  schema: v.GenericSchema<unknown, Payload>,
+  run: (payload: Payload, job: JobRun) => Promise<unknown>,
+): Task {
+  return async (payload, job) => {
+    await run(v.parse(schema, payload), job);
+  };
+}
+
+/** The same tasks as Graphile calls them. Every job of the service runs through here. */
+export function graphileTasks(tasks: Record<string, Task>, log: Log) {
+  const list: TaskList = {};
+  for (const [name, run] of Object.entries(tasks)) {
+    list[name] = async (payload, helpers) => {
+      const job = describe(name, payload, helpers);
+      const began = performance.now();
+      const ended = (failed: boolean) =>
+        jobRan.tell({ task: name, ms: performance.now() - began, failed });
+      try {
+        await followJob(job, (followed) => run(payload, followed));
+        ended(false);
+      } catch (error) {
+        ended(true);
+        logFailure(log, job, error);
+        throw error; // so that the queue runs the job again
+      }
+    };
+  }
+  return list;
+}
+
+const Traced = v.object({ _trace: v.string(), _caused_at: v.number() });
+
+function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
+  const cause = v.is(Traced, payload) ? payload : undefined;
+  return {
+    task: name,
+    id: String(job.id),
+    attempt: job.attempts,
+    maxAttempts: job.max_attempts,
+    due: job.run_at,
+    traceparent: cause?._trace ?? null,
+    causedAt: cause ? new Date(cause._caused_at) : job.created_at,
+  };
+}
+
+/**
+ * While Postgres is away every job fails alike: that is one outage, not many faults. And what is left to
+ * others because this process stops is none.
+ */
+function logFailure(log: Log, { task, id, attempt }: JobRun, error: unknown) {
+  const expected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
+  const level = expected ? 'debug' : 'error';
+  log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');
+}

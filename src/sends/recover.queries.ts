@@ -1,0 +1,73 @@
+import { markSettled } from '../contacts/sending.cte.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { giveBack } from '../organizations/usage.cte.ts';
+import { type EndedMail, endedMail } from './settling.queries.ts';
+
+export type FailedJob = { id: string; org_id: string; send_ids: string[] };
+type Failed = { seconds: number; atMost: number };
+
+/** Jobs that mail and have failed for the last time, so long ago that nobody still works on them. */
+export async function listFailedJobs(sql: Sql, { seconds, atMost }: Failed) {
+  return await sql<FailedJob[]>`
+    select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'send_ids' as send_ids
+    from graphile_worker._private_jobs j
+    join graphile_worker._private_tasks t on t.id = j.task_id
+    where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
+      and j.updated_at < now() - make_interval(secs => ${seconds})
+    order by j.id
+    limit ${atMost}
+    for update of j skip locked`;
+}
+
+/** A mail without an outcome. */
+export type LeftMail = {
+  id: string;
+  org_id: string;
+  status: 'claimed' | 'sending';
+  claimed_ms_ago: number;
+  /** What has happened since that speaks against mailing it. */
+  unsubscribed: boolean;
+  closed: boolean;
+};
+
+export async function listLeft(sql: Sql, jobs: readonly FailedJob[]) {
+  const mails = jobs.flatMap(({ org_id, send_ids }) => send_ids.map((id) => ({ org_id, id })));
+  return await sql<LeftMail[]>`
+    select s.id, s.org_id, s.status,
+           (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
+           exists (select from suppressions x
+                   where x.org_id = s.org_id and x.email = lower(s.email)
+                     and x.kind = 'unsubscribed') as unsubscribed,
+           v.completed_by is not distinct from 'hand' as closed
+    from unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])
+           as m (org_id, id)
+    join sends s on s.org_id = m.org_id and s.id = m.id
+    join surveys v on v.org_id = s.org_id and v.id = s.survey_id
+    where s.status in ('claimed', 'sending')`;
+}
+
+export type NotSent = { id: string; org_id: string; reason: string };
+
+/** Takes back mails that nobody has begun, and gives back the quota they took. */
+export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
+  return await sql<EndedMail[]>`
+    with cancelled as (
+      update sends s
+      set status = 'failed', holds_place = false, reason = m.reason, reason_code = 'deadline',
+          settled_at = now()
+      from json_to_recordset(${JSON.stringify(mails)}::text::json)
+        as m (id uuid, org_id uuid, reason text)
+      where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'
+      returning s.*
+    ), marked as (
+      ${markSettled(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled`)}
+    ), given_back as (
+      ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
+    )
+    select ${endedMail(sql)} from cancelled`;
+}
+
+/** Nothing is left to do for them. */
+export async function removeJobs(sql: Sql, ids: readonly string[]) {
+  await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
+}

@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+import { isRange } from '../lib/outbound/addresses.ts';
+import { mailableAddress } from '../lib/smtp/address.ts';
+import { readSmtpUrl } from '../lib/smtp/settings.ts';
+
+export const whole = (minimum: number, maximum: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
+    v.toNumber(),
+    v.minValue(minimum, `must be at least ${minimum}`),
+    v.maxValue(maximum, `must be at most ${maximum}`),
+  );
+
+export const address = (...protocols: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be an address that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`,
+    ),
+  );
+
+export const origin = v.pipe(
+  address('http:', 'https:'),
+  v.check((text) => {
+    const { username, pathname, search, hash } = new URL(text);
+    return username === '' && /^\/*$/.test(pathname) && search === '' && hash === '';
+  }, 'must be a scheme and a host such as https://feedback.example.com, without path or query'),
+  v.transform((text) => new URL(text).origin),
+);
+
+export const bytes32 = v.pipe(
+  v.string(),
+  v.transform((text) => Buffer.from(text.trim(), 'base64')),
+  v.check(
+    (key) => key.length === 32,
+    'must be base64 of 32 bytes, as `openssl rand -base64 32` prints',
+  ),
+);
+
+export const cidrs = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .split(/[\s,]+/)
+      .map((range) => range.trim())
+      .filter((range) => range !== ''),
+  ),
+  v.everyItem(isRange, 'must be a list of CIDR ranges such as 10.0.0.0/8'),
+);
+export const token = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
+);
+
+/** What can be said as `Authorization: Bearer TOKEN`. */
+export const bearer = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]+$/, 'must be one word of visible ASCII letters'),
+);
+
+export const hostAndPort = v.pipe(
+  v.string(),
+  v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
+  v.check((text) => Number(text.split(':').at(-1)) <= 65_535, 'its port must be at most 65535'),
+  v.transform((text) => {
+    const at = text.lastIndexOf(':');
+    return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };
+  }),
+);
+
+export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+
+/** Everything that is wrong with the address of the mail server, at once. */
+export const smtpUrl = v.pipe(
+  address('smtp:', 'smtps:'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.issues) return;
+    for (const message of readSmtpUrl(dataset.value).complaints) addIssue({ message });
+  }),
+);
+
+/** Where a service manager listens: a path, or a name in the kernel after an @. */
+export const notifySocket = v.pipe(
+  v.string(),
+  v.regex(/^[/@]./, 'must be a path or a name that begins with @'),
+  v.check((path) => Buffer.byteLength(path) <= 107, 'must be at most 107 bytes'),
+);
+
+/** Names with colons between them. */
+export const names = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? [] : text.split(':'))),
+);
+
+export const domain = v.pipe(
+  v.string(),
+  v.check((name) => mailableAddress(`bounce@${name}`) !== undefined, 'must be a domain name'),
+);
+
+export const selector = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/i, 'must be the name of a DNS entry'),
+);

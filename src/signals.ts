@@ -1,0 +1,71 @@
+import { happening } from './lib/async/signal.ts';
+import type { Category, SurveyType } from './scores.ts';
+
+/**
+ * What the rooms tell of themselves; requests and jobs are told by the platform (`requestEnded`,
+ * `jobRan`). Log lines and metrics are made of these. Told after what they tell of was written.
+ * None carries an address, a name, a comment, a token or what a server said.
+ */
+
+/** An attempt at delivering an event to a webhook, as it was recorded. */
+export const attempted = happening<{
+  orgId: string;
+  webhookId: string;
+  deliveryId: string;
+  event: string;
+  attempt: number;
+  outcome: 'delivered' | 'retry' | 'failed';
+  statusCode: number | null;
+  /** The kind of failure, for one without a status. */
+  error: string | null;
+  ms: number;
+  /** Since the event was made. */
+  sinceMs: number;
+  traceparent: string | null;
+}>();
+
+/** Deliveries that were kept and not attempted, because their webhook was switched off. */
+export const skipped = happening<{ deliveries: number }>();
+
+/** An event beside those that an answer gave rise to. */
+export const emitted = happening<{ event: string }>();
+
+/** A webhook was switched off because its subscriber did not take its deliveries. */
+export const deactivated = happening<{ orgId: string; webhookId: string }>();
+
+/** One mail's attempt, as it was recorded. */
+export const mailed = happening<{
+  orgId: string;
+  surveyId: string;
+  sendId: string;
+  attempt: number;
+  outcome: 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
+  /** Nothing for a mail that ended without an attempt: given up after a crash, or cancelled. */
+  ms: number | null;
+  /** Since the mail was claimed. */
+  sinceMs: number;
+  traceparent: string | null;
+}>();
+
+/** What a send request came to for each contact in it. */
+export const sendAnswered = happening<{
+  orgId: string;
+  surveyId: string;
+  results: readonly { status: string; reason_code?: string }[];
+}>();
+
+/** An answer was recorded. One that is held counts nowhere yet. */
+export const answered = happening<{
+  orgId: string;
+  surveyId: string;
+  responseId: string;
+  type: SurveyType;
+  category: Category;
+  held: string | null;
+  /** The types of the events it gave rise to. */
+  events: readonly string[];
+  traceparent: string | null;
+}>();
+
+/** A request was refused because a key, an address or a shared link had too many in this minute. */
+export const rateLimited = happening<{ by: 'key' | 'address' | 'share' }>();

@@ -1,0 +1,43 @@
+import type { WriteKey } from '../keys/authenticate.ts';
+import type { Db } from '../lib/db/db.ts';
+import { isUuid } from '../lib/validation/parse.ts';
+import { findMailedTo } from '../sends/queries.ts';
+import { judgeReport } from './bounce.rules.ts';
+import { type Report, readReport } from './report.ts';
+import { suppress } from './unsubscribe.ts';
+
+export type BounceTools = { db: Db; settings: { bounceDomain: string | null } };
+
+/**
+ * Takes a message that came to the return address. It acts only when the message is a report about a
+ * mail that this organization sent: everybody can write to that address.
+ */
+export async function takeBounce(
+  { db, settings }: BounceTools,
+  key: WriteKey,
+  message: Uint8Array,
+) {
+  const report = await readReport(message);
+  const ids = sendIdsOf(report, settings.bounceDomain);
+  const mailed = ids.length > 0 && (await findMailedTo(db, key.org_id, ids));
+  if (!mailed) return { matched: false, action: 'none' as const };
+
+  const { action, detail } = judgeReport(report, mailed.email);
+  if (action !== 'none') {
+    const who = { orgId: key.org_id, email: mailed.email };
+    await db.begin((tx) => suppress(tx, who, { kind: action, detail }));
+  }
+  return { matched: true, action };
+}
+
+/** Which mails it may be about: by the return path that names the mail, else by the Message-ID. */
+function sendIdsOf({ returnPaths, messageIds }: Report, bounceDomain: string | null): string[] {
+  const named = returnPaths.flatMap((address) => {
+    const [, id = '', domain = ''] = returnPathForm.exec(address.toLowerCase()) ?? [];
+    return domain === bounceDomain?.toLowerCase() ? [id] : [];
+  });
+  const ids = messageIds.map((id) => id.slice(0, id.indexOf('@')).toLowerCase());
+  return [...new Set([...named, ...ids])].filter(isUuid);
+}
+
+const returnPathForm = /^bounce\+([0-9a-f-]{36})@(.+)$/;

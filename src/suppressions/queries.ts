@@ -1,0 +1,99 @@
+import { one, type Sql } from '../lib/db/db.ts';
+import type { Listed } from '../lib/paging/list-answer.ts';
+import type { SuppressionQuery } from '../sends/schemas.ts';
+
+export type Subscriber = {
+  org_id: string;
+  email: string;
+  language: string;
+  organization: string;
+  color: string;
+  unsubscribed: boolean;
+  mail_traceparent: string | null;
+};
+
+/** Who a personal link belongs to, and whether that address gets surveys of the organization. */
+export async function findSubscriber(sql: Sql, token: string) {
+  const [subscriber] = await sql<Subscriber[]>`
+    select c.org_id, c.email, v.language, o.name as organization, o.color,
+           exists (select from suppressions s
+                   where s.org_id = c.org_id and s.email = lower(c.email)
+                     and s.kind = 'unsubscribed') as unsubscribed,
+           (select traceparent from sends
+            where contact_id = c.id and org_id = c.org_id
+            order by claimed_at desc limit 1) as mail_traceparent
+    from contacts c
+    join surveys v on v.org_id = c.org_id and v.id = c.survey_id
+    join organizations o on o.id = c.org_id
+    where c.token = ${token}`;
+  return subscriber;
+}
+
+export type Suppression = {
+  orgId: string;
+  email: string;
+  kind: 'unsubscribed' | 'bounced';
+  detail: string | null;
+};
+
+export async function insertSuppression(sql: Sql, { orgId, email, kind, detail }: Suppression) {
+  await sql`
+    insert into suppressions (org_id, email, kind, detail)
+    values (${orgId}, ${email}, ${kind}, ${detail})
+    on conflict do nothing`;
+}
+
+/** The address that was freed, if it was kept back for that reason at all. */
+export async function deleteUnsubscribed(sql: Sql, orgId: string, email: string) {
+  const [freed] = await sql<{ email: string }[]>`
+    delete from suppressions
+    where org_id = ${orgId} and email = ${email} and kind = 'unsubscribed'
+    returning email`;
+  return freed;
+}
+
+export async function deleteSuppression(sql: Sql, orgId: string, id: string) {
+  const [freed] = await sql<{ email: string }[]>`
+    delete from suppressions where org_id = ${orgId} and id = ${id} returning email`;
+  return freed;
+}
+
+/** What still keeps an address back. */
+export async function listKinds(sql: Sql, orgId: string, email: string) {
+  const rows = await sql<{ kind: 'unsubscribed' | 'bounced' }[]>`
+    select kind from suppressions where org_id = ${orgId} and email = ${email}`;
+  return rows.map(({ kind }) => kind);
+}
+
+/** A page of the addresses that get no mail of the organization, newest first. */
+export async function listSuppressions(sql: Sql, orgId: string, query: SuppressionQuery) {
+  const { page, limit, cursor, email, kind } = query;
+  const wanted = sql`org_id = ${orgId}
+    and (${email ?? null}::text is null or email = lower(${email ?? null}))
+    and (${kind ?? null}::text is null or kind = ${kind ?? null})`;
+  const after = cursor
+    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
+    : sql``;
+  return one(
+    await sql<Listed[]>`
+      with picked as (
+        select id, created_at, email, kind, detail
+        from suppressions
+        where ${wanted} ${after}
+        order by created_at desc, id desc
+        limit ${limit + 1}::int offset ${cursor ? 0 : (page - 1) * limit}::int
+      ), shown as (
+        select row_number() over (order by created_at desc, id desc) as place, id, created_at,
+               json_build_object('id', id, 'email', email, 'kind', kind, 'detail', detail,
+                                 'created_at', iso(created_at)) as item
+        from picked
+      )
+      select '[' || coalesce(
+               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
+             ) || ']' as data,
+             (select count(*)::int from suppressions where ${wanted}) as total,
+             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
+             count(*) > ${limit}::int as more
+      from shown`,
+  );
+}

@@ -1,0 +1,12 @@
+import type { Db } from '../lib/db/db.ts';
+import { deleteOldDeliveries } from './history.queries.ts';
+
+const keptPerWebhook = 50;
+const keptDays = 30;
+const deletedAtOnce = 1000;
+
+/** Forgets what is older than thirty days, but for each webhook's newest; in steps, so no lock is long. */
+export async function forgetOldDeliveries({ db }: { db: Db }) {
+  const old = { keep: keptPerWebhook, days: keptDays, atMost: deletedAtOnce };
+  while (await deleteOldDeliveries(db, old));
+}

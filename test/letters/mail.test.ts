@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { surveyTypes } from '../../src/scores.ts';
+import { arrivedMail, sendId } from '../support/make/survey-mail.ts';
+
+const scores = {
+  nps: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  csat: [1, 2, 3, 4, 5],
+  ces: [1, 2, 3, 4, 5, 6, 7],
+  star5: [1, 2, 3, 4, 5],
+  thumbs: [0, 1],
+};
+
+for (const type of surveyTypes) {
+  test(`${type}: both parts offer each of its scores, once, in order`, async () => {
+    const { text, html } = await arrivedMail({ survey: { type } });
+    const links = scores[type].map((score) => `https://ask.example/s/tok_1?score=${score}`);
+    assert.deepEqual(text.match(/https:\S+\?score=\d+/g), links);
+    assert.deepEqual(html.match(/https:[^"]+\?score=\d+/g), links);
+  });
+}
+
+test('the envelope of words: who, to whom, about what, and the same id at each attempt', async () => {
+  const { from, to, replyTo, subject, messageId } = await arrivedMail();
+  assert.deepEqual(from, { name: 'Baker & Sons', address: 'hello@baker.example' });
+  assert.deepEqual(to, [{ name: 'Ada', address: 'ada@example.com' }]);
+  assert.deepEqual(replyTo, [{ name: '', address: 'reply@baker.example' }]);
+  assert.equal(subject, 'How likely are you to recommend us?');
+  assert.equal(messageId, `<${sendId}@ask.example>`);
+});
+
+test('the subject is the survey’s own if it has one, and one line in any case', async () => {
+  assert.equal((await arrivedMail({ survey: { subject: 'A word?' } })).subject, 'A word?');
+  const { subject } = await arrivedMail({ survey: { question_text: 'One\nBcc: eve@example.com' } });
+  assert.equal(subject, 'One Bcc: eve@example.com');
+});
+
+test('unsubscribing takes one click in the mail program and one link in either part', async () => {
+  const { headers, text, html } = await arrivedMail();
+  const header = (name: string) => headers.find(({ key }) => key === name)?.value;
+  assert.equal(header('list-unsubscribe'), '<https://ask.example/u/tok_1>');
+  assert.equal(header('list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
+  assert.match(text, /Unsubscribe: https:\/\/ask\.example\/u\/tok_1\n/);
+  assert.match(html, /<a[^>]* href="https:\/\/ask\.example\/u\/tok_1"[^>]*>Unsubscribe<\/a>/);
+});
+
+test('machines are told that a machine wrote it, and providers whose it is', async () => {
+  const { headers } = await arrivedMail();
+  const header = (name: string) => headers.find(({ key }) => key === name)?.value;
+  assert.equal(header('auto-submitted'), 'auto-generated');
+  assert.equal(
+    header('feedback-id'),
+    '5f0c7f64-1111-4222-8333-444455556666:9d3c7f64-1111-4222-8333-444455556666:survey:askback',
+  );
+});
+
+test('it says why it came and to which address', async () => {
+  for (const part of ['text', 'html'] as const) {
+    const customer = await arrivedMail({ organization: { name: 'Acme' } });
+    assert.match(
+      customer[part],
+      /because Acme would like to know how it did\. It was sent to ada@example\.com\./,
+    );
+    const employee = await arrivedMail({ survey: { audience: 'employee' } });
+    assert.match(employee[part], /asks the people who work there/);
+  }
+});
+
+test('a contact without a name is greeted without one', async () => {
+  assert.match((await arrivedMail()).text, /^Hello Ada,\n/);
+  assert.match((await arrivedMail({ name: null })).text, /^Hello,\n/);
+  assert.match((await arrivedMail({ name: ' \n' })).text, /^Hello,\n/);
+});
+
+test('nothing in it is loaded, run or tracked', async () => {
+  const { html } = await arrivedMail();
+  assert.doesNotMatch(
+    html,
+    /<(img|script|link|iframe|object|form|video|svg)\b|url\(|\bsrc=|@import|\bon\w+=/i,
+  );
+});
+
+test('it stays far below the size at which Gmail cuts a mail off', async () => {
+  assert.ok((await arrivedMail()).raw.length < 20_000);
+});
+
+test('what an organization or a contact is called stays text', async () => {
+  const evil = '</style><script>alert(1)</script>"';
+  const { html } = await arrivedMail({
+    survey: { question_text: evil, from_name: evil },
+    organization: { name: evil },
+    name: evil,
+  });
+  assert.doesNotMatch(html, /<script/);
+  assert.equal(html.match(/&lt;script&gt;/g)?.length, 5);
+});
+
+test('marks of slots in the words of a survey are taken out', async () => {
+  const { text } = await arrivedMail({ survey: { question_text: 'Is \ufdd0email\ufdd1 yours?' } });
+  assert.match(text, /\nIs email yours\?\n/);
+});
+
+test('the trap is in the HTML part alone, where nobody sees it', async () => {
+  const { html, text } = await arrivedMail();
+  assert.match(
+    html,
+    /<div style="display:none[^>]*aria-hidden="true"><a href="https:\/\/ask\.example\/s\/tok_1\/x" tabindex="-1">/,
+  );
+  assert.doesNotMatch(text, /tok_1\/x/);
+});
+
+test('a regional language has the texts of its language, an unknown one English', async () => {
+  assert.match((await arrivedMail({ survey: { language: 'de-AT' } })).text, /^Guten Tag Ada,/);
+  const french = await arrivedMail({ survey: { language: 'fr', question_text: 'Ça va ?' } });
+  assert.match(french.html, /<html lang="en" dir="ltr">/);
+  assert.match(french.html, /<h1[^>]* lang="fr"/);
+});
+
+test('Arabic runs from right to left', async () => {
+  const { html, text } = await arrivedMail({ survey: { language: 'ar' } });
+  assert.match(html, /<html lang="ar" dir="rtl">/);
+  assert.match(text, /^مرحبًا Ada،/);
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seldom } from '../../../src/lib/async/cached-for.ts';
+
+const patient = { everyMs: 3_600_000, patienceMs: 60_000 };
+
+/** Questions that are answered when a test says so. */
+function questions() {
+  const asked: PromiseWithResolvers<string>[] = [];
+  const ask = () => {
+    const question = Promise.withResolvers<string>();
+    asked.push(question);
+    return question.promise;
+  };
+  return { asked, ask };
+}
+
+test('those who come at the same time share one question', async () => {
+  const { asked, ask } = questions();
+  const look = seldom(ask, patient);
+  const looks = [look(), look(), look()];
+  asked[0]!.resolve('news');
+  assert.deepEqual(await Promise.all(looks), ['news', 'news', 'news']);
+  assert.equal(asked.length, 1);
+});
+
+test('the answer is good for its time', async () => {
+  const { asked, ask } = questions();
+  const look = seldom(ask, patient);
+  const first = look();
+  asked[0]!.resolve('news');
+  await first;
+  assert.equal(await look(), 'news');
+  assert.equal(asked.length, 1);
+});
+
+test('an answer that is too old is asked for again', async () => {
+  const { asked, ask } = questions();
+  const look = seldom(ask, { ...patient, everyMs: 0 });
+  const first = look();
+  asked[0]!.resolve('old');
+  await first;
+  const second = look();
+  asked[1]!.resolve('new');
+  assert.equal(await second, 'new');
+});
+
+test('who has waited long enough gets nothing, and nobody asks again before there is an answer', async () => {
+  const { asked, ask } = questions();
+  const look = seldom(ask, { everyMs: 0, patienceMs: 1 });
+  assert.equal(await look(), undefined);
+  assert.equal(await look(), undefined);
+  assert.equal(asked.length, 1);
+  asked[0]!.resolve('late');
+  assert.equal(await look(), 'late');
+  void look();
+  assert.equal(asked.length, 2);
+});
+
+test('a question that fails is no answer, and may be put again', async () => {
+  const { asked, ask } = questions();
+  const look = seldom(ask, { ...patient, everyMs: 0 });
+  const first = look();
+  asked[0]!.reject(new Error('away'));
+  assert.equal(await first, undefined);
+  const second = look();
+  asked[1]!.resolve('back');
+  assert.equal(await second, 'back');
+});

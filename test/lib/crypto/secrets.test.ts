@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+
+const [older, newer] = [randomBytes(32), randomBytes(32)];
+const owner = { orgId: 'o', id: 'w' };
+
+test('what was sealed opens again, and is not readable meanwhile', () => {
+  const secrets = createSecrets([older]);
+  const sealed = secrets.seal(owner, 'whsec_hush');
+  assert.ok(!sealed.includes('hush'));
+  assert.equal(secrets.open(owner, sealed), 'whsec_hush');
+});
+
+test('it opens for its owner alone', () => {
+  const secrets = createSecrets([older]);
+  const sealed = secrets.seal(owner, 'hush');
+  assert.throws(() => secrets.open({ ...owner, id: 'x' }, sealed));
+  assert.throws(() => secrets.open({ ...owner, orgId: 'x' }, sealed));
+});
+
+test('one changed byte is noticed', () => {
+  const secrets = createSecrets([older]);
+  for (const place of [4, 17, -1]) {
+    const sealed = secrets.seal(owner, 'hush');
+    sealed[place < 0 ? sealed.length + place : place]! ^= 1;
+    assert.throws(() => secrets.open(owner, sealed));
+  }
+});
+
+test('after a rotation the old key still opens, and the new one seals', () => {
+  const sealed = createSecrets([older]).seal(owner, 'hush');
+  const rotated = createSecrets([newer, older]);
+  assert.equal(rotated.open(owner, sealed), 'hush');
+  assert.equal(createSecrets([newer]).open(owner, rotated.seal(owner, 'new')), 'new');
+});
+
+test('a secret sealed with a key that is gone says so', () => {
+  const sealed = createSecrets([older]).seal(owner, 'hush');
+  assert.throws(() => createSecrets([newer]).open(owner, sealed), { message: /does not have/ });
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect } from '../../../src/lib/db/db.ts';
+import { migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
+import { emptyDatabase } from '../../support/probe/database.ts';
+
+const future = { name: '9999_future.sql', text: 'create table future ()', sha256: 'f' };
+const broken = { name: '9998_broken.sql', text: 'create table half (); select 1/0', sha256: 'b' };
+
+test('several processes that start at once apply each migration once', async () => {
+  const { url } = await emptyDatabase();
+  const processes = [1, 2, 3].map(() => connect(url, { connections: 2 }));
+
+  const applied = await Promise.all(processes.map((db) => migrate(db)));
+
+  assert.deepEqual(
+    applied.flat(),
+    readMigrations().map(({ name }) => name),
+  );
+  await Promise.all(processes.map((db) => db.end()));
+});
+
+test('a database that is newer than the program is refused', async () => {
+  const { db } = await emptyDatabase();
+  await migrate(db, [...readMigrations(), future]);
+
+  await assert.rejects(migrate(db), { message: /newer than this askback.*9999_future/ });
+  const { missing, unknown } = await schemaState(db);
+  assert.deepEqual({ missing, unknown }, { missing: [], unknown: [future.name] });
+});
+
+test('a migration whose text was changed afterwards is refused', async () => {
+  const { db } = await emptyDatabase();
+  await migrate(db, [future]);
+
+  await assert.rejects(migrate(db, [{ ...future, sha256: 'other' }]), { message: /another text/ });
+});
+
+test('a migration that fails leaves nothing of itself', async () => {
+  const { db } = await emptyDatabase();
+
+  await assert.rejects(migrate(db, [broken]), { message: /division by zero/ });
+
+  const [half] = await db`select to_regclass('half') as table`;
+  assert.equal(half?.['table'], null);
+  assert.deepEqual(await migrate(db, [future]), [future.name]);
+});

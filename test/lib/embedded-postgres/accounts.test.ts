@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { chmodSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { asSentence, serverRefusal } from '../../../src/lib/embedded-postgres/failure.ts';
+import { prepareFolder } from '../../../src/lib/embedded-postgres/folder.ts';
+import { ask, dataFolder, hold, serveFrom } from '../../support/processes/embedded.ts';
+
+test('the server never runs as root', async (t) => {
+  const dataDir = dataFolder(t);
+  const { said } = await hold(t, dataDir, 'become');
+  assert.match(said, /^ready /);
+  assert.notEqual(statSync(`${dataDir}/cluster/postmaster.pid`).uid, 0);
+});
+
+test('program files that root unpacked can be replaced by the account later', async (t) => {
+  const dataDir = dataFolder(t);
+  await serveFrom(dataDir);
+  const { uid } = statSync(dataDir);
+  for (const path of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
+    assert.equal(lstatSync(`${dataDir}/${path}`).uid, uid, path);
+  }
+});
+
+test('works below a folder that only its maker may enter', async (t) => {
+  const dataDir = dataFolder(t);
+  chmodSync(dirname(dataDir), 0o700);
+  const embedded = await serveFrom(dataDir);
+  assert.equal(await ask(embedded.url, '1'), 1);
+  await embedded.stop();
+  if (embedded.dataDir !== dataDir) rmSync(embedded.dataDir, { recursive: true });
+});
+
+test('refuses a folder that belongs to somebody else and leaves it as it is', () => {
+  const before = statSync('/usr/share');
+  assert.throws(() => prepareFolder('/usr/share'), {
+    name: 'Refusal',
+    message:
+      /^\/usr\/share belongs to root and askback runs as \w+: give it to \w+ or set ASKBACK_DATA_DIR/,
+  });
+  const { uid, gid, mode } = statSync('/usr/share');
+  assert.deepEqual({ uid, gid, mode }, { uid: before.uid, gid: before.gid, mode: before.mode });
+});
+
+test('refuses a path that leads through a file', (t) => {
+  const file = dataFolder(t);
+  writeFileSync(file, '');
+  assert.throws(() => prepareFolder(`${file}/data`), {
+    name: 'Refusal',
+    message: /a part of its path is a file/,
+  });
+});
+
+test('refuses a file in the place of the folder', (t) => {
+  const file = dataFolder(t);
+  writeFileSync(file, '');
+  assert.throws(() => prepareFolder(file), {
+    name: 'Refusal',
+    message: /is not a folder|belongs to/,
+  });
+});
+
+test('refuses a path that the shell inside initdb would read as something else', (t) => {
+  assert.throws(() => prepareFolder(`${dataFolder(t)}$(id)`), {
+    name: 'Refusal',
+    message: /has a character in its path/,
+  });
+});
+
+test('a full disk is told in a sentence', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+  });
+  assert.equal(
+    (asSentence(full, 'the data folder /data') as Error).message,
+    'the data folder /data is on a full disk: free some space and start again',
+  );
+  assert.equal(
+    serverRefusal('FATAL:  could not write lock file "postmaster.pid": No space left on device')
+      .message,
+    'the embedded Postgres did not start: the disk is full: free some space and start again',
+  );
+});
+
+test('what Postgres says when it cannot start is passed on', () => {
+  assert.equal(
+    serverRefusal('LOG:  starting\nFATAL:  invalid value for parameter "work_mem": "x"\n').message,
+    'the embedded Postgres did not start: invalid value for parameter "work_mem": "x"',
+  );
+});
+
+test('an error that nobody expected stays as it is', () => {
+  const bug = new TypeError('x is not a function');
+  assert.equal(asSentence(bug, 'the data folder /data'), bug);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import pg from 'pg';
+import { clusterOf } from '../../../src/lib/embedded-postgres/cluster.ts';
+import { attachEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
+import { findServer } from '../../../src/lib/embedded-postgres/process.ts';
+import { startTemporary } from '../../../src/lib/embedded-postgres/temporary.ts';
+import { until } from '../../support/probe/until.ts';
+import {
+  ask,
+  dataFolder,
+  end,
+  hold,
+  optionsFor,
+  postmasterPid,
+  serveFrom,
+} from '../../support/processes/embedded.ts';
+
+const serverIn = (dataDir: string) => findServer(clusterOf({ path: dataDir }));
+
+test('starts Postgres 18 from nothing and stops it completely', async (t) => {
+  const dataDir = dataFolder(t);
+  const embedded = await serveFrom(dataDir);
+  assert.equal(await ask(embedded.url, "current_setting('server_version_num')::int / 10000"), 18);
+  await embedded.stop();
+  assert.equal(serverIn(dataDir), undefined);
+  assert.equal(existsSync(join(dataDir, 'cluster/postmaster.pid')), false);
+});
+
+test('keeps the data for the next start', async (t) => {
+  const dataDir = dataFolder(t);
+  const first = await serveFrom(dataDir);
+  await ask(first.url, "set_config('a.b', 'c', false) from pg_create_restore_point('x')").catch(
+    () => {},
+  );
+  const before = await ask(first.url, '(select system_identifier::text from pg_control_system())');
+  await first.stop();
+  const second = await serveFrom(dataDir);
+  assert.equal(
+    await ask(second.url, '(select system_identifier::text from pg_control_system())'),
+    before,
+  );
+});
+
+test('is reachable by its address with both drivers, and from nowhere else', async (t) => {
+  const embedded = await serveFrom(dataFolder(t));
+  const client = new pg.Client(embedded.url);
+  await client.connect();
+  assert.deepEqual((await client.query('show listen_addresses')).rows, [{ listen_addresses: '' }]);
+  await client.end();
+  assert.equal(await ask(embedded.url, 'current_database()'), 'askback');
+  const folder = new URL(embedded.url).searchParams.get('host')!;
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+});
+
+test('writes everything to the disk when it is to be durable', async (t) => {
+  const embedded = await serveFrom(dataFolder(t), { durable: true });
+  assert.equal(await ask(embedded.url, "current_setting('fsync')"), 'on');
+  assert.equal(await ask(embedded.url, "current_setting('synchronous_commit')"), 'on');
+});
+
+test("follows the operator's own settings", async (t) => {
+  const dataDir = dataFolder(t);
+  await (await serveFrom(dataDir)).stop();
+  writeFileSync(join(dataDir, 'postgresql.conf'), "work_mem = '3MB'\n");
+  const embedded = await serveFrom(dataDir);
+  assert.equal(await ask(embedded.url, "current_setting('work_mem')"), '3MB');
+});
+
+test('finds its socket although the path of the data folder is too long for one', async (t) => {
+  const embedded = await serveFrom(dataFolder(t, 'long'.repeat(40)));
+  assert.equal(await ask(embedded.url, '1'), 1);
+  assert.match(decodeURIComponent(embedded.url), /host=\/tmp\/askback-[0-9a-f]{16}$/);
+});
+
+test('copes with a data folder whose name has spaces, an apostrophe and commas', async (t) => {
+  const embedded = await serveFrom(dataFolder(t, "it's a, b 100%"));
+  assert.equal(await ask(embedded.url, '1'), 1);
+});
+
+test('repairs program files that were damaged', async (t) => {
+  const dataDir = dataFolder(t);
+  await (await serveFrom(dataDir)).stop();
+  const manifest = `${dataDir}/postgres-18.4.0-beta.17`;
+  const library = join(manifest, 'lib/postgresql/pg_trgm.so');
+  const whole = readFileSync(library);
+  const damaged = Buffer.from(whole);
+  damaged.writeUInt8(damaged.readUInt8(5000) ^ 1, 5000);
+  writeFileSync(library, damaged);
+
+  const embedded = await serveFrom(dataDir);
+  assert.equal(readFileSync(library).equals(whole), true);
+  assert.equal(await ask(embedded.url, '1'), 1);
+});
+
+test('lives on when its process is killed, and the next process takes it over', async (t) => {
+  const dataDir = dataFolder(t);
+  const holder = await hold(t, dataDir);
+  const pid = postmasterPid(dataDir);
+  await end(holder, 'SIGKILL');
+
+  const embedded = await serveFrom(dataDir);
+  assert.equal(postmasterPid(dataDir), pid);
+  assert.equal(await ask(embedded.url, '1'), 1);
+  await embedded.stop();
+  assert.equal(serverIn(dataDir), undefined);
+});
+
+test('starts again after both it and its process were killed', async (t) => {
+  const dataDir = dataFolder(t);
+  const holder = await hold(t, dataDir);
+  const pid = postmasterPid(dataDir);
+  await end(holder, 'SIGKILL');
+  process.kill(pid, 'SIGKILL');
+  await until('the server is gone', async () => serverIn(dataDir) === undefined);
+
+  const embedded = await serveFrom(dataDir);
+  assert.notEqual(postmasterPid(dataDir), pid);
+  assert.equal(await ask(embedded.url, '1'), 1);
+});
+
+test('refuses a second process that would serve from the same folder', async (t) => {
+  const dataDir = dataFolder(t);
+  const first = await hold(t, dataDir);
+  assert.match(first.said, /^ready /);
+  const second = await hold(t, dataDir);
+  assert.match(second.said, /^refused another askback serves from .* already: stop it/);
+});
+
+test('only one of several processes that start at once serves', async (t) => {
+  const dataDir = dataFolder(t);
+  const holders = await Promise.all([1, 2, 3].map(() => hold(t, dataDir)));
+  const words = holders.map(({ said }) => said.split(' ')[0]).sort();
+  assert.deepEqual(words, ['ready', 'refused', 'refused']);
+});
+
+test('a command uses the server of the process that serves, and leaves it running', async (t) => {
+  const dataDir = dataFolder(t);
+  const holder = await hold(t, dataDir);
+  const command = await attachEmbedded(optionsFor(dataDir));
+  assert.equal(await ask(command.url, '1'), 1);
+  await command.stop();
+  assert.equal(await ask(holder.said.split(' ')[1]!, '1'), 1);
+});
+
+test('a command starts the server for the moment when nobody serves', async (t) => {
+  const dataDir = dataFolder(t);
+  const commands = await Promise.all([1, 2].map(() => attachEmbedded(optionsFor(dataDir))));
+  await commands[0]!.stop();
+  assert.equal(await ask(commands[1]!.url, '1'), 1);
+  await commands[1]!.stop();
+  assert.equal(serverIn(dataDir), undefined);
+});
+
+test('a command at work keeps the server when the serving process stops', async (t) => {
+  const dataDir = dataFolder(t);
+  const holder = await hold(t, dataDir);
+  const command = await attachEmbedded(optionsFor(dataDir));
+  await end(holder, 'SIGTERM');
+  assert.equal(await ask(command.url, '1'), 1);
+  await command.stop();
+  assert.equal(serverIn(dataDir), undefined);
+});
+
+test('tells the process that serves when the server dies', async (t) => {
+  const dataDir = dataFolder(t);
+  const holder = await hold(t, dataDir);
+  process.kill(postmasterPid(dataDir), 'SIGKILL');
+  assert.match(
+    await holder.next(),
+    /^exit the embedded Postgres has ended; .*postgres\.log says why$/,
+  );
+});
+
+test('tells a process that took the server over when it dies', async (t) => {
+  const dataDir = dataFolder(t);
+  await end(await hold(t, dataDir), 'SIGKILL');
+  const embedded = await serveFrom(dataDir);
+  const told = new Promise<string>(embedded.onExit);
+  process.kill(postmasterPid(dataDir), 'SIGKILL');
+  const alive = setInterval(() => {}, 1000); // the watch itself keeps no process alive
+  const sentence = await told.finally(() => clearInterval(alive));
+  assert.match(sentence, /has ended/);
+});
+
+test('a temporary server leaves nothing behind', async () => {
+  const temporary = await startTemporary();
+  const folder = new URL(temporary.url).searchParams.get('host')!;
+  assert.equal(await ask(temporary.url, "current_setting('fsync')"), 'off');
+  await temporary.stop();
+  assert.equal(existsSync(folder), false);
+});

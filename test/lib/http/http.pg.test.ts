@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as dial } from 'node:net';
+import { after, test } from 'node:test';
+import { serve } from '@hono/node-server';
+import * as v from 'valibot';
+import { connect } from '../../../src/lib/db/db.ts';
+import { parseBody } from '../../../src/lib/http/http.ts';
+import { makeClient } from '../../support/make/rows.ts';
+import { bareApp } from '../../support/probe/app.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const { write } = await makeClient(db);
+const largest = 1024 * 1024;
+
+const app = bareApp(db);
+const Echo = v.looseObject({ text: v.optional(v.string(), '') });
+app.post('/api/v1/echo', async (c) => c.json({ data: await parseBody(c, Echo) }));
+app.get('/api/v1/echo/:id', (c) => c.json({ data: c.req.param('id') }));
+app.put('/api/v1/echo/:id', (c) => c.json({ data: c.req.param('id') }));
+app.get('/api/v1/stored', async (c) => {
+  await db`select ${c.req.query('text') ?? ''}::text`;
+  return c.json({ data: null });
+});
+app.get('/api/v1/broken', () => {
+  throw new Error('secret: ann@acme.test');
+});
+
+const server = serve({ fetch: app.fetch, port: 0 });
+await once(server, 'listening');
+after(() => server.close());
+const port = (server.address() as { port: number }).port;
+
+test('an unknown path is 404 with a sentence, a code and the request id', async () => {
+  const answer = await get('/api/v1/nothing', { 'X-Request-Id': 'abc-123' });
+  assert.equal(answer.status, 404);
+  assert.deepEqual(await answer.json(), {
+    error: 'path not found',
+    code: 'not_found',
+    request_id: 'abc-123',
+  });
+});
+
+test('a path outside the API is 404 without a key', async () => {
+  assert.equal((await app.request('/nothing')).status, 404);
+});
+
+test('a request id that is not one is replaced', async () => {
+  for (const given of ['two words', 'x'.repeat(129), 'a/b']) {
+    const id = (await get('/api/v1/nothing', { 'X-Request-Id': given })).headers.get(
+      'X-Request-Id',
+    );
+    assert.match(id ?? '', /^[0-9a-f-]{36}$/);
+  }
+  const longest = 'x'.repeat(128);
+  const kept = await get('/api/v1/nothing', { 'X-Request-Id': longest });
+  assert.equal(kept.headers.get('X-Request-Id'), longest);
+});
+
+test('a wrong method is 405 and says which are right', async () => {
+  const answer = await app.request('/api/v1/echo/1', { method: 'DELETE', headers: write });
+  assert.equal(answer.status, 405);
+  assert.equal(answer.headers.get('Allow'), 'GET, HEAD, OPTIONS, PUT');
+  const { error, code } = (await answer.json()) as Record<string, unknown>;
+  assert.equal(error, 'DELETE is not allowed here, only GET, HEAD, OPTIONS, PUT');
+  assert.equal(code, 'method_not_allowed');
+});
+
+test('OPTIONS names the methods and lets no other origin in', async () => {
+  const answer = await app.request('/api/v1/echo', {
+    method: 'OPTIONS',
+    headers: { ...write, Origin: 'https://elsewhere.test' },
+  });
+  assert.equal(answer.status, 204);
+  assert.equal(answer.headers.get('Allow'), 'OPTIONS, POST');
+  assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null);
+});
+
+test('HEAD answers what GET would, without the body', async () => {
+  const answer = await app.request('/api/v1/echo/1', { method: 'HEAD', headers: write });
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('RateLimit') ?? '', /^"default"/);
+  assert.equal(await answer.text(), '');
+});
+
+test('a body that is not JSON is 400', async () => {
+  for (const body of ['', '{', 'hello', '{"text":"a\nb"}', '{"a":1}x', "{'a':1}"]) {
+    await refuses(await post(body), 400, 'the body is not JSON');
+  }
+});
+
+test('a body that is JSON but no object is 400', async () => {
+  for (const body of ['null', '[]', '3', '"x"'])
+    await refuses(await post(body), 400, 'the body must be a JSON object');
+});
+
+test('a body that is not UTF-8 is 400', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('{"text":"'),
+    Buffer.from([0xff, 0xfe]),
+    Buffer.from('"}'),
+  ]);
+  await refuses(await post(bytes), 400, 'the body is not UTF-8');
+});
+
+test('a byte order mark before the JSON does no harm', async () => {
+  assert.equal((await post('\uFEFF{"text":"x"}')).status, 200);
+});
+
+test('text that cannot be stored is 400, as a value, a key or deep inside', async () => {
+  const nul = /the character NUL/;
+  await refuses(await post('{"text":"a\\u0000b"}'), 400, nul);
+  await refuses(await post('{"a\\u0000":1}'), 400, nul);
+  await refuses(await post('{"a":[{"b":"\\u0000"}]}'), 400, nul);
+  await refuses(await post('{"text":"\\ud83d"}'), 400, /half a surrogate pair/);
+  assert.equal((await post('{"text":"\\ud83d\\ude00"}')).status, 200);
+});
+
+test('a field named __proto__ is 400 and changes no object', async () => {
+  await refuses(await post('{"a":{"__proto__":{"polluted":1}}}'), 400, /__proto__/);
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+});
+
+test('64 levels of nesting are read, 65 and very many are 400', async () => {
+  const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+  assert.equal((await post(nested(64))).status, 200);
+  await refuses(await post(nested(65)), 400, /nested deeper than 64 levels/);
+  await refuses(await post(nested(500_000)), 400, /nested deeper than 64 levels/);
+});
+
+test('a body of exactly 1 MiB is read, one byte more is 413', async () => {
+  assert.equal((await post(bodyOf(largest))).status, 200);
+  await refuses(await post(bodyOf(largest + 1)), 413, 'the body is larger than 1048576 bytes');
+});
+
+test('a body is judged by its bytes, not its characters', async () => {
+  await refuses(await post(`{"text":"${'é'.repeat(largest / 2)}"}`), 413, /larger/);
+});
+
+test('a declared length over the limit is 413 before a byte is read', async () => {
+  const answer = await talk(
+    `POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nX-API-Key: ${write['X-API-Key']}\r\n` +
+      'Content-Length: 99999999999\r\n\r\n',
+  );
+  assert.match(answer, /^HTTP\/1.1 413 /);
+  assert.match(answer, /connection: close/i);
+});
+
+test('a body without a length is read no further than the limit', async () => {
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += 65_536;
+      controller.enqueue(new Uint8Array(65_536).fill(32));
+    },
+  });
+  const answer = await app.request('/api/v1/echo', {
+    method: 'POST',
+    headers: write,
+    body: endless,
+    duplex: 'half',
+  } as RequestInit);
+  await refuses(answer, 413, /larger/);
+  assert.ok(sent < 2 * largest, `${sent} bytes were taken`);
+});
+
+test('a chunked body over the limit is 413 on a real connection', async () => {
+  const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
+  const head =
+    `POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nX-API-Key: ${write['X-API-Key']}\r\n` +
+    'Transfer-Encoding: chunked\r\n\r\n';
+  assert.match(await talk(head, chunk), /^HTTP\/1.1 413 /);
+});
+
+test('an odd path is not found, whatever it is encoded like', async () => {
+  for (const path of [
+    '/api/v1/%ZZ',
+    '/api/v1/x%00',
+    '/api/v1/%',
+    '/api/v1/%ff',
+    '/api/v1/%2e%2e',
+    '//',
+  ]) {
+    assert.equal((await get(path)).status, 404, path);
+  }
+  assert.equal((await app.request('/%00')).status, 404);
+});
+
+test('NUL in a query is 400', async () => {
+  await refuses(await get('/api/v1/stored?text=a%00b'), 400, /the character NUL/);
+});
+
+test('an odd query is taken as it is', async () => {
+  for (const query of ['%ZZ', '%ff', '%ed%a0%80', '%F0%9F%98%80', 'a&text=b', '__proto__']) {
+    assert.equal((await get(`/api/v1/stored?text=${query}`)).status, 200, query);
+  }
+});
+
+test('headers beyond what Node takes are 431, a malformed request is 400', async () => {
+  assert.match(
+    await talk(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
+    /^HTTP\/1.1 431 /,
+  );
+  assert.match(await talk('nonsense\r\n\r\n'), /^HTTP\/1.1 400 /);
+});
+
+test('a fault is 500 and says nothing of its cause', async () => {
+  const answer = await get('/api/v1/broken', { 'X-Request-Id': 'r-1' });
+  assert.equal(answer.status, 500);
+  assert.deepEqual(await answer.json(), {
+    error: 'internal error',
+    code: 'internal',
+    request_id: 'r-1',
+  });
+});
+
+test('without the database it is 503, and says when to try again', async () => {
+  const nowhere = connect('postgres://nobody@127.0.0.1:1/none', { connections: 1 });
+  const answer = await bareApp(nowhere).request('/api/v1/surveys', { headers: write });
+  await nowhere.end({ timeout: 0 });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('Retry-After'), '1');
+  const { error, code } = (await answer.json()) as Record<string, unknown>;
+  assert.match(String(error), /database cannot be reached/);
+  assert.equal(code, 'database_unavailable');
+});
+
+const get = async (path: string, headers = {}) =>
+  app.request(path, { headers: { ...write, ...headers } });
+
+const post = async (body: string | Uint8Array<ArrayBuffer>) =>
+  app.request('/api/v1/echo', { method: 'POST', headers: write, body });
+
+async function refuses(answer: Response, status: number, error: string | RegExp) {
+  const body = (await answer.json()) as { error: string };
+  assert.equal(answer.status, status, JSON.stringify(body).slice(0, 200));
+  if (typeof error === 'string') assert.equal(body.error, error);
+  else assert.match(body.error, error);
+}
+
+/** A JSON object of exactly so many bytes. */
+const bodyOf = (bytes: number) => `{"text":"${'x'.repeat(bytes - '{"text":""}'.length)}"}`;
+
+/** Says something to the server, and then the same over and over while it listens; gives its answer. */
+function talk(words: string, overAndOver = ''): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const socket = dial(port, '127.0.0.1');
+  let answer = '';
+  const goOn = () => {
+    while (overAndOver && answer === '' && socket.write(overAndOver));
+  };
+  socket.on('data', (data) => {
+    answer += data;
+  });
+  socket.on('error', () => {}); // the server may hang up while we speak: its answer is what counts
+  socket.on('drain', goOn);
+  socket.on('close', () => resolve(answer));
+  socket.write(words);
+  goOn();
+  return promise;
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, type Fields } from '../../../src/lib/log/log.ts';
+import { terminalLine } from '../../../src/lib/log/log-terminal.ts';
+import { quietLogger } from '../../../src/lib/queue/quiet-logger.ts';
+
+function logged(
+  act: (log: ReturnType<typeof createLog>) => void,
+  level: 'info' | 'debug' = 'info',
+) {
+  const lines: string[] = [];
+  act(createLog({ level, to: { write: (line) => void lines.push(line) } }));
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('a line has its time, level, message and fields', () => {
+  const [line] = logged((log) => log.warn({ attempt: 2, task: 'keys.expire' }, 'failed'));
+  assert.deepEqual(Object.keys(line!), ['level', 'time', 'attempt', 'task', 'msg']);
+  assert.equal(line!['level'], 'warn');
+  assert.equal(new Date(String(line!['time'])).toISOString(), line!['time']);
+});
+
+test('a field that is not on the list does not reach the line', () => {
+  const fields = { email: 'anna@example.org', status: 200 } as Fields;
+  const [line] = logged((log) => log.info(fields, 'request'));
+  assert.deepEqual([line!['status'], 'email' in line!], [200, false]);
+});
+
+test('what is below the level is not written', () => {
+  assert.equal(logged((log) => log.debug('quiet')).length, 0);
+});
+
+const quoting: [string, string][] = [
+  ['invalid input syntax for type uuid: "anna-geheim"', 'invalid input syntax for type uuid: "…"'],
+  ['relation "responses" does not exist', 'relation "responses" does not exist'],
+  ['550 5.1.1 <anna@example.org>: no such user', '550 5.1.1 <…>: no such user'],
+  [
+    `Unexpected token 'A', "Anna says" is not valid JSON`,
+    'Unexpected token "…", "…" is not valid JSON',
+  ],
+  [
+    'invalid input syntax for type uuid: "anna "geheim" x"',
+    'invalid input syntax for type uuid: "…"',
+  ],
+  [
+    `Expected ',' or '}' after property value in JSON at position 9, ..."name":"Anna geheim"... is not valid JSON`,
+    'Expected "…" or "…" after property value in JSON at position 9, "…" is not valid JSON',
+  ],
+  ['key ask_live_Ab12Cd34_9f8Zq1Xw7Lk refused', 'key … refused'],
+  [
+    'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
+    'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
+  ],
+];
+for (const [message, kept] of quoting) {
+  test(`of an error that says ${message} the log keeps: ${kept}`, () => {
+    const [line] = logged((log) => log.error({ err: new Error(message) }, 'fault'));
+    assert.equal((line!['err'] as { message: string }).message, kept);
+    assert.ok(!JSON.stringify(line).includes('geheim'));
+  });
+}
+
+test('of a message that is a long text little is kept, in no time', () => {
+  const error = new Error(`value too long: "geheim ${'a'.repeat(1024 * 1024)}"`);
+  const begun = performance.now();
+  const [line] = logged((log) => log.error({ err: error }, 'fault'));
+  assert.equal((line!['err'] as { message: string }).message, 'value too long: …');
+  assert.ok(performance.now() - begun < 1000);
+});
+
+test('an error that is its own cause, or whose words look like frames, is written like any other', () => {
+  const error: Error = new Error('unknown word\n    at Anna geheim');
+  error.cause = error;
+  const [line] = logged((log) => log.error({ err: error }, 'fault'));
+  const { message, stack } = line!['err'] as { message: string; stack: string };
+  assert.match(message, /^unknown word/);
+  assert.doesNotMatch(stack, /geheim/);
+});
+
+test('what the queue says is kept without the values in it too', () => {
+  const said = 'Error occurred fetching jobs. Error: invalid input: "anna-geheim"';
+  const [warned] = logged((log) => quietLogger(log).error(said));
+  const [mentioned] = logged((log) => quietLogger(log).warn(said), 'debug');
+  assert.equal(warned!['msg'], 'Error occurred fetching jobs. Error: invalid input: "…"');
+  assert.equal(mentioned!['msg'], warned!['msg']);
+});
+
+test('an error keeps its code, its frames and its cause, and no value that Postgres put beside it', () => {
+  const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
+  const error = Object.assign(new Error('duplicate key', { cause }), {
+    code: '23505',
+    detail: 'Key (email)=(anna@example.org) already exists.',
+  });
+  const [line] = logged((log) => log.error({ err: error }, 'fault'));
+  const err = line!['err'] as { code: string; stack: string; cause: { code: string } };
+  assert.deepEqual([err.code, err.cause.code], ['23505', 'ECONNRESET']);
+  assert.match(err.stack, /^\s+at .*log\.test\.ts/);
+  assert.ok(!JSON.stringify(line).includes('anna@'));
+});
+
+test('on a terminal a line is read without braces, an error under it', () => {
+  const json = JSON.stringify({
+    ...{ level: 'error', time: '2026-01-02T03:04:05.000Z', task: 'keys.expire' },
+    ...{ err: { type: 'Error', code: 'X1', message: 'no', stack: '    at here' }, msg: 'failed' },
+  });
+  const text = terminalLine(json, { colors: false });
+  assert.match(
+    text,
+    /^\d\d:\d\d:\d\d error failed task=keys\.expire\n {2}Error X1: no\n {4}at here\n$/,
+  );
+});

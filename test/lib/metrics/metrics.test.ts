@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expose, type Family } from '../../../src/lib/metrics/exposition.ts';
+import type { Instrument } from '../../../src/lib/metrics/instrument.ts';
+import { observedFamilies } from '../../../src/lib/metrics/observed.ts';
+import { watchProcess } from '../../../src/lib/metrics/process.ts';
+import { createRecorder, traceOf } from '../../../src/lib/metrics/recorder.ts';
+import { formatFor } from '../../../src/lib/metrics/routes.ts';
+
+const teas = {
+  ...{ name: 'teas_total', kind: 'counter', help: 'Cups of tea.', how: 'recorded' },
+  labels: { kind: ['green', 'black'] },
+} as const satisfies Instrument;
+const steeping = {
+  ...{ name: 'tea_steeping_seconds', kind: 'histogram', help: 'How long.', how: 'recorded' },
+  ...{ unit: 'seconds', labels: {}, buckets: [1, 60] },
+} as const satisfies Instrument;
+const trace_id = '0af7651916cd43dd8448eb211c80319c';
+
+async function exposed(
+  instrument: Instrument,
+  act: (r: ReturnType<typeof createRecorder>) => void,
+) {
+  const recorder = createRecorder([instrument]);
+  act(recorder);
+  const families = await recorder.families();
+  return { plain: expose(families, 'prometheus'), open: expose(families, 'openmetrics') };
+}
+
+test('a counter is spelled as each format wants it', async () => {
+  const { plain, open } = await exposed(teas, ({ record }) => {
+    record({ name: 'teas_total', labels: { kind: 'green' } }, null);
+    record({ name: 'teas_total', labels: { kind: 'green' }, value: 2 }, null);
+  });
+  assert.equal(
+    plain,
+    '# TYPE teas_total counter\n# HELP teas_total Cups of tea.\nteas_total{kind="green"} 3\n',
+  );
+  assert.equal(
+    open,
+    '# TYPE teas counter\n# HELP teas Cups of tea.\nteas_total{kind="green"} 3\n# EOF\n',
+  );
+});
+
+test('asking for one format leaves the other as it is', async () => {
+  const recorder = createRecorder([teas]);
+  recorder.record({ name: 'teas_total', labels: { kind: 'black' } }, null);
+  const before = expose(await recorder.families(), 'prometheus');
+  expose(await recorder.families(), 'openmetrics');
+  assert.equal(expose(await recorder.families(), 'prometheus'), before);
+});
+
+test('a histogram has its unit in OpenMetrics, its buckets, and what is over the last one', async () => {
+  const { plain, open } = await exposed(steeping, ({ record }) => {
+    for (const value of [0.5, 30, 90]) record({ name: steeping.name, labels: {}, value }, null);
+  });
+  assert.match(open, /^# UNIT tea_steeping_seconds seconds$/m);
+  assert.doesNotMatch(plain, /UNIT/);
+  const samples = plain.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  assert.deepEqual(samples, [
+    'tea_steeping_seconds_bucket{le="1"} 1',
+    'tea_steeping_seconds_bucket{le="60"} 2',
+    'tea_steeping_seconds_bucket{le="+Inf"} 3',
+    'tea_steeping_seconds_sum 120.5',
+    'tea_steeping_seconds_count 3',
+  ]);
+});
+
+test('what was measured in a trace has it as the exemplar of its bucket, in OpenMetrics alone', async () => {
+  const { plain, open } = await exposed(steeping, ({ record }) => {
+    record({ name: steeping.name, labels: {}, value: 30 }, { trace_id });
+    record({ name: steeping.name, labels: {}, value: 0.5 }, null);
+  });
+  const exemplar = new RegExp(
+    `^tea_steeping_seconds_bucket{le="60"} 2 # {trace_id="${trace_id}"} 30 \\d+\\.\\d{3}$`,
+    'm',
+  );
+  assert.match(open, exemplar);
+  assert.equal(open.split('trace_id').length, 2);
+  assert.doesNotMatch(plain, /trace_id/);
+});
+
+test('a counter has the trace of what it counted last', async () => {
+  const { open } = await exposed(teas, ({ record }) =>
+    record({ name: 'teas_total', labels: { kind: 'green' } }, { trace_id }),
+  );
+  assert.match(open, new RegExp(`teas_total{kind="green"} 1 # {trace_id="${trace_id}"} 1 `));
+});
+
+for (const [traceparent, found] of [
+  [`00-${trace_id}-b7ad6b7169203331-01`, { trace_id }],
+  [`00-${trace_id}-b7ad6b7169203331-00`, null],
+  [null, null],
+  [undefined, null],
+] as const) {
+  test(`the trace to look at of ${traceparent} is ${found?.trace_id ?? 'none'}`, () =>
+    assert.deepEqual(traceOf(traceparent), found));
+}
+
+test('a value that a label cannot have counts as other', async () => {
+  const { plain } = await exposed(teas, ({ record }) => {
+    for (const kind of ['ann@example.org', 'bob@example.org']) {
+      record({ name: 'teas_total', labels: { kind } }, null);
+    }
+  });
+  assert.match(plain, /^teas_total{kind="other"} 2$/m);
+  assert.doesNotMatch(plain, /example/);
+});
+
+test('a label that the instrument does not have is left out', async () => {
+  const { plain } = await exposed(teas, ({ record }) =>
+    record({ name: 'teas_total', labels: { kind: 'green', email: 'ann@example.org' } }, null),
+  );
+  assert.doesNotMatch(plain, /email/);
+});
+
+test('a counter from zero is there before anything was counted', async () => {
+  const { plain } = await exposed({ ...teas, fromZero: true }, () => {});
+  assert.match(plain, /^teas_total{kind="green"} 0\nteas_total{kind="black"} 0$/m);
+});
+
+test('what could not be observed is left out', () => {
+  const gauge: Instrument = { ...teas, name: 'cups', kind: 'gauge', how: 'observed', labels: {} };
+  assert.deepEqual(observedFamilies([gauge], {}), []);
+  const [family] = observedFamilies([gauge], { cups: [{ labels: {}, value: 4 }] });
+  assert.deepEqual(family?.samples, [{ labels: {}, value: 4 }]);
+});
+
+test('quotes, backslashes and line breaks do not break the text', () => {
+  const family: Family = {
+    ...{ name: 'odd', kind: 'gauge', help: 'a "b"\\\nc' },
+    samples: [{ labels: { what: 'x"\\\ny' }, value: Number.POSITIVE_INFINITY }],
+  };
+  assert.equal(
+    expose([family], 'prometheus'),
+    '# TYPE odd gauge\n# HELP odd a "b"\\\\\\nc\nodd{what="x\\"\\\\\\ny"} +Inf\n',
+  );
+  assert.match(expose([family], 'openmetrics'), /^# HELP odd a \\"b\\"\\\\\\nc$/m);
+});
+
+for (const [accept, format] of [
+  ['', 'prometheus'],
+  ['*/*', 'prometheus'],
+  ['text/plain', 'prometheus'],
+  ['application/openmetrics-text', 'openmetrics'],
+  ['application/openmetrics-text; version=1.0.0; charset=utf-8', 'openmetrics'],
+  ['text/plain;q=0.5,application/openmetrics-text;q=0.9', 'openmetrics'],
+  ['application/openmetrics-text;q=0.2,text/plain;q=0.9', 'prometheus'],
+  ['application/openmetrics-text;q=0', 'prometheus'],
+  [
+    'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+    'openmetrics',
+  ],
+] as const) {
+  test(`who accepts "${accept}" gets ${format}`, () => assert.equal(formatFor(accept), format));
+}
+
+test('the process tells of its memory, processor time and event loop', async () => {
+  const families = await watchProcess()();
+  const of = (name: string) => families.find((family) => family.name === name);
+  assert.ok(of('process_resident_memory_bytes')!.samples[0]!.value > 1e6);
+  for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
+    assert.ok(of(name), name);
+  }
+});
+
+test('a process that has given up its files tells what it still knows, and nothing as 0', async () => {
+  const script = fileURLToPath(
+    new URL('../../support/processes/process-metrics.ts', import.meta.url),
+  );
+  const permissions = ['--permission', '--allow-fs-read=*'];
+  const { stdout } = await promisify(execFile)(process.execPath, [...permissions, script]);
+  const told = Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')),
+  );
+  assert.ok(Number(told['process_resident_memory_bytes']) > 1e6, stdout);
+  assert.ok(Number(told['process_start_time_seconds']) > 1e9, stdout);
+  assert.ok(!('process_open_fds' in told) && !('process_virtual_memory_bytes' in told), stdout);
+});

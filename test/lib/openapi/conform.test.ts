@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { conforms } from '../../support/probe/conforms.ts';
+
+/** What the tests of the API are held to is itself held to something: it must notice. */
+const list = { data: [], meta: { total: 0 } };
+const failure = { error: 'no', code: 'no', request_id: 'r' };
+
+const judge = (answer: Response, path = '/api/v1/tags', method = 'GET') =>
+  conforms(new Request(`http://test${path}`, { method }), answer);
+
+test('an answer as it is described passes', async () => {
+  await judge(Response.json(list));
+  await judge(Response.json(failure, { status: 429 }));
+  await judge(Response.json(failure, { status: 404 }), '/api/v1/nothing');
+  await judge(Response.json(failure, { status: 405 }), '/api/v1/tags', 'POST');
+});
+
+test('a field that is not described is noticed, at any depth', async () => {
+  await assert.rejects(judge(Response.json({ ...list, more: 1 })), /additional properties/);
+  await assert.rejects(
+    judge(Response.json({ ...list, meta: { total: 0, page: 1 } })),
+    /additional/,
+  );
+  await assert.rejects(
+    judge(Response.json({ ...failure, cause: 'x' }, { status: 400 })),
+    /additional properties/,
+  );
+});
+
+test('a field that is missing or of another type is noticed', async () => {
+  await assert.rejects(judge(Response.json({ data: [] })), /required property 'meta'/);
+  await assert.rejects(judge(Response.json({ ...list, meta: { total: '0' } })), /must be integer/);
+});
+
+test('a status that is not described is noticed', async () => {
+  await assert.rejects(judge(Response.json(list, { status: 201 })), /not in the document/);
+  await assert.rejects(judge(Response.json(failure, { status: 418 })), /not in the document/);
+});
+
+test('success where nothing is described is noticed', async () => {
+  await assert.rejects(judge(Response.json(list), '/api/v1/nothing'), /not in the document/);
+});
+
+test('an answer that is not JSON is noticed', async () => {
+  await assert.rejects(judge(new Response(JSON.stringify(list))), /is not JSON/);
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { docsRoutes } from '../../../src/lib/openapi/docs/page.tsx';
+import { essential, sample } from '../../../src/lib/openapi/docs/sample.ts';
+import { describeApi } from '../../../src/lib/openapi/openapi.ts';
+import { sendRoom } from '../../../src/sends/operations.ts';
+import { webhookRoom } from '../../../src/webhooks/operations.ts';
+import { messageHeaders, messages } from '../../../src/webhooks/payloads.ts';
+
+const document = describeApi({
+  info: { title: 'askback <&>', version: '1', description: 'Hello.\n\n## Keys\nSay `X-API-Key`.' },
+  rooms: [sendRoom({ maxContacts: 1000 }), webhookRoom],
+  messages,
+  messageHeaders: messageHeaders('Service'),
+});
+const docs = docsRoutes(() => document);
+const page = await docs.request('https://feedback.example/docs');
+const text = await page.text();
+const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+
+test('openapi.json is the document', async () => {
+  const answer = await docs.request('/openapi.json');
+  assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/);
+  assert.deepEqual(await answer.json(), JSON.parse(JSON.stringify(document)));
+});
+
+test('the page shows every operation and every event, each under an address of its own', () => {
+  for (const { operationId, summary } of operations) {
+    assert.ok(text.includes(`id="${operationId}"`) && text.includes(summary), operationId);
+  }
+  for (const type of Object.keys(document.webhooks)) assert.ok(text.includes(`id="${type}"`), type);
+});
+
+test('the page has a line to paste for every operation, with the address it was asked at', () => {
+  const lines = text.match(/curl[^\n]*https:\/\/feedback\.example\/api\//g) ?? [];
+  assert.equal(lines.length, operations.length);
+});
+
+test('the page runs no script and takes nothing from anywhere', () => {
+  const policy = page.headers.get('Content-Security-Policy') ?? '';
+  assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'/);
+  assert.doesNotMatch(text, /<script|<img|<link|<iframe|@import|url\(|\son\w+=/i);
+});
+
+test('the style in the page is the one that its policy allows', () => {
+  const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
+  const hash = createHash('sha256').update(style).digest('base64');
+  assert.ok(page.headers.get('Content-Security-Policy')?.includes(`'sha256-${hash}'`));
+});
+
+test('words of the document are text, never markup', () => {
+  assert.ok(text.includes('askback &lt;&amp;&gt;'));
+  assert.ok(!text.includes('askback <&>'));
+});
+
+test('what the page shows as a body is one that the document accepts', () => {
+  const ajv = new Ajv2020({ strict: true });
+  addFormats.default(ajv);
+  const { schemas } = document.components;
+  for (const { operationId, requestBody } of operations) {
+    const schema = requestBody?.content['application/json']?.schema;
+    if (!schema) continue;
+    for (const shown of [schema, essential(schema, schemas)]) {
+      assert.ok(ajv.validate(schema, sample(shown, schemas)), `${operationId} ${ajv.errorsText()}`);
+    }
+  }
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { createParts } from '../../../src/lib/process/lifecycle.ts';
+
+const quiet = createLog({ level: 'silent' });
+
+test('parts stop in the reverse order of their start, also when one of them fails', async () => {
+  const stopped: string[] = [];
+  const parts = createParts(quiet);
+  await parts.start(
+    'first',
+    () => 1,
+    () => stopped.push('first'),
+  );
+  await parts.start(
+    'second',
+    () => 2,
+    () => {
+      stopped.push('second');
+      throw new Error('stuck');
+    },
+  );
+  await parts.start(
+    'third',
+    () => 3,
+    () => stopped.push('third'),
+  );
+
+  await parts.stop();
+
+  assert.deepEqual(stopped, ['third', 'second', 'first']);
+});
+
+test('a part that did not start is not stopped, and those before it are', async () => {
+  const stopped: string[] = [];
+  const parts = createParts(quiet);
+  await parts.start(
+    'first',
+    () => 1,
+    () => stopped.push('first'),
+  );
+  const broken = () => Promise.reject(new Error('broken'));
+  await assert.rejects(
+    parts.start('second', broken, () => stopped.push('second')),
+    /broken/,
+  );
+
+  await parts.stop();
+
+  assert.deepEqual(stopped, ['first']);
+});
+
+test('a part that is half-way up when all is to stop comes down too, and no other goes up', async () => {
+  const stopped: string[] = [];
+  const parts = createParts(quiet);
+  const half = Promise.withResolvers<number>();
+  const starting = parts.start(
+    'half',
+    () => half.promise,
+    () => stopped.push('half'),
+  );
+
+  const stopping = parts.stop();
+  half.resolve(1);
+  await Promise.all([starting, stopping]);
+
+  assert.deepEqual(stopped, ['half']);
+  await assert.rejects(
+    parts.start('late', () => 1),
+    /stopped while starting/,
+  );
+});

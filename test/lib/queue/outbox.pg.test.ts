@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { connect } from '../../../src/lib/db/db.ts';
+import { enqueue } from '../../../src/lib/queue/outbox.ts';
+import { handOver } from '../../../src/lib/queue/pump.ts';
+import { task } from '../../../src/lib/queue/task.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { enqueueDelivery, recordingTask, workOn } from '../../support/probe/jobs.ts';
+import { until } from '../../support/probe/until.ts';
+
+const { db, url } = await testDatabase();
+
+const queued = () => db<{ payload: { webhook_id: string } }[]>`
+  select payload from graphile_worker._private_jobs`;
+
+async function emptyQueue() {
+  while ((await handOver(db)).handed > 0);
+  await db`delete from graphile_worker._private_jobs`;
+}
+
+test('a job of a transaction that was rolled back does not exist', async () => {
+  await emptyQueue();
+  const undone = db.begin(async (tx) => {
+    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', send_ids: [] } }]);
+    throw new Error('changed our mind');
+  });
+  await assert.rejects(undone, /changed our mind/);
+  const kept = await enqueueDelivery(db);
+
+  await handOver(db);
+
+  assert.deepEqual(
+    (await queued()).map(({ payload }) => payload.webhook_id),
+    [kept],
+  );
+});
+
+test('two pumps at once hand each row over once', async () => {
+  await emptyQueue();
+  const ids = await Promise.all(Array.from({ length: 20 }, () => enqueueDelivery(db)));
+  const other = connect(url, { connections: 1 });
+
+  // The other pump holds half of the rows in a transaction that has not ended.
+  await other.begin(async (tx) => {
+    await tx`select from outbox order by id limit 10 for update`;
+    assert.deepEqual(await handOver(db), { handed: 10, soon: 0 });
+  });
+  const rest = await Promise.all([handOver(db), handOver(other)]);
+
+  assert.equal(rest[0].handed + rest[1].handed, 10);
+  const found = (await queued()).map(({ payload }) => payload.webhook_id);
+  assert.deepEqual(found.sort(), ids.sort());
+  await other.end();
+});
+
+test('the transaction that enqueues notifies nobody', async () => {
+  const listener = connect(url, { connections: 1 });
+  const heard = Promise.withResolvers<string>();
+  await listener.listen('jobs:insert', heard.resolve);
+
+  await db.begin(async (tx) => {
+    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', send_ids: [] } }]);
+  });
+  // Notifications arrive in the order of the commits: one of the transaction's would come first.
+  await db`select pg_notify('jobs:insert', 'after the commit')`;
+
+  assert.equal(await heard.promise, 'after the commit');
+  await listener.end();
+});
+
+test('an empty outbox notifies nobody', async () => {
+  await emptyQueue();
+  const listener = connect(url, { connections: 1 });
+  const heard = Promise.withResolvers<string>();
+  await listener.listen('jobs:insert', heard.resolve);
+
+  assert.deepEqual(await handOver(db), { handed: 0, soon: 0 });
+  await db`select pg_notify('jobs:insert', 'after the pump')`;
+
+  assert.equal(await heard.promise, 'after the pump');
+  await listener.end();
+});
+
+test('more rows than one batch leave with one nudge', async (t) => {
+  await emptyQueue();
+  await db`
+    insert into outbox (task, payload)
+    select 'summaries.write', '{}' from generate_series(1, 2500)`;
+  await workOn(t, { db, url, tasks: { 'webhooks.deliver': async () => {} } });
+
+  await until('the outbox is empty', async () => {
+    const [{ rows }] = await db<[{ rows: number }]>`select count(*)::int as rows from outbox`;
+    return rows === 0;
+  });
+
+  assert.equal((await queued()).length, 2500);
+});
+
+test('the payload arrives as it was, with the trace it belongs to', async (t) => {
+  const runs = recordingTask();
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+  const id = await enqueueDelivery(db, { traceparent });
+  jobs.pump();
+
+  const { payload, job } = await runs.start(id);
+  assert.equal(payload['webhook_id'], id);
+  assert.equal(job.traceparent, traceparent);
+  assert.ok(job.maxAttempts >= 5, 'a crash must not use up the attempts');
+});
+
+test('a payload that is not of its form never reaches the task, and the job stays', async (t) => {
+  await emptyQueue();
+  const reached: unknown[] = [];
+  const strict = task(v.object({ webhook_id: v.literal('never') }), async (payload) => {
+    reached.push(payload);
+  });
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': strict } });
+
+  await enqueueDelivery(db);
+  jobs.pump();
+
+  await until('the job has failed', async () => {
+    const [job] = await db`select last_error, attempts from graphile_worker.jobs`;
+    return job?.['attempts'] === 1 && /webhook_id|never/.test(job['last_error'] ?? '');
+  });
+  assert.deepEqual(reached, []);
+});
+
+test('a row that nobody nudged for is handed over by itself', async (t) => {
+  const runs = recordingTask();
+  await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+
+  const id = await enqueueDelivery(db);
+
+  assert.equal((await runs.start(id)).job.attempt, 1);
+});
+
+test('mail and the rest have runners of their own', async (t) => {
+  const jobs = await workOn(t, {
+    db,
+    url,
+    tasks: { 'sends.mail': async () => {}, 'webhooks.deliver': async () => {} },
+  });
+
+  assert.deepEqual(jobs.state(), {
+    mail: { state: 'running', restarts: 0 },
+    rest: { state: 'running', restarts: 0 },
+  });
+  const pools = await db`select pool_id from worker_pools`;
+  assert.equal(pools.length, 2);
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, type Db } from '../../../src/lib/db/db.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { enqueueDelivery, recordingTask, workOn } from '../../support/probe/jobs.ts';
+import { until } from '../../support/probe/until.ts';
+
+const { db, url } = await testDatabase();
+
+/** The next outcomes cannot be recorded: the queue's own way of ending in silence. */
+async function hiccup({ times }: { times: number }) {
+  await db`create sequence hiccups`;
+  await db`select setval('hiccups', ${100 - times})`;
+  await db`
+    create function hiccup() returns trigger language plpgsql as $$
+    begin
+      if nextval('hiccups') <= 100 then raise exception 'hiccup'; end if;
+      return old;
+    end $$`;
+  await db`
+    create trigger hiccup before delete on graphile_worker._private_jobs
+    for each row execute function hiccup()`;
+  return async () => {
+    await db`drop function hiccup cascade`;
+    await db`drop sequence hiccups`;
+  };
+}
+
+const hiccups = async () => {
+  const [row] = await db<{ tried: number }[]>`select (last_value - 97)::int as tried from hiccups`;
+  return row!.tried;
+};
+
+const terminate = (sql: Db, name: string) => sql`
+  select pg_terminate_backend(pid)
+  from pg_stat_activity
+  where datname = current_database() and application_name like ${name} and pid <> pg_backend_pid()`;
+
+const unfinished = async () => (await db`select id from graphile_worker.jobs`).length;
+const pools = async () => (await db`select pool_id from worker_pools`).map((row) => row['pool_id']);
+
+test('a hiccup while an outcome is recorded: the runner starts again and the job runs again', async (t) => {
+  t.after(await hiccup({ times: 1 }));
+  const runs = recordingTask();
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+
+  const struck = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(struck, 2);
+  const next = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(next);
+
+  await until('both jobs are recorded as done', async () => (await unfinished()) === 0);
+  assert.deepEqual(jobs.state().rest, { state: 'running', restarts: 1 });
+});
+
+test('while an ended runner waits for a slow job, the next one works, and the slow one runs once', async (t) => {
+  t.after(await hiccup({ times: 1 }));
+  const release = Promise.withResolvers<void>();
+  let slow = '';
+  const runs = recordingTask(({ payload }) =>
+    payload['webhook_id'] === slow ? release.promise : undefined,
+  );
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  slow = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(slow);
+
+  const struck = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(struck);
+  await until('the runner has ended', () => jobs.state().rest?.restarts === 1);
+  const next = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(next);
+  release.resolve();
+
+  await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
+  assert.equal(runs.of(slow).length, 1);
+});
+
+test('outcomes lost one after the other: the ended runner gives every job back', async (t) => {
+  t.after(await hiccup({ times: 3 }));
+  const releases = new Map<string, PromiseWithResolvers<void>>();
+  const runs = recordingTask(({ payload, job }) =>
+    job.attempt === 1 ? releases.get(String(payload['webhook_id']))?.promise : undefined,
+  );
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const ids = [];
+  for (let count = 1; count <= 4; count++) {
+    const id = await enqueueDelivery(db);
+    releases.set(id, Promise.withResolvers());
+    ids.push(id);
+  }
+  jobs.pump();
+  await Promise.all(ids.map((id) => runs.start(id)));
+
+  for (const [index, id] of ids.entries()) {
+    releases.get(id)!.resolve();
+    await until('its outcome was tried', async () => (await hiccups()) >= index + 1);
+  }
+
+  await Promise.all(ids.slice(0, 3).map((id) => runs.start(id, 2)));
+  await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
+});
+
+test('a runner whose session is lost registers anew and keeps the job that it has in hand', async (t) => {
+  const release = Promise.withResolvers<void>();
+  let slow = '';
+  const runs = recordingTask(({ payload }) =>
+    payload['webhook_id'] === slow ? release.promise : undefined,
+  );
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const [before] = await pools();
+  slow = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(slow);
+
+  await terminate(db, 'askback jobs session');
+  await until('there is a new pool', async () => (await pools()).some((pool) => pool !== before));
+  for (let round = 1; round <= 2; round++) {
+    const next = await enqueueDelivery(db);
+    jobs.pump();
+    await runs.start(next);
+  }
+  assert.equal(runs.of(slow).length, 1, 'no second run beside the first');
+  release.resolve();
+
+  await until('the old pool is gone', async () => !(await pools()).includes(before));
+  await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
+  assert.equal(runs.of(slow).length, 1);
+  assert.deepEqual(jobs.state().rest, { state: 'running', restarts: 1 });
+});
+
+test('every connection cut: work goes on by itself within 5 s', async (t) => {
+  const own = connect(url, { connections: 3 });
+  const runs = recordingTask();
+  const jobs = await workOn(t, { db: own, url, tasks: { 'webhooks.deliver': runs.task } });
+  const admin = connect(url, { connections: 1 });
+  t.after(() => Promise.all([own.end({ timeout: 1 }), admin.end()]));
+
+  for (let round = 1; round <= 3; round++) {
+    await terminate(admin, 'askback%');
+    const cut = Date.now();
+    const id = await enqueueDelivery(admin);
+    assert.ok((await runs.start(id)).at - cut < 5000);
+  }
+  await until('the jobs are recorded as done', async () => {
+    return (await admin`select id from graphile_worker.jobs`).length === 0;
+  });
+  assert.equal(jobs.state().rest?.state, 'running');
+});
+
+test('a runner that cannot start says so and goes on trying', async (t) => {
+  const runs = recordingTask();
+  await db`alter table worker_pools rename to worker_pools_away`;
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  assert.equal(jobs.state().rest?.state, 'restarting');
+
+  await db`alter table worker_pools_away rename to worker_pools`;
+
+  await runs.start(await enqueueDelivery(db));
+  await until('it says so', () => jobs.state().rest?.state === 'running');
+});

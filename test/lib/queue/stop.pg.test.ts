@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testDatabase } from '../../support/probe/database.ts';
+import { enqueueDelivery, recordingTask, workOn } from '../../support/probe/jobs.ts';
+import { until } from '../../support/probe/until.ts';
+
+const { db, url } = await testDatabase();
+
+const locked = () => db`select id from graphile_worker.jobs where locked_at is not null`;
+const pools = () => db`select pool_id from worker_pools`;
+
+test('stopping waits for the jobs in hand and records that they are done', async (t) => {
+  const release = Promise.withResolvers<void>();
+  const runs = recordingTask(() => release.promise);
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const id = await enqueueDelivery(db);
+  jobs.pump();
+  await runs.start(id);
+
+  const stopped = jobs.stop();
+  assert.equal((await locked()).length, 1);
+  release.resolve();
+  await stopped;
+
+  assert.deepEqual([...(await db`select id from graphile_worker.jobs`)], []);
+  assert.deepEqual([...(await pools())], []);
+});
+
+test('a job that does not end in time is given up: nothing stays locked', async (t) => {
+  const runs = recordingTask(() => new Promise(() => {}));
+  const timing = { stopWithinMs: 200 };
+  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task }, timing });
+  const ids = await Promise.all(Array.from({ length: 150 }, () => enqueueDelivery(db)));
+  jobs.pump();
+  await Promise.race(ids.map((id) => runs.start(id)));
+  // More than run at once: some are in hand, some wait in the process.
+  await until('more than 100 are locked', async () => (await locked()).length > 100);
+
+  await jobs.stop();
+
+  assert.deepEqual([...(await locked())], []);
+  assert.deepEqual([...(await pools())], []);
+  assert.equal((await db`select id from graphile_worker.jobs`).length, 150);
+});

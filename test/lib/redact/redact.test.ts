@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type CountryCode, getCountries, getExampleNumber } from 'libphonenumber-js';
+import examples from 'libphonenumber-js/mobile/examples';
+import { cut, type Known, redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
+
+const nobody: Known = { names: [], emails: [] };
+const ann: Known = { names: ["Ann O'Brien-Müller", '王伟'], emails: ['ann@acme.test'] };
+
+const cases: [comment: string, redacted: string][] = [
+  ['all went well, thanks', 'all went well, thanks'],
+  ['write to bob.x+tag@mail.example.co.uk.', 'write to [email].'],
+  ['or <mailto:bob@x.test>, please', 'or <mailto:[email]>, please'],
+  ['bob (at) example (dot) com', '[email]'],
+  ['bob\u200b@example.com', '[email]'],
+  ['call +49 (0)30 123 45-67 now', 'call [phone] now'],
+  ['call 030/1234567.', 'call [phone].'],
+  ['call (415) 555-0132 or 415.555.0132', 'call [phone] or [phone]'],
+  ['اتصل ٠١٢٣٤٥٦٧٨٩', 'اتصل [phone]'],
+  ['since 2026-03-14 it fails', 'since 2026-03-14 it fails'],
+  ['from 14.03.2026 - 16.03.2026 only', 'from 14.03.2026 - 16.03.2026 only'],
+  ['a server at 192.168.10.20 is down', 'a server at 192.168.10.20 is down'],
+  ['since version 120.0.6099.109 it is slow', 'since version 120.0.6099.109 it is slow'],
+  ['call 30.12.34.56', 'call [phone]'],
+  ['ordered 3 of 120, paid 1500', 'ordered 3 of 120, paid 1500'],
+  ['i liked ANN very much', 'i liked [name] very much'],
+  ['ask ann o’brien or brien', 'ask [name] o’[name] or [name]'],
+  ['ask Mu\u0308ller', 'ask [name]'],
+  ['planning annually is fine', 'planning annually is fine'],
+  ['王伟很好', '[name]很好'],
+  ['your driver Ahmed called', 'your driver [name] called'],
+  ['it was Priya Raman who helped', 'it was [name] who helped'],
+  ['it is slow in Paris on Monday', 'it is slow in Paris on Monday'],
+];
+
+for (const [comment, redacted] of cases) {
+  test(`${JSON.stringify(comment)} is told as ${JSON.stringify(redacted)}`, async () => {
+    assert.equal(await redact(comment, ann), redacted);
+    assert.equal(await redactedExcerpt(comment, ann), redacted);
+  });
+}
+
+const cuts: [text: string, length: number, kept: string][] = [
+  ['short', 100, 'short'],
+  ['a [email] b', 9, 'a [email]'],
+  ['a [email] b', 8, 'a '],
+  ['a [email] b', 3, 'a '],
+  ['[name]', 5, ''],
+  ['a [note] b', 5, 'a [no'],
+  ['😀😀😀', 2, '😀😀'],
+  ['anything', -1, ''],
+];
+
+for (const [text, length, kept] of cuts) {
+  test(`${text} cut to ${length} is ${JSON.stringify(kept)}`, () => {
+    assert.equal(cut(text, length), kept);
+  });
+}
+
+/** Text around what is planted: at any place, so that every cut is met. */
+const prose = fc
+  .array(fc.constantFrom('it', 'was', 'late', 'and', 'wet,', 'but', 'fine.', 'so', 'very'), {
+    maxLength: 500,
+  })
+  .map((words) => words.join(' '));
+
+const around = (planted: fc.Arbitrary<string>) => fc.tuple(prose, planted, prose);
+const runs = { numRuns: 150 };
+
+test('a planted e-mail address never survives', async () => {
+  await fc.assert(
+    fc.asyncProperty(around(fc.emailAddress()), async ([before, email, after]) => {
+      const told = await redactedExcerpt(`${before} ${email} ${after}`, nobody);
+      assert.doesNotMatch(told, /@/);
+      assert.ok(!told.includes(email.slice(0, 5)) || before.includes(email.slice(0, 5)));
+    }),
+    runs,
+  );
+});
+
+test('a planted known name never survives, in any case', async () => {
+  const name = fc.constantFrom(
+    'Thandiwe',
+    'STRAẞER',
+    'straßer',
+    'İpek',
+    'Nguyễn',
+    'Ørsted',
+    'Жанна',
+  );
+  const spelled = fc.tuple(name, fc.constantFrom('', 'toUpperCase', 'toLowerCase', 'nfd'));
+  await fc.assert(
+    fc.asyncProperty(around(spelled.map(spell)), async ([before, planted, after]) => {
+      const names = ['Thandiwe Straßer İpek', 'STRAẞER', 'Nguyễn Ørsted', 'Жанна'];
+      const told = await redactedExcerpt(`${before} ${planted} ${after}`, { names, emails: [] });
+      assert.ok(!told.normalize('NFC').includes(planted.normalize('NFC').slice(0, 4)), told);
+    }),
+    runs,
+  );
+});
+
+const phoneNumbers = getCountries().flatMap((country: CountryCode) => {
+  const number = getExampleNumber(country, examples);
+  const written = number
+    ? [
+        number.formatInternational(),
+        number.format('E.164'),
+        number.formatNational(),
+        number.format('RFC3966'),
+      ]
+    : [];
+  return written.filter((text) => text.replace(/\P{Nd}/gu, '').length >= 7);
+});
+
+test('no country’s way to write a phone number survives', async () => {
+  assert.ok(phoneNumbers.length > 900);
+  for (const number of phoneNumbers) {
+    assert.doesNotMatch(await redact(`call ${number} please`, nobody), /[0-9]{2}/, number);
+  }
+});
+
+test('a planted phone number never survives', async () => {
+  await fc.assert(
+    fc.asyncProperty(around(fc.constantFrom(...phoneNumbers)), async ([before, number, after]) => {
+      const told = await redactedExcerpt(`${before} ${number} ${after}`, nobody);
+      assert.doesNotMatch(told, /[0-9]/);
+    }),
+    runs,
+  );
+});
+
+test('an excerpt has at most 100 characters and no broken placeholder', async () => {
+  const piece = fc.constantFrom('ann@acme.test', '+49 30 1234567', 'Ann', 'and so on', '😀');
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 300 }), async (pieces) => {
+      const told = await redactedExcerpt(pieces.join(' '), ann);
+      assert.ok(Array.from(told).length <= 100);
+      assert.doesNotMatch(told.replace(/\[(email|phone|name)\]/g, ''), /\[|ann|1234/i);
+    }),
+    runs,
+  );
+});
+
+test('what the edge of the part that is read cuts in two is not told', async () => {
+  const long = `${'x'.repeat(120)}@${'y'.repeat(120)}.test`;
+  for (let shift = 0; shift < 130; shift++) {
+    const told = await redactedExcerpt(`${'a '.repeat(shift)}${`${long} `.repeat(40)}`, nobody);
+    assert.doesNotMatch(told, /xx|yy/);
+  }
+  for (let shift = 0; shift < 30; shift++) {
+    const names = 'Katherine Kowalskiewiczowska-Brzeczyszczykiewicz, '.repeat(40);
+    const told = await redactedExcerpt(`${'a '.repeat(shift)}${names}`, nobody);
+    assert.doesNotMatch(told, /[KB][a-z]/);
+  }
+});
+
+function spell([name, how]: [string, string]): string {
+  if (how === 'toUpperCase') return name.toUpperCase();
+  if (how === 'toLowerCase') return name.toLowerCase();
+  return how === 'nfd' ? name.normalize('NFD') : name;
+}

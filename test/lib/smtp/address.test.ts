@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  addressKey,
+  isMailable,
+  isPlainName,
+  keptAddress,
+  mailableAddress,
+  oneLine,
+} from '../../../src/lib/smtp/address.ts';
+
+const cases: [why: string, text: string, mailed: string | undefined][] = [
+  ['an ordinary address', 'ada@example.com', 'ada@example.com'],
+  ['the case of the local part is the receiver’s business', 'Ada@Example.COM', 'Ada@example.com'],
+  ['space around it is a slip of copying', ' ada@example.com\n', 'ada@example.com'],
+  ['plus and apostrophe', "o'hara+x@example.com", "o'hara+x@example.com"],
+  ['a domain of other letters goes out in ASCII', 'ada@müller.de', 'ada@xn--mller-kva.de'],
+  ['full-width letters are the letters they look like', 'ada@ｅxample.com', 'ada@example.com'],
+  ['a local part of other letters would need SMTPUTF8 everywhere', 'адам@example.com', undefined],
+  [
+    'a line break inside would begin another command',
+    'ada@example.com\r\nRCPT TO:<eve@x.org>',
+    undefined,
+  ],
+  ['a NUL', 'ada\0@example.com', undefined],
+  ['two addresses', 'ada@example.com, eve@example.com', undefined],
+  ['a name beside it', 'Ada <ada@example.com>', undefined],
+  ['quotes, whose @ servers disagree about', '"ada@evil.org"@example.com', undefined],
+  ['two @', 'ada@evil.org@example.com', undefined],
+  ['no local part', '@example.com', undefined],
+  ['no domain', 'ada@', undefined],
+  ['no @', 'ada.example.com', undefined],
+  ['nothing', '', undefined],
+  ['a machine of the own network', 'root@localhost', undefined],
+  ['an address literal', 'ada@[10.0.0.1]', undefined],
+  ['a bare IP address', 'ada@10.0.0.1', undefined],
+  ['a number that is read as an IP address', 'ada@0x7f.1', undefined],
+  ['two dots', 'ada..b@example.com', undefined],
+  ['a dot at the end', 'ada@example.com.', undefined],
+  ['a label that begins with a hyphen', 'ada@-example.com', undefined],
+  ['an escaped letter', 'ada@ex%61mple.com', undefined],
+  ['64 letters before the @', `${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+  ['65 letters before the @', `${'a'.repeat(65)}@example.com`, undefined],
+  ['254 letters', `ada@${domainOf(250)}`, `ada@${domainOf(250)}`],
+  ['255 letters', `ada@${domainOf(251)}`, undefined],
+];
+
+function domainOf(length: number) {
+  const labels = `${'x'.repeat(60)}.`.repeat(5).slice(0, length - 4);
+  return `${labels.replace(/\.$/, 'x')}.com`;
+}
+
+for (const [why, text, mailed] of cases) {
+  test(`${mailed ? 'mailed' : 'refused'}: ${why}`, () =>
+    assert.equal(mailableAddress(text), mailed));
+}
+
+test('what is mailed is always mailed as it is, in printable ASCII', () => {
+  const anything = fc.oneof(fc.emailAddress(), fc.string({ unit: 'binary' }));
+  fc.assert(
+    fc.property(anything, (text) => {
+      const mailed = mailableAddress(text);
+      if (mailed === undefined) return;
+      assert.match(mailed, /^[\x21-\x7e]+@[a-z0-9.-]+$/);
+      assert.equal(mailableAddress(mailed), mailed);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('an address is kept as it was written, but for a domain beyond ASCII', () => {
+  assert.equal(keptAddress(' Ada@Example.COM '), 'Ada@Example.COM');
+  assert.equal(keptAddress('Ada@Bücher.example'), 'Ada@xn--bcher-kva.example');
+  assert.equal(keptAddress('ada@İstanbul.example'), keptAddress('ada@i\u0307stanbul.example'));
+  assert.equal(keptAddress('ada'), undefined);
+});
+
+test('however an address is written, it is one by what addresses are compared by', () => {
+  const same = [
+    'Ada@Bücher.example',
+    'ada@BÜCHER.example',
+    'ada@bu\u0308cher.example',
+    'ADA@XN--BCHER-KVA.EXAMPLE',
+  ];
+  assert.deepEqual([...new Set(same.map(addressKey))], ['ada@xn--bcher-kva.example']);
+});
+
+test('what is kept is ASCII, is kept so again, and is compared as what is mailed', () => {
+  const label = fc.string({
+    unit: fc.constantFrom(...'aIßİıÜüſKｅ中-1.'),
+    minLength: 1,
+    maxLength: 8,
+  });
+  const odd = fc
+    .tuple(fc.constantFrom('ada', 'ADA', 'adaİ', 'K'), label)
+    .map(([local, name]) => `${local}@${name}.example`);
+  fc.assert(
+    fc.property(fc.oneof(odd, fc.emailAddress()), (text) => {
+      const kept = keptAddress(text);
+      if (kept === undefined) return;
+      assert.match(kept, /^[\x21-\x7e]+$/);
+      assert.equal(keptAddress(kept), kept);
+      assert.equal(kept.toLowerCase(), mailableAddress(text)!.toLowerCase());
+      assert.equal(addressKey(text), kept.toLowerCase());
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a name keeps its joiners and loses what breaks a line or turns it around', () => {
+  assert.ok(isPlainName('Zoë 👩‍👩‍👧 نمی‌خواهم'));
+  for (const bad of ['a\nb', 'a\u202eb', 'a\0b', 'a\u2028b', '\ud800', 'x'.repeat(201)]) {
+    assert.ok(!isPlainName(bad), JSON.stringify(bad));
+  }
+  assert.equal(oneLine(' How\r\nare\u202e you? '), 'How are you?');
+});
+
+const plainAddresses = [
+  'ann@acme.test',
+  "o'brien+tag@mail.acme.test",
+  'a.b-c_d@xn--bcher-kva.example',
+  `${'a'.repeat(64)}@acme.test`,
+  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(55)}.test`,
+];
+for (const address of plainAddresses) {
+  test(`${address.slice(0, 40)} is an address`, () => assert.equal(isMailable(address), true));
+}
+
+const noAddresses = [
+  '',
+  'ann',
+  '@acme.test',
+  'ann@',
+  'ann@localhost',
+  'ann@acme..test',
+  'ann@-acme.test',
+  'ann@127.0.0.1',
+  '.ann@acme.test',
+  'ann.@acme.test',
+  'a..b@acme.test',
+  'ann b@acme.test',
+  'ann@acme.test\r\nBcc: eve@evil.test',
+  'Ann <ann@acme.test>',
+  '"ann"@acme.test',
+  'ann@acme.test,eve@evil.test',
+  'ann@eve@acme.test',
+  `${'a'.repeat(65)}@acme.test`,
+  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(56)}.test`,
+];
+for (const text of noAddresses) {
+  test(`${JSON.stringify(text).slice(0, 40)} is no address`, () =>
+    assert.equal(isMailable(text), false));
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import MailComposer from 'nodemailer/lib/mail-composer';
+import PostalMime from 'postal-mime';
+import { oneLine } from '../../../src/lib/smtp/address.ts';
+import { compose, type Filling, type MessageTemplate } from '../../../src/lib/smtp/compose.ts';
+import { slot } from '../../../src/lib/smtp/slots.ts';
+
+const template: MessageTemplate = {
+  from: { name: 'Bäcker & Söhne', address: 'hallo@baecker.example' },
+  replyTo: 'reply@baecker.example',
+  subject: 'How likely are you to recommend Bäcker & Söhne to a friend?',
+  headers: {
+    'List-Unsubscribe': `<https://ask.example/u/${slot('token')}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    'Auto-Submitted': 'auto-generated',
+    'Feedback-ID': 'survey:org:askback',
+  },
+  text: `Hello ${slot('name')},\n\n.a line with a dot\nhttps://ask.example/s/${slot('token')}?score=9\n`,
+  html: `<p title="${slot('name')}">Hello ${slot('name')}</p><a href="https://ask.example/s/${slot('token')}?score=9">9</a>`,
+};
+
+const filling: Filling = {
+  to: { name: 'Ada', address: 'ada@example.com' },
+  messageId: 'send-1@ask.example',
+  date: new Date('2026-03-01T08:09:10Z'),
+  slots: { name: 'Ada', token: 'tok_1-A' },
+};
+
+const read = (message: Buffer | string) => PostalMime.parse(message);
+
+/** The same content, composed in full by nodemailer for this one recipient. */
+function composedInFull(template: MessageTemplate, filling: Filling): Promise<Buffer> {
+  const put = (text: string, encoded = (value: string) => value) =>
+    text.replace(/\ufdd0([a-z_]+)\ufdd1/g, (_, name: string) => encoded(filling.slots[name]!));
+  return new MailComposer({
+    from: { name: template.from.name ?? '', address: template.from.address },
+    replyTo: template.replyTo ?? '',
+    to: { name: oneLine(filling.to.name ?? ''), address: filling.to.address },
+    subject: oneLine(template.subject),
+    messageId: `<${filling.messageId}>`,
+    date: filling.date,
+    headers: Object.entries(template.headers).map(([key, value]) => ({ key, value: put(value) })),
+    text: put(template.text),
+    html: put(template.html, escapeHtml),
+  })
+    .compile()
+    .build();
+}
+
+const escapeHtml = (text: string) =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+
+/** What a reader sees. Headers that say how it is packed may differ, those that carry meaning may not. */
+async function seen(message: Buffer) {
+  const { from, to, replyTo, subject, messageId, date, text, html, headers } = await read(message);
+  const own = ['list-unsubscribe', 'list-unsubscribe-post', 'auto-submitted', 'feedback-id'];
+  return {
+    ...{ from, to, replyTo, subject, messageId, date },
+    text: text?.replace(/\r\n|\r/g, '\n').replace(/\n+$/, ''),
+    html: html?.replace(/\r\n|\r/g, '\n').replace(/\n+$/, ''),
+    headers: headers.filter(({ key }) => own.includes(key)).map(({ key, value }) => [key, value]),
+    names: headers
+      .map(({ key }) => key)
+      .filter((key) => key !== 'content-transfer-encoding')
+      .sort(),
+  };
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+  fc.constantFrom(
+    '',
+    '.',
+    '..',
+    '.\n.\n\n.',
+    ' trailing \n\ttabs\t\n',
+    '=41=\n==',
+    '--=_part-Part_1--',
+    'From somebody\nFrom: eve@example.com\n\nbody',
+    'x'.repeat(5000),
+    `${'Ω'.repeat(700)} ${'€'.repeat(40)}`,
+    '👩‍👩‍👧‍👦'.repeat(60),
+    'a\rb\r\nc\n',
+    '$& $1 $name',
+  ),
+);
+const name = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', maxLength: 200 }),
+    fc.constantFrom(
+      '"Ada" <eve@example.com>',
+      'Ada, eve@example.com',
+      'Ada\\',
+      'Ada (comment',
+      '=?utf-8?Q?Ada?=',
+      'Größe, Łukasz; <x@y>',
+      'مريم العتيبي',
+      '山田太郎'.repeat(40),
+      'a'.repeat(190),
+      'O’Neil & "Sons" <b>',
+      '@',
+      ';:,',
+    ),
+  )
+  .map(oneLine);
+const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
+
+test('a filled message reads exactly as nodemailer’s own full composition of the same content', async () => {
+  const content = fc.record({
+    subject: text,
+    before: text,
+    after: text,
+    name,
+    sender: name,
+    token,
+  });
+  await fc.assert(
+    fc.asyncProperty(content, async ({ subject, before, after, name, sender, token }) => {
+      const hostile = {
+        ...template,
+        from: { name: sender, address: template.from.address },
+        subject: oneLine(subject) || 'a subject',
+        text: `${before}${slot('name')}${after} /s/${slot('token')}?score=9\n.`,
+        html: `<p>${escapeHtml(before)}${slot('name')} <a href="/s/${slot('token')}">${escapeHtml(after)}</a>.`,
+      };
+      const own = { ...filling, to: { name, address: 'ada@example.com' }, slots: { name, token } };
+      assert.deepEqual(
+        await seen(compose(hostile)(own)),
+        await seen(await composedInFull(hostile, own)),
+      );
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('every line is short, ends with CRLF, begins with no dot and is ASCII, whatever the names', () => {
+  fc.assert(
+    fc.property(text, name, (text, name) => {
+      const message = compose({ ...template, text: `${text}${slot('name')}${text}` })({
+        ...filling,
+        to: { name, address: 'ada@example.com' },
+        slots: { name: name, token: 't'.repeat(43) },
+      }).toString('latin1');
+      assert.match(message, /^[\t\r\n\x20-\x7e]*$/);
+      assert.doesNotMatch(message, /[^\r]\n|\r[^\n]/);
+      assert.doesNotMatch(message, /^\./m);
+      const [head = '', ...body] = message.split('\r\n\r\n');
+      for (const line of body.join('\r\n\r\n').split('\r\n')) assert.ok(line.length <= 76, line);
+      for (const line of head.split('\r\n')) assert.ok(line.length <= 998, line);
+    }),
+  );
+});
+
+test('the same input gives the same bytes', () => {
+  assert.deepEqual(compose(template)(filling), compose(structuredClone(template))(filling));
+});
+
+test('a name in the HTML part is text, not markup', async () => {
+  const message = compose(template)({
+    ...filling,
+    slots: { name: '"><script>alert(1)</script>', token: 't' },
+  });
+  const { html } = await read(message);
+  assert.ok(html?.includes('title="&quot;&gt;&lt;script&gt;'));
+});
+
+test('one recipient’s words never fill another one’s slots', async () => {
+  const message = compose(template)({
+    ...filling,
+    slots: { name: slot('token'), token: 'secret' },
+  });
+  const { text } = await read(message);
+  assert.ok(text?.startsWith(`Hello ${slot('token')},`));
+});
+
+test('a header value that would begin a new line is a bug, said loudly', () => {
+  const fill = compose(template);
+  assert.throws(
+    () => fill({ ...filling, messageId: 'x>\r\nBcc: <eve@example.com' }),
+    /printable ASCII/,
+  );
+  assert.throws(
+    () => fill({ ...filling, slots: { name: 'Ada', token: 'a\nb' } }),
+    /printable ASCII/,
+  );
+  assert.throws(() => fill({ ...filling, slots: { token: 't' } }), /nothing to fill the slot name/);
+});

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import type { MailOutcome } from '../../../src/lib/smtp/outcome.ts';
+import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
+import {
+  hangUp,
+  type Script,
+  scriptedSmtp,
+  settingsFor,
+  silence,
+} from '../../support/fakes/smtp-server.ts';
+
+const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };
+const message = Buffer.from('Subject: hello\r\n\r\n.a dot\r\n..two\r\n');
+const impatient: Partial<SmtpSettings> = { connectTimeoutMs: 150, silenceTimeoutMs: 150 };
+
+async function sendTo(script: Script, own: Partial<SmtpSettings> = {}) {
+  const server = await scriptedSmtp(script);
+  await using pool = closing(createSmtpPool(settingsFor(server.url, own)));
+  return { outcome: await pool.send(envelope, message), ...server.seen };
+}
+
+const closing = (pool: ReturnType<typeof createSmtpPool>) =>
+  Object.assign(pool, { [Symbol.asyncDispose]: () => pool.close() });
+
+test('an accepted message arrives byte for byte, its leading dots doubled', async () => {
+  const { outcome, messages } = await sendTo({});
+  assert.deepEqual(outcome, { kind: 'accepted', response: '250 2.0.0 queued as 1' });
+  assert.deepEqual(messages, ['Subject: hello\r\n\r\n..a dot\r\n...two\r\n']);
+});
+
+const refusals: [why: string, script: Script, expected: Partial<MailOutcome> & object][] = [
+  [
+    'an unknown mailbox at RCPT is permanent and known as such',
+    { RCPT: '550 5.1.1 no such user' },
+    { permanent: true, code: 550, enhanced: '5.1.1', unknownMailbox: true },
+  ],
+  [
+    'a policy at RCPT is permanent but the mailbox may exist',
+    { RCPT: '554 5.7.1 we do not like you' },
+    { permanent: true, code: 554, enhanced: '5.7.1', unknownMailbox: false },
+  ],
+  [
+    'a 5.1.x about the sender says nothing of the mailbox',
+    { MAIL: '550 5.1.8 bad sender' },
+    { permanent: true, code: 550, enhanced: '5.1.8', unknownMailbox: false },
+  ],
+  [
+    'a permanent refusal without an enhanced code does not bounce the contact',
+    { RCPT: '550 user unknown' },
+    { permanent: true, code: 550, enhanced: null, unknownMailbox: false },
+  ],
+  ['greylisting is transient', { RCPT: '450 4.7.1 later' }, { permanent: false, code: 450 }],
+  ['a full disk at DATA is transient', { DATA: '452 4.3.1 full' }, { permanent: false, code: 452 }],
+  ['spam after the dot is permanent', { dot: '554 5.7.1 spam' }, { permanent: true, code: 554 }],
+  [
+    'a 4xx after the dot is a definite no to this try',
+    { dot: '451 4.3.0 try' },
+    { permanent: false, code: 451 },
+  ],
+  [
+    'too busy to greet is transient',
+    { greeting: '421 4.3.2 busy' },
+    { permanent: false, code: 421 },
+  ],
+  [
+    'an unwelcome client is refused for good',
+    { greeting: '554 5.7.1 go away' },
+    { permanent: true, code: 554 },
+  ],
+  [
+    '421 in the middle is transient',
+    { RCPT: '421 4.4.2 closing' },
+    { permanent: false, code: 421 },
+  ],
+  [
+    'the lines of a long refusal become one',
+    { dot: '550-5.7.1 line one\r\n550 5.7.1 line two' },
+    { response: '550-5.7.1 line one 550 5.7.1 line two' },
+  ],
+];
+
+for (const pipelining of [true, false]) {
+  const EHLO = pipelining ? '250-sink\r\n250 PIPELINING' : '250 sink';
+  for (const [why, script, expected] of refusals) {
+    test(`${why}, ${pipelining ? 'with' : 'without'} pipelining`, async () => {
+      const { outcome } = await sendTo({ EHLO, ...script });
+      assert.equal(outcome.kind, 'refused');
+      assert.partialDeepStrictEqual(outcome, expected);
+    });
+  }
+}
+
+const losses: [why: string, script: Script, kind: MailOutcome['kind']][] = [
+  ['no greeting', { greeting: silence }, 'lost'],
+  ['no answer to EHLO', { EHLO: silence }, 'lost'],
+  ['a connection that ends at EHLO', { EHLO: hangUp }, 'lost'],
+  ['no answer to MAIL', { MAIL: silence }, 'lost'],
+  ['a connection that ends at RCPT', { RCPT: hangUp }, 'lost'],
+  ['no answer to DATA', { DATA: silence }, 'lost'],
+  ['a connection that ends at DATA', { DATA: hangUp }, 'lost'],
+  ['no answer after the final dot', { dot: silence }, 'unknown'],
+  ['a connection that ends after the final dot', { dot: hangUp }, 'unknown'],
+  ['nonsense after the final dot', { dot: 'what was that?' }, 'unknown'],
+  ['a third question after the final dot', { dot: '354 and now?' }, 'unknown'],
+  ['nonsense for a greeting', { greeting: 'HTTP/1.1 400 Bad Request' }, 'lost'],
+];
+
+for (const [why, script, kind] of losses) {
+  test(`${why}: ${kind}`, async () => {
+    const { outcome } = await sendTo(script, impatient);
+    assert.equal(outcome.kind, kind);
+  });
+}
+
+test('a connection cut in the middle of a long message has lost it', async () => {
+  const server = createServer((socket) => {
+    let received = 0;
+    socket.on('error', () => {});
+    socket.write('220 sink\r\n');
+    socket.on('data', (chunk) => {
+      const text = chunk.toString('latin1');
+      if (text.startsWith('EHLO')) socket.write('250 sink\r\n');
+      else if (/^(MAIL|RCPT)/.test(text)) socket.write('250 ok\r\n');
+      else if (text.startsWith('DATA')) socket.write('354 go on\r\n');
+      else received += chunk.length;
+      if (received > 100_000) socket.resetAndDestroy();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await using pool = closing(createSmtpPool(settingsFor(`smtp://127.0.0.1:${port}`)));
+  const long = Buffer.alloc(64 * 1024 * 1024, 'all work and no play\r\n');
+  const outcome = await pool.send(envelope, long);
+  server.close();
+  assert.equal(outcome.kind, 'lost');
+});
+
+test('nobody listening: lost, with the reason', async () => {
+  const server = await scriptedSmtp();
+  server.close();
+  await using pool = closing(createSmtpPool(settingsFor(server.url)));
+  const outcome = await pool.send(envelope, message);
+  assert.equal(outcome.kind, 'lost');
+  assert.match(outcome.reason, /ECONNREFUSED/);
+});
+
+test('a server that drips for ever is left after the time for a message', async () => {
+  const drip = () => {
+    const [socket] = server.sockets;
+    const timer = setInterval(() => socket?.write('250-still thinking\r\n'), 20);
+    socket?.on('close', () => clearInterval(timer));
+    return silence;
+  };
+  const server = await scriptedSmtp({ dot: drip });
+  const settings = settingsFor(server.url, { ...impatient, wholeTimeoutMs: 400 });
+  await using pool = closing(createSmtpPool(settings));
+  const outcome = await pool.send(envelope, message);
+  assert.deepEqual(outcome, { kind: 'unknown', reason: 'the server took too long' });
+});
+
+test('a hanging message holds one connection and nobody else', async () => {
+  const RCPT = (line: string) => (line.includes('slow@') ? silence : '250 ok');
+  const server = await scriptedSmtp({ EHLO: '250 sink', RCPT });
+  const settings = settingsFor(server.url, { connections: 2, silenceTimeoutMs: 2000 });
+  await using pool = closing(createSmtpPool(settings));
+  const order: string[] = [];
+  const hanging = pool.send({ ...envelope, to: 'slow@example.com' }, message);
+  const hung = hanging.then(({ kind }) => order.push(kind));
+  for (let n = 0; n < 50; n += 1) order.push((await pool.send(envelope, message)).kind);
+  await hung;
+  assert.deepEqual(order, [...Array(50).fill('accepted'), 'lost']);
+});
+
+test('aborting while the message waits or is half said: lost, at once', async () => {
+  const server = await scriptedSmtp({ EHLO: '250 sink', MAIL: silence });
+  await using pool = closing(createSmtpPool(settingsFor(server.url, { connections: 1 })));
+  const stop = new AbortController();
+  const outcomes = Promise.all(
+    [1, 2].map(() => pool.send(envelope, message, { signal: stop.signal })),
+  );
+  await untilHeard(server, 'MAIL');
+  stop.abort();
+  assert.deepEqual(
+    (await outcomes).map(({ kind }) => kind),
+    ['lost', 'lost'],
+  );
+});
+
+test('aborting after the final dot: unknown', async () => {
+  const stop = new AbortController();
+  const dot = () => {
+    stop.abort();
+    return silence;
+  };
+  const server = await scriptedSmtp({ dot });
+  await using pool = closing(createSmtpPool(settingsFor(server.url)));
+  assert.equal((await pool.send(envelope, message, { signal: stop.signal })).kind, 'unknown');
+});
+
+test('many messages share a bounded number of connections', async () => {
+  const server = await scriptedSmtp();
+  await using pool = closing(createSmtpPool(settingsFor(server.url, { connections: 3 })));
+  const outcomes = await Promise.all(
+    Array.from({ length: 60 }, () => pool.send(envelope, message)),
+  );
+  assert.ok(outcomes.every(({ kind }) => kind === 'accepted'));
+  assert.equal(server.seen.messages.length, 60);
+  assert.equal(server.seen.connections, 3);
+});
+
+test('a connection goes on after a refusal, and ends politely after its share of messages', async () => {
+  let n = 0;
+  const server = await scriptedSmtp({ RCPT: () => (++n % 2 ? '550 5.1.1 no' : '250 ok') });
+  const settings = settingsFor(server.url, { connections: 1, messagesPerConnection: 4 });
+  await using pool = closing(createSmtpPool(settings));
+  const kinds = [];
+  for (let sent = 0; sent < 8; sent += 1) kinds.push((await pool.send(envelope, message)).kind);
+  assert.deepEqual(kinds, Array(4).fill(['refused', 'accepted']).flat());
+  await untilHeard(server, 'QUIT', 2);
+  assert.equal(server.seen.connections, 2);
+});
+
+test('a server that closed an idle connection costs no message', async () => {
+  const server = await scriptedSmtp();
+  await using pool = closing(createSmtpPool(settingsFor(server.url)));
+  await pool.send(envelope, message);
+  for (const socket of server.sockets) socket.destroy();
+  assert.equal((await pool.send(envelope, message)).kind, 'accepted');
+});
+
+test('a server that closes at the next MAIL costs a new connection, not the message', async () => {
+  let mails = 0;
+  const server = await scriptedSmtp({ MAIL: () => (++mails === 2 ? hangUp : '250 ok') });
+  await using pool = closing(createSmtpPool(settingsFor(server.url)));
+  await pool.send(envelope, message);
+  assert.equal((await pool.send(envelope, message)).kind, 'accepted');
+  assert.equal(server.seen.messages.length, 2);
+});
+
+test('421 and 454 halve what is under way at once, and acceptance earns it back', async () => {
+  let busy = true;
+  const server = await scriptedSmtp({ MAIL: () => (busy ? '454 4.7.0 slower' : '250 ok') });
+  const settings = settingsFor(server.url, { connections: 8 });
+  await using pool = closing(createSmtpPool(settings, { firstPauseMs: 300 }));
+  await Promise.all(Array.from({ length: 8 }, () => pool.send(envelope, message)));
+  assert.equal(pool.state().limit, 4);
+  busy = false;
+  for (let n = 0; n < 40; n += 1) await pool.send(envelope, message);
+  assert.equal(pool.state().limit, 8);
+});
+
+test('a server that takes DATA although it refused the recipient gets an empty message, to nobody', async () => {
+  const { outcome, messages } = await sendTo({ RCPT: '550 5.1.1 no', DATA: '354 go on' });
+  assert.partialDeepStrictEqual(outcome, { kind: 'refused', code: 550, unknownMailbox: true });
+  assert.deepEqual(messages, ['\r\n']);
+});
+
+test('messages per second are kept to', async () => {
+  const server = await scriptedSmtp();
+  await using pool = closing(createSmtpPool(settingsFor(server.url, { messagesPerSecond: 100 })));
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: 31 }, () => pool.send(envelope, message)));
+  assert.ok(performance.now() - begun >= 270, 'thirty intervals of 10 ms, less 20 ms of credit');
+});
+
+test('a message larger than the server says it takes is refused without being sent', async () => {
+  const { outcome, commands } = await sendTo({ EHLO: '250-sink\r\n250 SIZE 10' });
+  assert.partialDeepStrictEqual(outcome, { kind: 'refused', permanent: true, code: 552 });
+  assert.deepEqual(
+    commands.filter((line) => line.startsWith('MAIL')),
+    [],
+  );
+});
+
+test('a fault point sees the moment before DATA and the moment after the 250', async () => {
+  const server = await scriptedSmtp();
+  const stages: string[] = [];
+  const onStage = (stage: string) => void stages.push(`${stage} ${server.seen.messages.length}`);
+  await using pool = closing(createSmtpPool(settingsFor(server.url), { onStage }));
+  await pool.send(envelope, message);
+  assert.deepEqual(stages, ['before_data 0', 'after_accepted 1']);
+});
+
+test('closing waits for what is under way and takes nothing more', async () => {
+  const server = await scriptedSmtp();
+  const pool = createSmtpPool(settingsFor(server.url));
+  const sending = pool.send(envelope, message);
+  await pool.close();
+  assert.equal((await sending).kind, 'accepted');
+  assert.equal((await pool.send(envelope, message)).kind, 'lost');
+});
+
+async function untilHeard({ seen }: { seen: { commands: string[] } }, command: string, times = 1) {
+  while (seen.commands.filter((line) => line.startsWith(command)).length < times) await tick();
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));

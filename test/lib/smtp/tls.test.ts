@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
+import { settingsFor } from '../../support/fakes/smtp-server.ts';
+
+const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };
+const message = Buffer.from('Subject: hello\r\n\r\nbody\r\n');
+
+/** A well-behaved server with a certificate of its own making. */
+async function relay(options: SMTPServerOptions) {
+  const seen: { secure: boolean; user: string | undefined; raw: string }[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    logger: false,
+    onAuth: ({ username, password }, _session, done) =>
+      password === 'pass word/1'
+        ? done(null, { user: username })
+        : done(Object.assign(new Error('5.7.8 no'), { responseCode: 535 })),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk) => chunks.push(chunk));
+      stream.on('end', () => {
+        const { secure, user } = session;
+        seen.push({ secure, user, raw: Buffer.concat(chunks).toString('latin1') });
+        done();
+      });
+    },
+    ...options,
+  });
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  after(() => server.close(() => {}));
+  return { seen, host: `127.0.0.1:${(server.server.address() as AddressInfo).port}` };
+}
+
+async function sendTo(url: string, own: Partial<SmtpSettings> = {}) {
+  const pool = createSmtpPool(settingsFor(url, own));
+  const outcome = await pool.send(envelope, message);
+  await pool.close();
+  return outcome;
+}
+
+test('implicit TLS', async () => {
+  const { host, seen } = await relay({ secure: true });
+  assert.equal((await sendTo(`smtps://${host}?verify=no`)).kind, 'accepted');
+  assert.deepEqual(seen, [{ secure: true, user: undefined, raw: message.toString() }]);
+});
+
+test('a certificate that nobody vouches for is refused unless the operator says so', async () => {
+  const { host, seen } = await relay({ secure: true });
+  const outcome = await sendTo(`smtps://${host}`);
+  assert.equal(outcome.kind, 'lost');
+  assert.match(outcome.reason, /certificate/);
+  assert.deepEqual(seen, []);
+});
+
+test('STARTTLS when it must be, with a password', async () => {
+  const { host, seen } = await relay({});
+  assert.equal((await sendTo(`smtp://ada:pass%20word%2F1@${host}?verify=no`)).kind, 'accepted');
+  assert.partialDeepStrictEqual(seen, [{ secure: true, user: 'ada' }]);
+});
+
+test('a server without STARTTLS gets no password when encryption is required', async () => {
+  const { host, seen } = await relay({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] });
+  assert.notEqual((await sendTo(`smtp://ada:pass%20word%2F1@${host}?verify=no`)).kind, 'accepted');
+  assert.deepEqual(seen, []);
+});
+
+test('a wrong password is refused with the server’s words', async () => {
+  const { host } = await relay({});
+  const outcome = await sendTo(`smtp://ada:wrong@${host}?verify=no`);
+  assert.partialDeepStrictEqual(outcome, {
+    kind: 'refused',
+    permanent: true,
+    code: 535,
+    unknownMailbox: false,
+  });
+});
+
+test('without a word about it a connection is encrypted if the server can', async () => {
+  const { host, seen } = await relay({});
+  assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
+  assert.equal(seen[0]?.secure, true);
+});
+
+test('and not if it cannot', async () => {
+  const { host, seen } = await relay({ hideSTARTTLS: true });
+  assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
+  assert.equal(seen[0]?.secure, false);
+});
+
+test('tls=none leaves it plain', async () => {
+  const { host, seen } = await relay({});
+  assert.equal((await sendTo(`smtp://${host}?tls=none`)).kind, 'accepted');
+  assert.equal(seen[0]?.secure, false);
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { createMailbox, forgetOldMails } from '../../src/mailbox/mailbox.ts';
+import { serve } from '../e2e/serve.ts';
+import { arrivedMail } from '../support/make/survey-mail.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+const base = await serve(app);
+const port = new URL(base).port;
+
+/** A request with headers as they are said, which fetch would not let a caller choose. */
+async function ask(path: string, headers: Record<string, string> = {}) {
+  const [answer] = (await once(get(`${base}${path}`, { headers }), 'response')) as [
+    IncomingMessage,
+  ];
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+async function keep(subject: string | null = null) {
+  const { raw } = await arrivedMail({
+    survey: { subject, question_text: 'Wie war’s, <b>Zoë</b>?' },
+  });
+  const envelope = { from: 'ann@acme.test', to: 'zoë@people.test' };
+  const kept = await createMailbox(db).send(envelope, raw);
+  return { raw, id: /[0-9a-f-]{36}/.exec(kept.kind === 'accepted' ? kept.response : '')![0] };
+}
+
+test('the mailbox lists mails, newest first, with their subjects decoded', async () => {
+  await keep('Ein Gruß');
+  const { id } = await keep(
+    'Schöne Grüße aus dem Süden, wo es länger wird als eine Zeile fasst: öäü',
+  );
+  const { status, body } = await ask('/mailbox');
+  assert.equal(status, 200);
+  assert.ok(body.includes(`href="/mailbox/${id}"`));
+  assert.ok(body.indexOf('aus dem Süden, wo es länger wird als eine') < body.indexOf('Ein Gruß'));
+});
+
+test('it goes on from page to page', async () => {
+  await keep('one');
+  await keep('two');
+  const first = await ask('/mailbox?limit=1');
+  assert.ok(first.body.includes('two') && first.body.includes('Older'));
+  const second = await ask('/mailbox?limit=1&page=2');
+  assert.ok(second.body.includes('one') && second.body.includes('Newer'));
+});
+
+test('a mail is shown with its text, its headers and a frame for its HTML', async () => {
+  const { id, raw } = await keep();
+  const { status, body, headers } = await ask(`/mailbox/${id}`);
+  assert.equal(status, 200);
+  assert.ok(body.includes('Wie war’s, &lt;b&gt;Zoë&lt;/b&gt;?') && !body.includes('<b>Zoë</b>'));
+  assert.ok(body.includes('List-Unsubscribe-Post'));
+  assert.match(body, /<iframe[^>]+sandbox="allow-popups allow-popups-to-escape-sandbox"/);
+  assert.match(String(headers['content-security-policy']), /default-src 'none'.*frame-src 'self'/);
+  assert.equal((await ask(`/mailbox/${id}/raw`)).body, raw.toString());
+});
+
+test('the HTML part runs nothing, loads nothing and is framed by nobody else', async () => {
+  const { id } = await keep();
+  const { headers, body } = await ask(`/mailbox/${id}/html`);
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /^sandbox allow-popups allow-popups-to-escape-sandbox;/);
+  assert.match(policy, /default-src 'none'/);
+  assert.match(policy, /frame-ancestors 'self'/);
+  assert.doesNotMatch(policy, /script-src|allow-scripts|allow-same-origin/);
+  assert.match(body, /<base target="_blank">/);
+});
+
+test('programs read it as JSON', async () => {
+  const { id } = await keep('For programs');
+  const accept = { Accept: 'application/json' };
+  const { data: list } = JSON.parse((await ask('/mailbox', accept)).body);
+  assert.partialDeepStrictEqual(list[0], { id, subject: 'For programs', from: 'ann@acme.test' });
+  const { data } = JSON.parse((await ask(`/mailbox/${id}`, accept)).body);
+  assert.match(data.text, /tok_1/);
+  assert.match(data.html, /tok_1/);
+});
+
+for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST`, `[::1]:${port}`]) {
+  test(`it answers to the name ${host.replace(/\d{5}/, 'PORT')}`, async () => {
+    assert.equal((await ask('/mailbox', { Host: host })).status, 200);
+  });
+}
+
+const strangers: [what: string, headers: Record<string, string>][] = [
+  ['another name that leads here', { Host: `evil.test:${port}` }],
+  ['a name that begins as ours', { Host: 'localhost.evil.test' }],
+  ['a proxy that says for whom', { 'X-Forwarded-For': '203.0.113.9' }],
+  ['a proxy that says so in the standard way', { Forwarded: 'for=203.0.113.9' }],
+];
+for (const [what, headers] of strangers) {
+  test(`it is closed to ${what}`, async () => {
+    const { id } = await keep('secret');
+    for (const path of [
+      '/mailbox',
+      `/mailbox/${id}`,
+      `/mailbox/${id}/html`,
+      `/mailbox/${id}/raw`,
+    ]) {
+      const { status, body } = await ask(path, headers);
+      assert.equal(status, 403);
+      assert.ok(!body.includes('tok_1'));
+    }
+  });
+}
+
+test('it is closed to who comes over no socket of this machine', async () => {
+  const answer = await app.request('http://localhost/mailbox', { headers: { Host: 'localhost' } });
+  assert.equal(answer.status, 403);
+});
+
+test('with an SMTP server there is no mailbox', async () => {
+  const url = await serve(testApp(db, { mailbox: false }));
+  const { id } = await keep();
+  assert.equal((await fetch(`${url}/mailbox`)).status, 404);
+  assert.equal((await fetch(`${url}/mailbox/${id}/html`)).status, 404);
+});
+
+test('a mail that is not there is not found', async () => {
+  for (const id of ['nothing', '00000000-0000-4000-8000-000000000000']) {
+    assert.equal((await ask(`/mailbox/${id}`)).status, 404);
+  }
+});
+
+test('the newest ten thousand are kept', async () => {
+  await db`
+    insert into mailbox_messages (mail_from, rcpt_to, subject, raw, received_at)
+    select 'a', 'b', 'old', '', now() - interval '1 day' - make_interval(secs => n)
+    from generate_series(1, 10000) n`;
+  const { id } = await keep('new');
+  await forgetOldMails({ db });
+  const [left] = await db`
+    select count(*)::int as mails, bool_or(id = ${id}) as has_new from mailbox_messages`;
+  assert.deepEqual({ ...left }, { mails: 10_000, has_new: true });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Db } from '../../src/lib/db/db.ts';
+import { type Checks, databaseChecks, healthRoutes } from '../../src/operations/health.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+type Readiness = { status: string; error?: string; red?: Record<string, string> };
+
+async function readiness(checks: Checks) {
+  const answer = await healthRoutes(checks).request('/readyz');
+  return { code: answer.status, ...((await answer.json()) as Readiness) };
+}
+
+/** A database that nobody may ask anything. */
+const untouchable = new Proxy((() => {}) as unknown as Db, {
+  get: (_, name) => assert.fail(`the database was asked for ${String(name)}`),
+  apply: () => assert.fail('the database was asked'),
+});
+
+test('being alive asks nobody: neither the database nor any check', async () => {
+  const checks = { all: () => assert.fail('a check was made') };
+  const answer = await bareApp(untouchable, { checks }).request('/healthz');
+  assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }]);
+});
+
+test('being ready names each thing that is red, and nothing that is not', async () => {
+  const checks = {
+    database: () => 'cannot be reached',
+    schema: () => undefined,
+    runners: async () => 'not running: mail',
+    odd: () => Promise.reject(new Error('postgres://user:secret@host')),
+  };
+  assert.deepEqual(await readiness(checks), {
+    code: 503,
+    status: 'not ready',
+    error: 'not ready: cannot be reached; not running: mail; could not be looked at',
+    red: {
+      database: 'cannot be reached',
+      runners: 'not running: mail',
+      odd: 'could not be looked at',
+    },
+  });
+  assert.deepEqual(await readiness({ schema: () => undefined }), { code: 200, status: 'ready' });
+});
+
+test('a check that never ends is red in time', async () => {
+  const { red } = await readiness({ stuck: () => new Promise<never>(() => {}) });
+  assert.deepEqual(red, { stuck: 'did not answer in time' });
+});
+
+test('who asks while a look is taken shares it, and who comes later does not', async () => {
+  let looks = 0;
+  const release = Promise.withResolvers<undefined>();
+  const routes = healthRoutes({
+    slow: () => {
+      looks += 1;
+      return release.promise;
+    },
+  });
+  const both = [routes.request('/readyz'), routes.request('/readyz')];
+  release.resolve(undefined);
+  await Promise.all(both);
+  assert.equal(looks, 1);
+  await routes.request('/readyz');
+  assert.equal(looks, 2);
+});
+
+test('a schema that is behind or ahead is red by the names of what differs', async () => {
+  assert.deepEqual(await readiness(databaseChecks(db)), { code: 200, status: 'ready' });
+  const [taken] = await db<{ name: string }[]>`
+    delete from schema_migrations
+    where name = (select max(name) from schema_migrations)
+    returning name`;
+  const behind = await readiness(databaseChecks(db));
+  assert.deepEqual(behind.red, { schema: `lacks ${taken!.name}` });
+  await db`insert into schema_migrations (name, sha256) values (${taken!.name}, ''), ('9999_next.sql', '')`;
+  const ahead = await readiness(databaseChecks(db));
+  assert.deepEqual(ahead.red, { schema: 'is newer: it has 9999_next.sql' });
+});

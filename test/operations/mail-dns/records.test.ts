@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  belongsTo,
+  bitsOf,
+  dkimRecordFor,
+  readDkim,
+} from '../../../src/operations/mail-dns/dkim-record.ts';
+import { organizationalDomain, walkDmarc, walkOf } from '../../../src/operations/mail-dns/dmarc.ts';
+import { isDmarc, readDmarc } from '../../../src/operations/mail-dns/dmarc-record.ts';
+import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+const record = dkimRecordFor(pem);
+const p = /p=(.+)$/.exec(record)![1]!;
+
+test('what belongs into DNS beside a key is read as that key', () => {
+  const { key, testing, mistakes } = readDkim(record);
+  assert.deepEqual(
+    [belongsTo(key!, pem), bitsOf(key!), testing, mistakes],
+    [true, 2048, false, []],
+  );
+});
+
+test('a key published without its wrapping is the same key', () => {
+  const bare = createPublicKey(privateKey).export({ type: 'pkcs1', format: 'der' });
+  assert.ok(belongsTo(readDkim(`v=DKIM1; p=${bare.toString('base64')}`).key!, pem));
+});
+
+const keyRecords: [text: string, mistakes: string[]][] = [
+  [`p=${p}`, []],
+  [`v=DKIM1;p=${p.replace(/.{64}/g, '$& ')};`, []],
+  [`v=DKIM1; k=RSA; h=sha1:sha256; s=email; t=s; n=note; p=${p}`, []],
+  ['v=DKIM1; k=rsa', ['p= is missing']],
+  ['v=DKIM1; p=', []],
+  [`v=DKIM2; p=${p}`, ['v= must be DKIM1']],
+  [`v=DKIM1; k=ed25519; p=${p}`, ['k= must be rsa']],
+  [`v=DKIM1; h=sha1; p=${p}`, ['h= leaves out sha256']],
+  [`v=DKIM1; s=other; p=${p}`, ['s= leaves out email']],
+  [`v=DKIM1; p=${p.slice(0, 100)}`, ['p= holds no RSA public key']],
+  ['v=DKIM1; p="MIIB"', ['p= holds no RSA public key']],
+  [`v=DKIM1; p=${p}; p=${p}`, ['p= is given twice']],
+  [`v=DKIM1; nonsense; p=${p}`, ["'nonsense' is not name=value"]],
+];
+
+for (const [text, mistakes] of keyRecords) {
+  test(`key record ${text.replace(p, '(key)').slice(0, 60)}`, () =>
+    assert.deepEqual(readDkim(text).mistakes, mistakes));
+}
+
+const policies: [text: string, read: object][] = [
+  [
+    'v=DMARC1; p=none',
+    { policy: 'none', subdomainPolicy: 'none', dkim: 'relaxed', spf: 'relaxed' },
+  ],
+  ['v=DMARC1;p=reject;sp=quarantine', { policy: 'reject', subdomainPolicy: 'quarantine' }],
+  [
+    'v=DMARC1; p=Quarantine; adkim=s; aspf=S',
+    { policy: 'quarantine', dkim: 'strict', spf: 'strict' },
+  ],
+  ['v = DMARC1 ; p = reject ;', { policy: 'reject', mistakes: [] }],
+  ['v=DMARC1; p=reject; pct=20; fo=1; x=y', { mistakes: [] }],
+  [
+    'v=DMARC1; p=reject; rua=mailto:a@b.example, mailto:c@d.example!10m',
+    { mistakes: [], reports: ['mailto:a@b.example', 'mailto:c@d.example!10m'] },
+  ],
+  ['v=DMARC1', { policy: 'none', mistakes: ['p= is missing'] }],
+  [
+    'v=DMARC1; p=block',
+    { policy: 'none', mistakes: ['p=block must be none, quarantine or reject'] },
+  ],
+  ['v=DMARC1; p=none; adkim=x', { dkim: 'relaxed', mistakes: ['adkim=x must be r or s'] }],
+  [
+    'v=DMARC1; p=none; rua=me@b.example',
+    { mistakes: ['rua=me@b.example must be an address such as mailto:dmarc@example.com'] },
+  ],
+  ['v=DMARC1; p=none; psd=y', { publicSuffix: true }],
+];
+
+for (const [text, expected] of policies) {
+  test(`policy record ${text}`, () => {
+    const read: Record<string, unknown> = readDmarc(text);
+    const asked = Object.fromEntries(Object.keys(expected).map((name) => [name, read[name]]));
+    assert.deepEqual(asked, expected);
+  });
+}
+
+test('a policy record begins with its version, spelled exactly', () => {
+  const texts = [
+    'v=DMARC1',
+    'v=DMARC1; p=none',
+    'v=dmarc1; p=none',
+    'p=none; v=DMARC1',
+    'v=DMARC12',
+  ];
+  assert.deepEqual(texts.map(isDmarc), [true, true, false, false, false]);
+});
+
+test('the walk goes up to the top, past the middle of a very long name', () => {
+  assert.deepEqual(walkOf('a.mail.example.com'), [
+    'a.mail.example.com',
+    'mail.example.com',
+    'example.com',
+    'com',
+  ]);
+  assert.deepEqual(walkOf('a.b.c.d.e.f.g.h.i.example.com').slice(0, 2), [
+    'a.b.c.d.e.f.g.h.i.example.com',
+    'e.f.g.h.i.example.com',
+  ]);
+  assert.equal(walkOf('a.b.c.d.e.f.g.h.i.example.com').length, 8);
+});
+
+const organizations: [zone: Zone, domain: string, organization: string][] = [
+  [{}, 'mail.example.com', 'mail.example.com'],
+  [{ 'TXT _dmarc.example.com': ['v=DMARC1; p=none'] }, 'mail.example.com', 'example.com'],
+  [{ 'TXT _dmarc.mail.example.com': ['v=DMARC1; p=none'] }, 'mail.example.com', 'mail.example.com'],
+  [
+    {
+      'TXT _dmarc.mail.example.com': ['v=DMARC1; p=none; psd=n'],
+      'TXT _dmarc.example.com': ['v=DMARC1; p=none'],
+    },
+    'mail.example.com',
+    'mail.example.com',
+  ],
+  [
+    { 'TXT _dmarc.gov.example': ['v=DMARC1; p=none; psd=y'] },
+    'a.tax.gov.example',
+    'tax.gov.example',
+  ],
+  [{ 'TXT _dmarc.com': [servfail] }, 'example.com', 'example.com'],
+];
+
+for (const [zone, domain, organization] of organizations) {
+  test(`${domain} belongs to ${organization} beside ${Object.keys(zone).join(' and ') || 'nothing'}`, async () => {
+    const walked = await walkDmarc(fakeResolver(zone), domain);
+    assert.ok('steps' in walked);
+    assert.equal(organizationalDomain(walked.steps), organization);
+  });
+}
+
+test('no record of either kind is too odd to be read', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string().map((rest) => `v=DMARC1; p=${rest}`),
+  );
+  fc.assert(
+    fc.property(text, (each) => {
+      for (const mistake of [...readDkim(each).mistakes, ...readDmarc(each).mistakes]) {
+        assert.match(mistake, /^[^\p{Cc}]{1,200}$/u);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});

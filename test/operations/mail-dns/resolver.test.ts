@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addressesOf,
+  createResolver,
+  reverseName,
+} from '../../../src/operations/mail-dns/resolver.ts';
+import { nameServer, servfail, silence } from '../../support/fakes/dns.ts';
+
+const long = `v=DKIM1; p=${'x'.repeat(700)}`;
+const { server, seen } = await nameServer({
+  'TXT example.com': ['v=spf1 -all', 'another'],
+  'MX example.com': ['10 mx.example.com'],
+  'A mx.example.com': ['192.0.2.1'],
+  'AAAA mx.example.com': ['2001:db8:0:0:0:0:0:1'],
+  'PTR 1.2.0.192.in-addr.arpa': ['mx.example.com'],
+  'TXT long.example.com': [long],
+  'TXT broken.example.com': [servfail],
+  'TXT silent.example.com': [silence],
+  'TXT once.example.com': ['said'],
+});
+const dns = createResolver({ server });
+
+test('every type is asked of the given name server', async () => {
+  assert.deepEqual(await dns.txt('example.com'), {
+    kind: 'found',
+    records: ['v=spf1 -all', 'another'],
+  });
+  assert.deepEqual(await dns.mx('example.com'), {
+    kind: 'found',
+    records: [{ exchange: 'mx.example.com', priority: 10 }],
+  });
+  assert.deepEqual(await dns.ptr('192.0.2.1'), { kind: 'found', records: ['mx.example.com'] });
+  assert.deepEqual(await addressesOf(dns, 'mx.example.com'), {
+    kind: 'found',
+    records: ['192.0.2.1', '2001:db8::1'],
+  });
+});
+
+test('a record that is too long for UDP is fetched over TCP, its strings joined', async () => {
+  assert.deepEqual(await dns.txt('long.example.com'), { kind: 'found', records: [long] });
+  assert.ok(seen.includes('tcp TXT long.example.com'), seen.join('\n'));
+});
+
+test('a name that does not exist is told from one without such a record', async () => {
+  assert.deepEqual(await dns.txt('nobody.example.net'), { kind: 'no_name' });
+  assert.deepEqual(await dns.txt('mx.example.com'), { kind: 'nothing' });
+});
+
+test('servers that fail are an answer', async () => {
+  const answer = await dns.txt('broken.example.com');
+  assert.equal(answer.kind, 'failed');
+  assert.match(answer.kind === 'failed' ? answer.why : '', /SERVFAIL/);
+});
+
+test('a silent server costs no more than the time for it', async () => {
+  const begun = performance.now();
+  const answer = await createResolver({ server, timeoutMs: 400 }).txt('silent.example.com');
+  assert.deepEqual(answer, { kind: 'failed', why: 'no name server answered within 0.4 seconds' });
+  assert.ok(performance.now() - begun < 2000);
+});
+
+test('a port where no name server is', async () => {
+  const answer = await createResolver({ server: '127.0.0.1:1' }).txt('example.com');
+  assert.deepEqual(answer, { kind: 'failed', why: 'the name server cannot be reached' });
+});
+
+test('the same question is asked once', async () => {
+  await Promise.all([dns.txt('once.example.com'), dns.txt('ONCE.example.com')]);
+  await dns.txt('once.example.com');
+  assert.equal(seen.filter((line) => line.endsWith('TXT once.example.com')).length, 1);
+});
+
+test('what is no name at all is told as such', async () => {
+  const answer = await dns.txt(`${'a'.repeat(70)}.example.com`);
+  assert.deepEqual(answer, { kind: 'failed', why: 'it is not a name that DNS can have' });
+});
+
+test('the name under which DNS keeps an address', () => {
+  assert.equal(reverseName('192.0.2.10'), '10.2.0.192.in-addr.arpa');
+  assert.equal(
+    reverseName('2001:db8::567:89ab'),
+    'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa',
+  );
+});

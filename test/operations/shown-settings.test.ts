@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { shown } from '../../src/operations/shown-settings.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+const secrets: Record<string, string> = {
+  ASKBACK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+  ASKBACK_PREVIOUS_SECRET_KEY: Buffer.alloc(32, 2).toString('base64'),
+  ASKBACK_DKIM_KEY: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  ASKBACK_AI_KEY: 'key-of-the-analyst',
+  ASKBACK_METRICS_TOKEN: 'token-of-the-metrics',
+};
+const passwords: Record<string, string> = {
+  DATABASE_URL: 'postgres://askback:pass-of-database@localhost/askback',
+  ASKBACK_SMTP_URL: 'smtp://askback:pass-of-mail@mail.test',
+  ASKBACK_AI_URL: 'https://askback:pass-of-analyst@ai.test/v1',
+};
+const beside = {
+  ASKBACK_DKIM_DOMAIN: 'acme.test',
+  ASKBACK_DKIM_SELECTOR: 's1',
+  ASKBACK_AI_MODEL: 'reader',
+};
+
+test('the settings as they are shown have nothing in them that opens a door', () => {
+  const config = loadConfig({ ...secrets, ...passwords, ...beside }, () => '');
+  const said = JSON.stringify(shown(config));
+  for (const secret of Object.values(secrets)) {
+    for (const form of [secret, bytesOf(secret)]) {
+      assert.ok(!said.includes(JSON.stringify(form).slice(1, -1)));
+    }
+  }
+  assert.doesNotMatch(said, /pass-of-/);
+});
+
+test('a secret that is set is said to be there', () => {
+  const settings = shown(loadConfig({ ...secrets, ...beside }, () => ''));
+  assert.equal(settings.secretKey, '(secret)');
+  assert.equal(settings.previousSecretKey, '(secret)');
+});
+
+/** A key that was read from base64 is bytes from then on, which JSON writes one by one. */
+const bytesOf = (secret: string) => [...Buffer.from(secret, 'base64')].join(',');

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { instruments } from '../../src/observations/instruments.ts';
+import { headingsOf } from '../support/probe/markdown.ts';
+import { complaintsAbout, knownMetrics, readQuery } from '../support/probe/promql.ts';
+
+type Rule = {
+  record?: string;
+  alert: string;
+  expr: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+};
+type Panel = {
+  id: number;
+  type: string;
+  title: string;
+  description?: string;
+  datasource?: { uid: string };
+  fieldConfig?: { defaults: { unit?: string } };
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: { refId: string; expr: string }[];
+};
+type Trial = { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] };
+type Collector = {
+  service: { extensions: string[]; pipelines: Record<string, Record<string, string[]>> };
+} & Record<string, Record<string, unknown>>;
+
+const yaml = (file: string) => parse(readFileSync(file, 'utf8'), { strict: true });
+const rules: Rule[] = yaml('ops/prometheus/rules.yml').groups.flatMap(
+  (group: { rules: Rule[] }) => group.rules,
+);
+const alerts = rules.filter(({ alert }) => alert);
+const dashboard = JSON.parse(readFileSync('ops/grafana/askback.json', 'utf8'));
+const panels: Panel[] = dashboard.panels;
+const shown = panels.filter(({ type }) => type !== 'row');
+
+/** Rules may also ask for what other rules record: by the labels that these keep. */
+const known = await knownMetrics();
+for (const { record, expr } of rules) {
+  const kept = readQuery(expr).groupedBy.filter((label) => label !== 'le');
+  if (record) known.set(record, Object.fromEntries(kept.map((label) => [label, null])));
+}
+
+for (const { record, alert, expr } of rules) {
+  test(`${alert ?? record} asks for what exists`, () =>
+    assert.deepEqual(complaintsAbout(expr, known), []));
+}
+
+const sections = headingsOf(readFileSync('ops/operations.md', 'utf8'));
+
+for (const { alert, labels, annotations } of alerts) {
+  test(`${alert} says how bad it is, what it means and where to read on`, () => {
+    assert.match(labels?.['severity'] ?? '', /^(critical|warning|info)$/);
+    assert.ok(annotations?.['summary'] && annotations['description']);
+    const [page, anchor = ''] = annotations['runbook']!.split('#');
+    assert.equal(page, 'ops/operations.md');
+    const section = sections.get(anchor);
+    assert.ok(section && section.length > 100, `${anchor} says nothing`);
+  });
+}
+
+test('every alert has a trial in which it fires and one in which it is silent', () => {
+  const trials: Trial[] = yaml('ops/prometheus/rules.test.yml').tests;
+  const fires = (trial: Trial['alert_rule_test'][number]) => (trial.exp_alerts?.length ?? 0) > 0;
+  const all = trials.flatMap(({ alert_rule_test }) => alert_rule_test);
+  for (const { alert } of alerts) {
+    const own = all.filter(({ alertname }) => alertname === alert);
+    assert.deepEqual(own.map(fires).sort(), [false, true], alert);
+  }
+});
+
+for (const { title, description, datasource, fieldConfig, targets } of shown) {
+  test(`the panel "${title}" is labelled and asks for what exists`, () => {
+    assert.ok(description, 'no description');
+    assert.ok(fieldConfig?.defaults.unit, 'no unit');
+    assert.equal(datasource?.uid, '$' + '{datasource}');
+    assert.ok(targets && targets.length > 0, 'no query');
+    for (const { expr } of targets) assert.deepEqual(complaintsAbout(expr, known), [], expr);
+  });
+}
+
+test('the dashboard shows everything that is measured', () => {
+  const asked = shown.flatMap(({ targets = [] }) =>
+    targets.flatMap(({ expr }) => readQuery(expr).selectors.map(({ metric }) => metric)),
+  );
+  for (const { name } of instruments) {
+    assert.ok(
+      asked.some((metric) => metric.replace(/_(bucket|count|sum)$/, '') === name),
+      `${name} is on no panel`,
+    );
+  }
+});
+
+test('panels have a place and a number of their own', () => {
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const taken = new Map<string, string>();
+  for (const { title, gridPos } of panels) {
+    assert.ok(gridPos.x + gridPos.w <= 24, title);
+    for (let cell = 0; cell < gridPos.w * gridPos.h; cell++) {
+      const place = `${gridPos.x + (cell % gridPos.w)} ${gridPos.y + Math.floor(cell / gridPos.w)}`;
+      assert.ok(!taken.has(place), `${title} lies over ${taken.get(place)}`);
+      taken.set(place, title);
+    }
+  }
+});
+
+test('every variable of the dashboard that is used is declared', () => {
+  const declared = dashboard.templating.list.map(({ name }: { name: string }) => name);
+  const used = [...JSON.stringify(dashboard).matchAll(/\$\{?([a-z_]+)\}?/g)].map(
+    ([, name]) => name,
+  );
+  const own = used.filter((name) => !name!.startsWith('__'));
+  assert.deepEqual([...new Set(own)].sort(), [...declared].sort());
+});
+
+test('the rules look for the job that the scrape example names', () => {
+  const [job] = yaml('ops/prometheus/prometheus.yml').scrape_configs;
+  const meant = rules.flatMap(({ expr }) => [...expr.matchAll(/job="(\w+)"/g)]);
+  assert.ok(meant.length > 0);
+  for (const [, name] of meant) assert.equal(name, job.job_name);
+});
+
+test('exemplars lead to their trace by the label that they carry', () => {
+  const [source] = yaml('ops/grafana/datasource.yml').datasources;
+  const [destination] = source.jsonData.exemplarTraceIdDestinations;
+  assert.equal(destination.name, 'trace_id');
+  assert.match(destination.url, /\$\$\{__value\.raw\}/);
+});
+
+test('the pipelines of the collector are made of what it declares', () => {
+  const collector: Collector = yaml('ops/otel/collector.yaml');
+  const { extensions, pipelines } = collector.service;
+  assert.deepEqual(Object.keys(pipelines).sort(), ['metrics', 'traces']);
+  for (const parts of [{ extensions }, ...Object.values(pipelines)]) {
+    for (const [kind, names] of Object.entries(parts)) {
+      for (const name of names) assert.ok(name in collector[kind]!, `${kind} lacks ${name}`);
+    }
+  }
+});

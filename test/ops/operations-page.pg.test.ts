@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { commandLine } from '../../src/cli.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { headingsOf, linksOf } from '../support/probe/markdown.ts';
+
+const file = 'ops/operations.md';
+const page = readFileSync(file, 'utf8');
+const { db } = await testDatabase();
+
+/** In blocks of their own and within sentences; what stands for an id is any number. */
+const statements = [
+  ...[...page.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => block!.split(/;$/m)),
+  ...[...page.matchAll(/`(select [^`]*);`/g)].map(([, statement]) => statement!),
+]
+  .map((statement) => statement.trim().replace(/\b(ID|PID)\b/g, '0'))
+  .filter((statement) => statement !== '');
+
+for (const statement of statements) {
+  test(`runs: ${statement.replace(/\s+/g, ' ').slice(0, 80)}`, async () => {
+    await db.unsafe(statement);
+  });
+}
+
+/** Every `askback ...` of the page, to the end of its line or of the code. */
+const calls = [...page.matchAll(/(?:^|[`(| ])askback ([a-z][^`\n#|]*)/gm)]
+  .map(([, words]) => words!.trim())
+  .filter((words) =>
+    commandLine.commands.some(({ name }) => name.split(' ')[0] === words.split(' ')[0]),
+  );
+
+test('the page has commands', () => assert.ok(calls.length > 20));
+
+for (const call of new Set(calls)) {
+  test(`can be called: askback ${call}`, () => {
+    const named = commandLine.commands.find(({ name }) => `${call} `.startsWith(`${name} `));
+    assert.ok(named, 'there is no such command');
+    for (const [option] of call.matchAll(/--[a-z-]+/g)) {
+      assert.ok(named.help.includes(option), `it has no ${option}`);
+    }
+  });
+}
+
+for (const target of new Set(linksOf(page).filter((link) => !link.startsWith('http')))) {
+  test(`leads somewhere: ${target}`, () => {
+    const [path = '', anchor] = target.split('#');
+    const to = path === '' ? file : join(dirname(file), path);
+    assert.ok(existsSync(to), `${to} does not exist`);
+    if (anchor)
+      assert.ok(headingsOf(readFileSync(to, 'utf8')).has(anchor), `no ${anchor} in ${to}`);
+  });
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createLog } from '../../src/lib/log/log.ts';
+import { handOver } from '../../src/lib/queue/pump.ts';
+import { claim } from '../../src/sends/claim.ts';
+import { beginMails } from '../../src/sends/mailing.queries.ts';
+import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
+import { takeUpLeft } from '../../src/sends/recover.ts';
+import { readContact } from '../../src/sends/rules.ts';
+import { mailed } from '../../src/signals.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { tasks } from '../../src/tasks.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { taskTools } from '../support/make/task-tools.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { workOn } from '../support/probe/jobs.ts';
+import { someoneWaits } from '../support/probe/locks.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db, url } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const settings = { sendDeadlineSeconds: 60 };
+const waiting = { nextNews: async () => {}, tell: async () => {}, stop: async () => {} };
+/** What is told of the mails of an organization, from now on. */
+function toldOf(orgId: string) {
+  const told: unknown[] = [];
+  mailed.hear((mail) => {
+    if (mail.orgId === orgId) told.push([mail.outcome, mail.ms]);
+  });
+  return told;
+}
+
+const takeUp = () => takeUpLeft({ db, log, pump: () => {}, settings });
+
+/** Mails of an organization of their own, claimed so long ago. */
+async function claimed(people: number, ago = '10 minutes') {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId);
+  const submitted = Array.from({ length: people }, (_, n) =>
+    readContact({ email: `p${n}-${orgId}@people.test` }, (email) => email),
+  );
+  const wish = { requestId: randomUUID(), submitted, traceparent: null };
+  await claim(db, { orgId, surveyId }, wish);
+  await db`update sends set claimed_at = now() - ${ago}::interval where org_id = ${orgId}`;
+  const list = () => db<Row[]>`
+    select id, org_id, email, status, reason, reason_code from sends
+    where org_id = ${orgId} order by email`;
+  return { orgId, surveyId, list, sends: [...(await list())] };
+}
+
+type Row = {
+  id: string;
+  org_id: string;
+  email: string;
+  status: string;
+  reason: string | null;
+  reason_code: string | null;
+};
+
+const jobsOf = (orgId: string) => db<{ id: string }[]>`
+  select id from graphile_worker._private_jobs where payload ->> 'org_id' = ${orgId}`;
+const outboxOf = (orgId: string) => db<{ payload: { send_ids: string[] } }[]>`
+  select payload from outbox where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}`;
+
+/** Their job has had its last attempt, so long ago. */
+async function failForGood(orgId: string, ago = '10 minutes') {
+  await handOver(db);
+  const ids = (await jobsOf(orgId)).map(({ id }) => id);
+  await db`select graphile_worker.permanently_fail_jobs(${ids}::bigint[], 'too often')`;
+  await db`
+    update graphile_worker._private_jobs set updated_at = now() - ${ago}::interval
+    where id = any (${ids}::bigint[])`;
+}
+
+const statuses = async ({ list }: { list: () => Promise<Row[]> }) =>
+  (await list()).map(({ status }) => status);
+
+test('a mail whose job has failed for the last time gets another job and goes out once', async (t) => {
+  const left = await claimed(60);
+  await failForGood(left.orgId);
+  const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
+
+  await takeUp();
+  await takeUp();
+  assert.equal((await outboxOf(left.orgId)).length, 2);
+  jobs.pump();
+
+  await until('all are sent', async () =>
+    (await statuses(left)).every((status) => status === 'sent'),
+  );
+  const arrived = await db<{ rcpt_to: string }[]>`
+    select rcpt_to from mailbox_messages where rcpt_to like ${`%${left.orgId}@people.test`}`;
+  assert.deepEqual(
+    arrived.map(({ rcpt_to }) => rcpt_to).sort(),
+    left.sends.map(({ email }) => email),
+  );
+});
+
+test('one that was begun is never mailed again: nobody knows whether it arrived', async () => {
+  const left = await claimed(2);
+  await failForGood(left.orgId);
+  await beginMails(db, left.sends.slice(0, 1));
+  await db`update sends set sending_at = claimed_at where status = 'sending'`;
+
+  const told = toldOf(left.orgId);
+  await takeUp();
+
+  const [begun, waits] = await left.list();
+  assert.deepEqual([begun?.status, begun?.reason_code], ['unknown', 'unknown_outcome']);
+  assert.equal(waits?.status, 'claimed');
+  const [job] = await outboxOf(left.orgId);
+  assert.deepEqual(job?.payload.send_ids, [waits?.id]);
+  assert.deepEqual(told, [['unknown', null]]);
+});
+
+/** A mailing whose mails all leave, and what has left. */
+function counting() {
+  const sent: string[] = [];
+  const mailer: Mailer = {
+    concurrency: 1,
+    async send({ email }, { mayLeave }) {
+      if (!(await mayLeave())) return { kind: 'transient', response: 'withdrawn' };
+      sent.push(email);
+      return { kind: 'accepted', response: '250 ok' };
+    },
+  };
+  return { sent, mailing: createMailing({ db, log, mailer, waiting, settings }) };
+}
+
+test('what a dead process began with its last words is given up by the job that finds it so', async () => {
+  const left = await claimed(1);
+  const { sent, mailing } = counting();
+  const ids = left.sends.map(({ id }) => id);
+  let job: Promise<void> | undefined;
+  await db.begin(async (dead) => {
+    await beginMails(dead, left.sends);
+    job = mailing.mail(left.orgId, ids);
+    await someoneWaits(db);
+  });
+  const told = toldOf(left.orgId);
+  await job;
+
+  assert.deepEqual(told, [['unknown', null]]);
+  assert.deepEqual(await statuses(left), ['unknown']);
+  assert.deepEqual(sent, []);
+});
+
+test('so is what it began while the job was looking for its mails', async () => {
+  const left = await claimed(1);
+  const { sent, mailing } = counting();
+  const ids = left.sends.map(({ id }) => id);
+  let job: Promise<void> | undefined;
+  await db.begin(async (slow) => {
+    await db.begin(async (dead) => {
+      await dead`
+        update sends set status = 'sending', sending_at = now(), attempts = 1
+        where org_id = ${left.orgId}`;
+      await slow`lock table surveys in access exclusive mode`; // the mails are listed with their surveys
+      job = mailing.mail(left.orgId, ids);
+      await someoneWaits(db);
+    });
+  });
+  await job;
+
+  assert.deepEqual(await statuses(left), ['unknown']);
+  assert.deepEqual(sent, []);
+});
+
+const hands: [name: string, take: (orgId: string) => Promise<unknown>][] = [
+  ['in the outbox', async () => {}],
+  ['in the queue', () => handOver(db)],
+  [
+    'in its last attempt',
+    async (orgId) => {
+      await handOver(db);
+      await db`
+        update graphile_worker._private_jobs
+        set attempts = max_attempts, locked_at = now(), locked_by = 'somebody', updated_at = now() - interval '1 hour'
+        where payload ->> 'org_id' = ${orgId}`;
+    },
+  ],
+];
+
+for (const [name, take] of hands) {
+  test(`mails whose job is ${name} are left alone`, async () => {
+    const left = await claimed(2);
+    await beginMails(db, left.sends.slice(0, 1));
+    await db`update sends set sending_at = claimed_at where org_id = ${left.orgId} and sending_at is not null`;
+    await take(left.orgId);
+    const before = [...(await outboxOf(left.orgId))];
+
+    await takeUp();
+
+    assert.deepEqual(await statuses(left), ['sending', 'claimed']);
+    assert.deepEqual([...(await outboxOf(left.orgId))], before);
+  });
+}
+
+test('mails whose request may still be waiting are left alone', async () => {
+  const left = await claimed(1, '3 minutes');
+  await failForGood(left.orgId, '3 minutes');
+  await takeUp();
+  assert.equal((await outboxOf(left.orgId)).length, 0);
+});
+
+const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>>) => unknown][] = [
+  [
+    'unsubscribed',
+    ({ orgId, sends }) =>
+      db.begin((tx) =>
+        suppress(tx, { orgId, email: sends[0]!.email }, { kind: 'unsubscribed', detail: null }),
+      ),
+  ],
+  [
+    'closed',
+    ({ surveyId }) =>
+      db`update surveys set status = 'completed', completed_by = 'hand' where id = ${surveyId}`,
+  ],
+  [
+    'a day',
+    ({ orgId }) =>
+      db`update sends set claimed_at = now() - interval '25 hours' where org_id = ${orgId}`,
+  ],
+];
+
+for (const [reason, meanwhile] of against) {
+  test(`a mail that came too late (${reason}) is not sent, and its quota is given back`, async () => {
+    const left = await claimed(1);
+    await failForGood(left.orgId);
+    await meanwhile(left);
+
+    const told = toldOf(left.orgId);
+    await takeUp();
+    assert.deepEqual(told, [['failed', null]]);
+
+    const [mail] = await left.list();
+    assert.deepEqual([mail?.status, mail?.reason_code], ['failed', 'deadline']);
+    assert.match(mail?.reason ?? '', new RegExp(reason));
+    assert.equal((await outboxOf(left.orgId)).length, 0);
+    const [usage] = await db`select used from send_usage where org_id = ${left.orgId}`;
+    assert.equal(usage?.['used'], 0);
+  });
+}

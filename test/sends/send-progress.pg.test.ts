@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { createLog } from '../../src/lib/log/log.ts';
+import { createWaiting } from '../../src/sends/send-progress.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const [here, there] = [await createWaiting({ db, log }), await createWaiting({ db, log })];
+after(() => Promise.all([here.stop(), there.stop()]));
+
+test('a request hears how many mails another process is done with', async () => {
+  const requestId = randomUUID();
+  const watch = here.watch(requestId);
+  await there.tell([requestId, requestId, requestId]);
+  await until('all three are heard of', () => watch.told() === 3);
+  watch.end();
+});
+
+test('a request waits until enough of its mails are done, and for those of no other', async () => {
+  const [mine, other] = [randomUUID(), randomUUID()];
+  const [watch, otherWatch] = [here.watch(mine), here.watch(other)];
+  let enough = false;
+  const waited = watch.until(2, 60_000).then(() => {
+    enough = true;
+  });
+  await here.tell([mine, other, other]);
+  await otherWatch.until(2, 60_000);
+  assert.deepEqual([watch.told(), enough], [1, false]);
+  await here.tell([mine]);
+  await waited;
+  assert.equal(watch.told(), 2);
+});
+
+test('what was told before the wait is not waited for again', async () => {
+  const requestId = randomUUID();
+  const watch = here.watch(requestId);
+  await here.tell([requestId]);
+  const done = watch.until(1, 60_000).then(() => 'at once');
+  const later = new Promise((resolve) => setImmediate(resolve, 'later'));
+  assert.equal(await Promise.race([done, later]), 'at once');
+});
+
+test('a request looks again by itself when it hears nothing, and at once when its time is over', async () => {
+  const watch = here.watch(randomUUID());
+  await watch.until(1, 60_000);
+  await watch.until(1, 0);
+  assert.equal(watch.told(), 0);
+});

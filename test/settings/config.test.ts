@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { ConfigError, loadConfig } from '../../src/settings/config.ts';
+
+const noFile = () => {
+  throw new Error('no such file');
+};
+
+test('what is not said has a default', () => {
+  const config = loadConfig({}, noFile);
+  assert.equal(config.port, 8080);
+  assert.equal(config.databaseUrl, null);
+  assert.deepEqual(config.webhooks, { allow: [], http: false });
+});
+
+test('every mistake is reported, not just the first', () => {
+  const environment = { PORT: '99999', ASKBACK_SERVICE_NAME: 'two words', LOG_LEVEL: 'loud' };
+  assert.throws(() => loadConfig(environment, noFile), {
+    message: /PORT: .*\n.*ASKBACK_SERVICE_NAME: .*\n.*LOG_LEVEL: /,
+  });
+});
+
+test('a setting may be kept in a file', () => {
+  const config = loadConfig({ ASKBACK_METRICS_TOKEN_FILE: '/run/token' }, (path) => `${path}!\n`);
+  assert.equal(config.metrics.token, '/run/token!');
+});
+
+test('a file that cannot be read is reported by the name of its setting', () => {
+  assert.throws(() => loadConfig({ PORT_FILE: '/nowhere' }, noFile), { message: /PORT_FILE: / });
+});
+
+test('a setting given twice is refused', () => {
+  assert.throws(() => loadConfig({ PORT: '1', PORT_FILE: '/run/port' }, () => '1'), {
+    message: /PORT: is given twice/,
+  });
+});
+
+test('a database of one’s own needs a secret key of one’s own', () => {
+  assert.throws(() => loadConfig({ DATABASE_URL: 'postgres://localhost/askback' }, noFile), {
+    message: /ASKBACK_SECRET_KEY: is required/,
+  });
+});
+
+test('everything wrong with the mail server is told with the rest, and never its password', () => {
+  const ASKBACK_SMTP_URL = 'smtp://ann:se%cret@mail.test?tls=maybe&connections=0&speed=9';
+  const complaints = complaintsOf({ ASKBACK_SMTP_URL, PORT: 'x' });
+  assert.deepEqual(complaints, [
+    'PORT: must be a whole number',
+    'ASKBACK_SMTP_URL: tls must be required, opportunistic or none',
+    'ASKBACK_SMTP_URL: has a user or password that is not percent-encoded',
+    'ASKBACK_SMTP_URL: connections must be a whole number from 1 to 100',
+    'ASKBACK_SMTP_URL: has an unknown setting speed',
+  ]);
+});
+
+test('a DKIM key that cannot sign is told by its name', () => {
+  const dkim = { ASKBACK_DKIM_DOMAIN: 'acme.test', ASKBACK_DKIM_SELECTOR: 's1' };
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const ed25519 = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  for (const [key, complaint] of [
+    ['nonsense', /^ASKBACK_DKIM_KEY: the DKIM key is not a private key in PEM form$/],
+    [ed25519, /^ASKBACK_DKIM_KEY: the DKIM key is ed25519; it must be RSA/],
+  ] as const) {
+    const [told, ...others] = complaintsOf({ ...dkim, ASKBACK_DKIM_KEY: key });
+    assert.match(told ?? '', complaint);
+    assert.deepEqual(others, []);
+  }
+});
+
+for (const range of [
+  '300.0.0.0/8',
+  '10.0.0.0/33',
+  '10.0.0.0',
+  'fd00::/129',
+  '1:2/64',
+  'everything',
+]) {
+  test(`${range} is no range of addresses`, () => {
+    assert.deepEqual(complaintsOf({ ASKBACK_WEBHOOK_ALLOW: `127.0.0.0/8, ${range}` }), [
+      'ASKBACK_WEBHOOK_ALLOW: must be a list of CIDR ranges such as 10.0.0.0/8',
+    ]);
+  });
+}
+
+for (const name of ['bounces', 'bo unces.test', 'bounces.test\r\nX: y', '10.0.0.1']) {
+  test(`${JSON.stringify(name)} is no domain for bounces`, () => {
+    assert.deepEqual(complaintsOf({ ASKBACK_BOUNCE_DOMAIN: name }), [
+      'ASKBACK_BOUNCE_DOMAIN: must be a domain name',
+    ]);
+  });
+}
+
+function complaintsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(environment, noFile);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.complaints;
+  }
+}
+
+test('what metrics and traces are reached by is checked before anything listens or is shown', () => {
+  const complaints = complaintsOf({
+    ASKBACK_TRACE_URL: 'grafana.test/{trace_id}',
+    ASKBACK_METRICS_TOKEN: 'two words',
+    ASKBACK_METRICS_LISTEN: '127.0.0.1:65536',
+  });
+  assert.deepEqual(complaints, [
+    'ASKBACK_TRACE_URL: must be an address that begins with http:// or https://',
+    'ASKBACK_METRICS_TOKEN: must be one word of visible ASCII letters',
+    'ASKBACK_METRICS_LISTEN: its port must be at most 65535',
+  ]);
+});

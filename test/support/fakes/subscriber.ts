@@ -1,0 +1,52 @@
+import type { Secrets } from '../../../src/lib/crypto/secrets.ts';
+import type { Answer, Outbound } from '../../../src/webhooks/deliver.ts';
+import { spellSecret } from '../../../src/webhooks/sign.ts';
+
+export const testSecret = spellSecret(new Uint8Array(32).fill(5));
+
+/** Every webhook of a test has the same secret; what is sealed is not the matter of these tests. */
+export const plainSecrets: Secrets = {
+  keyId: Buffer.alloc(4),
+  seal: (_, secret) => Buffer.from(secret),
+  open: () => testSecret,
+};
+
+type Post = { url: string; headers: Record<string, string>; body: string };
+
+/** A subscriber that answers as it is told, in order, and then for ever with the last. */
+export function subscriber(...statuses: (number | null)[]) {
+  const posts: Post[] = [];
+  const outbound: Outbound = {
+    post: async (url, { headers, body }) => {
+      const status = statuses[Math.min(posts.length, statuses.length - 1)] ?? null;
+      posts.push({ url, headers, body });
+      return answerOf(status);
+    },
+  };
+  return { posts, outbound };
+}
+
+export const answerOf = (statusCode: number | null): Answer => ({
+  statusCode,
+  body: statusCode === null ? '' : 'hello',
+  error: statusCode === null ? 'no answer' : null,
+  errorKind: statusCode === null ? 'timeout' : null,
+  durationMs: 1,
+});
+
+/** A subscriber that hangs until it is let go. */
+export function hangingSubscriber() {
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  const outbound: Outbound = {
+    post: () =>
+      new Promise((resolve) => {
+        waiting.push(() => resolve(answerOf(200)));
+        most = Math.max(most, waiting.length);
+      }),
+  };
+  const letGo = () => {
+    for (const go of waiting.splice(0)) go();
+  };
+  return { outbound, letGo, hanging: () => waiting.length, mostAtOnce: () => most };
+}

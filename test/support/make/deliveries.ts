@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { type Db, one } from '../../../src/lib/db/db.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import type { Outbound } from '../../../src/webhooks/deliver.ts';
+import type { Lane } from '../../../src/webhooks/delivery.queries.ts';
+import { emit } from '../../../src/webhooks/emit.ts';
+import { createLanes } from '../../../src/webhooks/worker.ts';
+import { plainSecrets } from '../fakes/subscriber.ts';
+import { makeOrganization, makeWebhook } from './rows.ts';
+
+/** A worker pool that counts as alive as long as its row is there. */
+export async function makePool(db: Db) {
+  const pool_id = `pool-${randomUUID()}`;
+  await db`insert into worker_pools ${db({ pool_id, lock_key: Math.floor(Math.random() * 1e9) })}`;
+  return pool_id;
+}
+
+export const lanesOf = (db: Db, outbound: Outbound, claimer: string) =>
+  createLanes({
+    db,
+    log: createLog({ level: 'silent' }),
+    outbound,
+    secrets: plainSecrets,
+    settings: { serviceName: 'Service' },
+    pump: () => {},
+    claimer: () => claimer,
+  });
+
+const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+
+/** A webhook of an organization of its own with some deliveries due. */
+export async function makeBacklog(db: Db, events: number): Promise<Lane> {
+  const org_id = await makeOrganization(db);
+  const webhook_id = await makeWebhook(db, org_id);
+  await emit(db, { orgId: org_id, events: Array.from({ length: events }, () => event) });
+  return { org_id, webhook_id };
+}
+
+export async function countDeliveries(db: Db, lane: Lane, status: string): Promise<number> {
+  return one(
+    await db<{ count: number }[]>`
+      select count(*)::int as count from deliveries
+      where webhook_id = ${lane.webhook_id} and status = ${status}`,
+  ).count;
+}

@@ -1,0 +1,57 @@
+import type { Db } from '../../../src/lib/db/db.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { redact } from '../../../src/lib/redact/redact.ts';
+import { recordAnswer } from '../../../src/responses/record.ts';
+import type { Analyst } from '../../../src/summaries/analyst.ts';
+import { analyze } from '../../../src/summaries/analyze.ts';
+import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
+import { makeOrganization, makeSurvey, makeWebhook } from './rows.ts';
+
+/** One for all tests of a file: each loads a language model. */
+const builtin = createBuiltinAnalyst();
+
+/** What jobs that read comments need. */
+export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
+  ...{ db, analyst, redact },
+  log: createLog({ level: 'silent' }),
+  pump: () => {},
+});
+
+/** An organization with a survey and a webhook, that reads comments unless told otherwise. */
+export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
+  const settings = { name: 'Acme', time_zone: 'UTC', ai_enabled: true, ...over };
+  const id = await makeOrganization(db, settings);
+  const survey = await makeSurvey(db, id);
+  const webhook = await makeWebhook(db, id);
+  const answer = async (score: number, comment: string | null, at: string) => {
+    const recorded = await recordAnswer(
+      { db, pump: () => {} },
+      {
+        ...{ orgId: id, surveyId: survey, surveyType: 'nps', contact: null, score, comment },
+        ...{ excerpt: null, heldReason: null, traceparent: null, at: new Date(at) },
+      },
+    );
+    return recorded!.id;
+  };
+  return {
+    organization: { id, ...settings },
+    ...{ id, survey, webhook, answer },
+    jobs: (task: string) => db<{ payload: { response_id: string; tries: number } }[]>`
+      select payload from outbox where task = ${task} and payload ->> 'org_id' = ${id} order by id`,
+    told: () => db<{ body: string }[]>`
+      select body from deliveries where webhook_id = ${webhook} and event = 'summary.generated'`,
+    analyses: () => db<
+      { sentiment: string; themes: string[]; summary: string; provider: string }[]
+    >`
+      select sentiment, themes, churn_risk, summary, provider
+      from analyses
+      where org_id = ${id}
+      order by analyzed_at`,
+    /** An answer, and what became of its comment. */
+    async analyzed(score: number, comment: string, at: string, analyst?: Analyst) {
+      const response_id = await answer(score, comment, at);
+      await analyze(readingTools(db, analyst), { org_id: id, response_id, tries: 0 });
+      return response_id;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Db } from '../../../src/lib/db/db.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { redact } from '../../../src/lib/redact/redact.ts';
+import { createMailbox } from '../../../src/mailbox/mailbox.ts';
+import { createMailer } from '../../../src/sends/mailer.ts';
+import { createMailing } from '../../../src/sends/mailing.ts';
+import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
+import type { TaskTools } from '../../../src/tasks.ts';
+import { createLanes } from '../../../src/webhooks/worker.ts';
+import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
+
+/** What jobs need, with mail into the mailbox and subscribers that accept everything. */
+export function taskTools(db: Db): TaskTools {
+  const log = createLog({ level: 'silent' });
+  const publicUrl = 'https://askback.test';
+  const pump = () => {};
+  const waiting = { tell: async () => {} };
+  const transport = createMailbox(db);
+  const mailer = createMailer({
+    ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
+  });
+  return {
+    ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
+    analyst: createBuiltinAnalyst(),
+    mailing: createMailing({ db, log, mailer, waiting, settings: { sendDeadlineSeconds: 60 } }),
+    lanes: createLanes({
+      ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
+      outbound: subscriber(200).outbound,
+      claimer: () => 'test',
+    }),
+  };
+}

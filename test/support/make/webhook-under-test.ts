@@ -1,0 +1,93 @@
+import type { WriteKey } from '../../../src/keys/authenticate.ts';
+import type { Db } from '../../../src/lib/db/db.ts';
+import type { Outbound } from '../../../src/webhooks/deliver.ts';
+import { emit } from '../../../src/webhooks/emit.ts';
+import { changeWebhook, renewSecret } from '../../../src/webhooks/manage.ts';
+import { deleteWebhook } from '../../../src/webhooks/queries.ts';
+import { replay } from '../../../src/webhooks/replay.ts';
+import type { Operation } from '../../webhooks/model.ts';
+import { answerOf, plainSecrets } from '../fakes/subscriber.ts';
+import { lanesOf, makePool } from './deliveries.ts';
+import { makeOrganization, makeWebhook } from './rows.ts';
+
+type Held = { message: number; signatures: number; answer: (status: number) => void };
+
+/** One webhook on Postgres with two processes that deliver, and a subscriber that answers when it is told. */
+export async function startReal(db: Db) {
+  const org_id = await makeOrganization(db);
+  const id = await makeWebhook(db, org_id);
+  const key = { id: org_id, org_id, permission: 'write' } as WriteKey;
+  const tools = { db, pump: () => {}, secrets: plainSecrets, judgeTarget: async () => null };
+  const held = new Set<Held>();
+  const outbound: Outbound = {
+    post: (_, { headers, body }) =>
+      new Promise((resolve) => {
+        const signatures = headers['webhook-signature']?.split(' ').length ?? 0;
+        const message: number = JSON.parse(body).message;
+        const entry = {
+          message,
+          signatures,
+          answer: (status: number) => {
+            held.delete(entry);
+            resolve(answerOf(status));
+          },
+        };
+        held.add(entry);
+      }),
+  };
+  const pools = [await makePool(db), await makePool(db)];
+  const processes = pools.map((pool) => lanesOf(db, outbound, pool));
+  const lane = { org_id, webhook_id: id };
+
+  /** A webhook that is gone, or off, refuses: that is part of what the model says. */
+  async function run(operation: Operation): Promise<unknown> {
+    switch (operation.do) {
+      case 'emit': {
+        const body = JSON.stringify({ message: operation.message });
+        return emit(db, { orgId: org_id, events: [{ type: 'response.received', body }] });
+      }
+      case 'answer': {
+        const post = [...held].find(({ message }) => message === operation.message);
+        return post?.answer(operation.good ? 200 : 500);
+      }
+      case 'retries due':
+        return await db`
+          update deliveries set next_attempt_at = now()
+          where webhook_id = ${id} and status = 'pending' and claimed_by is null`;
+      case 'replay':
+        return replay(tools, key, { webhookId: id, since: new Date(0) });
+      case 'rotate':
+        return renewSecret(tools, key, id);
+      case 'delete':
+        return deleteWebhook(db, org_id, id);
+      case 'wake':
+        return Promise.all(processes.map((each) => each.wake(lane)));
+      default:
+        return changeWebhook(tools, key, id, { active: operation.do === 'reactivate' });
+    }
+  }
+
+  async function state() {
+    const [webhook] = await db`
+      select active, failure_count as failures, previous_secret is not null as rotated,
+             (select count(*)::int from outbox where task = 'webhooks.tell_deactivation'
+                and payload ->> 'webhook_id' = ${id}) as "switchedOff",
+             array(select (d.body::json ->> 'message') || ' ' || d.status || ' ' || d.attempts || ' '
+                          || (select count(*) from delivery_attempts a
+                              where a.org_id = d.org_id and a.delivery_id = d.id)
+                   from deliveries d where d.webhook_id = w.id) as deliveries
+      from webhooks w where id = ${id}`;
+    const posts = [...held].map(({ message, signatures }) => `${message} ${signatures}`);
+    const shown = webhook && { ...webhook, deliveries: [...webhook['deliveries']].sort() };
+    return { webhook: shown ?? null, held: posts.sort() };
+  }
+
+  async function end() {
+    const stopped = Promise.all(processes.map((each) => each.stop()));
+    for (const post of held) post.answer(200);
+    await stopped;
+    await db`delete from organizations where id = ${org_id}`;
+  }
+
+  return { run, state, end };
+}

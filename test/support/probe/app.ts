@@ -1,0 +1,45 @@
+import { type AppTools, createApp } from '../../../src/app.ts';
+import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+import type { Db } from '../../../src/lib/db/db.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { judgeTarget } from '../../../src/lib/outbound/targets.ts';
+import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
+import { keptAddress } from '../../../src/lib/smtp/address.ts';
+import { subscriber } from '../fakes/subscriber.ts';
+import { testSettings } from '../make/settings.ts';
+import { conforms } from './conforms.ts';
+
+/**
+ * The whole web application on a test's database, called without a port. Every answer of its API is
+ * compared with the document: one that is not described there fails the test that asked for it.
+ */
+export function testApp(db: Db, over: Partial<AppTools> = {}) {
+  const app = bareApp(db, over);
+  const { fetch } = app;
+  app.fetch = async (request, ...rest) => {
+    const answer = await fetch(request, ...rest);
+    await conforms(request, answer);
+    return answer;
+  };
+  return app;
+}
+
+/** The same without that, for tests that add places of their own to it. */
+export function bareApp(db: Db, over: Partial<AppTools> = {}) {
+  return createApp({
+    db,
+    log: createLog({ level: 'silent' }),
+    settings: testSettings,
+    pump: () => {},
+    checks: {},
+    publicUrl: 'https://askback.test',
+    outbound: subscriber(200).outbound,
+    judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
+    secrets: createSecrets([Buffer.alloc(32, 1)]),
+    waiting: { watch: () => ({ told: () => 0, until: async () => {}, end: () => {} }) },
+    mailbox: true,
+    addressOf: keptAddress,
+    excerpt: redactedExcerpt,
+    ...over,
+  });
+}

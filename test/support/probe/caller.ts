@@ -1,0 +1,23 @@
+import type { createApp } from '../../../src/app.ts';
+import type { Sql } from '../../../src/lib/db/db.ts';
+import { makeClient } from '../make/rows.ts';
+
+type App = ReturnType<typeof createApp>;
+type Told = { status: number; body: Record<string, unknown> };
+
+/** An organization that asks with its write key, or as it is told. */
+export async function makeCaller(sql: Sql, app: App) {
+  const { id, read, write } = await makeClient(sql);
+
+  async function call(method: string, path: string, given: Given = {}): Promise<Told> {
+    const body = given.body === undefined ? null : JSON.stringify(given.body);
+    const headers = { ...write, ...given.headers };
+    const answer = await app.request(`/api/webhooks${path}`, { method, headers, body });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
+  }
+
+  return { id, read, write, call };
+}
+
+type Given = { body?: unknown; headers?: Record<string, string> };

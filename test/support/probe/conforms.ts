@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { apiDocument } from '../../../src/api.ts';
+import type { Schema } from '../../../src/lib/openapi/json-schema.ts';
+import type { Described } from '../../../src/lib/openapi/openapi.ts';
+import { testSettings } from '../make/settings.ts';
+
+const document = apiDocument(testSettings);
+const described = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+const ajv = new Ajv2020({ strict: true, allErrors: true });
+addFormats.default(ajv);
+for (const [name, schema] of Object.entries(document.components.schemas)) {
+  ajv.addSchema(closed(schema) as object, `#/components/schemas/${name}`);
+}
+
+/**
+ * Every answer of the API must be one that the document describes: its status, the form of its body, and no
+ * field beside those described. What is sent to no described operation must be refused in the usual form.
+ */
+export async function conforms(request: Request, answer: Response) {
+  const { pathname } = new URL(request.url);
+  if (!/^\/api(\/|$)/.test(pathname) || !described.has(request.method)) return;
+  const place = `${request.method} ${pathname} -> ${answer.status}`;
+  const operation = operationOf(request.method, pathname);
+  const expected = operation ? operation.responses[answer.status] : refusal(answer.status);
+  assert.ok(expected, `${place} is not in the document`);
+
+  const text = await answer.clone().text();
+  const schema = expected.content?.['application/json'].schema;
+  if (!schema) return assert.equal(text, '', `${place} has a body, and the document says none`);
+  assert.match(
+    answer.headers.get('Content-Type') ?? '',
+    /^application\/json/,
+    `${place} is not JSON`,
+  );
+  const validate = validatorOf(schema);
+  const valid = validate(JSON.parse(text));
+  assert.ok(valid, `${place} is not as described: ${ajv.errorsText(validate.errors)}\n${text}`);
+}
+
+function operationOf(method: string, path: string): Described | undefined {
+  const candidates = Object.keys(document.paths).filter((template) => matches(template, path));
+  const exact = candidates.find((template) => template === path) ?? candidates[0];
+  return exact ? document.paths[exact]?.[method.toLowerCase()] : undefined;
+}
+
+const matches = (template: string, path: string) =>
+  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+
+/** What a request may get that meant no operation: it is always the usual body. */
+function refusal(status: number): Described['responses'][string] | undefined {
+  if (![400, 401, 404, 405, 409, 413, 422, 429, 500, 503].includes(status)) return undefined;
+  const schema = { $ref: '#/components/schemas/Error' };
+  return { description: '', content: { 'application/json': { schema } } };
+}
+
+const validators = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
+
+function validatorOf(schema: Schema) {
+  const known = validators.get(schema) ?? ajv.compile(closed(schema) as object);
+  validators.set(schema, known);
+  return known;
+}
+
+/** The schema with every object closed: a client must ignore unknown fields, we must describe them. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.entries(schema).map(([name, part]) => [name, closed(part)] as const);
+  const shut =
+    'type' in schema &&
+    schema.type === 'object' &&
+    'properties' in schema &&
+    !('additionalProperties' in schema);
+  return { ...Object.fromEntries(parts), ...(shut && { additionalProperties: false }) };
+}

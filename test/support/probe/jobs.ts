@@ -1,0 +1,92 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import type { Db } from '../../../src/lib/db/db.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { enqueue, type NewJob } from '../../../src/lib/queue/outbox.ts';
+import { type JobsOptions, startJobs } from '../../../src/lib/queue/start.ts';
+import type { JobRun, Task } from '../../../src/lib/queue/task.ts';
+
+/** The jobs of one process, stopped when the test ends. */
+export async function workOn(
+  t: TestContext,
+  options: Pick<JobsOptions, 'url' | 'db' | 'tasks'> & Partial<JobsOptions>,
+) {
+  const jobs = await startJobs({ log: createLog({ level: 'silent' }), ...options });
+  t.after(() => jobs.stop());
+  return jobs;
+}
+
+const patienceMs = 20_000;
+
+type Run = { payload: Record<string, unknown>; job: JobRun; at: number };
+
+/** A task that tells what it ran, and does what a test asks of it meanwhile. */
+export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
+  const runs: Run[] = [];
+  const waiting: { id: string; count: number; resolve: (run: Run) => void }[] = [];
+  const of = (id: string) => runs.filter(({ payload }) => payload['webhook_id'] === id);
+
+  const task: Task = async (payload, job) => {
+    const run = { payload: payload as Run['payload'], job, at: Date.now() };
+    runs.push(run);
+    for (const { id, count, resolve } of waiting) {
+      if (of(id).length >= count) resolve(of(id)[count - 1]!);
+    }
+    await meanwhile(run);
+  };
+  return {
+    task,
+    of,
+    /** Resolves when the job starts for the nth time. */
+    start(id: string, count = 1): Promise<Run> {
+      const { promise, resolve, reject } = Promise.withResolvers<Run>();
+      setTimeout(() => reject(new Error(`job ${id} was not started`)), patienceMs).unref();
+      waiting.push({ id, count, resolve });
+      const already = of(id)[count - 1];
+      if (already) resolve(already);
+      return promise;
+    },
+  };
+}
+
+/** A job with a name of its own, so that a test can tell it from others in the queue. */
+export async function enqueueDelivery(
+  db: Db,
+  over: Omit<Extract<NewJob, { task: 'webhooks.deliver' }>, 'task' | 'payload'> = {},
+) {
+  const id = randomUUID();
+  const payload = { org_id: randomUUID(), webhook_id: id };
+  await enqueue(db, [{ task: 'webhooks.deliver', payload, ...over }]);
+  return id;
+}
+
+export type Worker = { started: (id: string) => Promise<void>; kill: () => Promise<void> };
+
+/** Another process that works on the same queue and never finishes what it starts. */
+export async function workerProcess(t: TestContext, url: string, cwd = '.'): Promise<Worker> {
+  const script = new URL('../processes/worker-process.ts', import.meta.url);
+  const child = fork(script, [url], { execArgv: [], cwd });
+  t.after(() => child.kill('SIGKILL'));
+  const started = new Set<string>();
+  child.on('message', (id: string) => started.add(id));
+  await message(child, () => started.has('ready'));
+
+  return {
+    started: (id) => message(child, () => started.has(id)),
+    async kill() {
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+async function message(child: ChildProcess, seen: () => boolean) {
+  const exit = once(child, 'exit');
+  while (!seen()) {
+    const event = await Promise.race([once(child, 'message'), exit.then(() => 'exit')]);
+    if (event === 'exit') throw new Error('the worker process ended');
+  }
+}

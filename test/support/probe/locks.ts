@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { one, type Sql } from '../../../src/lib/db/db.ts';
+
+/** Resolves once somebody in this database waits for a lock, so that a test can force an interleaving. */
+export async function someoneWaits(sql: Sql) {
+  for (let tries = 0; tries < 1000; tries++) {
+    const { waiting } = one(
+      await sql<{ waiting: number }[]>`
+        select count(*)::int as waiting
+        from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (waiting > 0) return;
+    await sleep(10);
+  }
+  throw new Error('nobody came to wait for a lock');
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import type { Sql } from '../../../src/lib/db/db.ts';
+
+/** Compares every kept total with what the rows themselves come to. */
+export async function assertTalliesHold(sql: Sql) {
+  const [kept, counted] = [await keptTallies(sql), await countRows(sql)];
+  assert.deepEqual(kept, counted);
+}
+
+type Row = Record<string, unknown>;
+const plain = (rows: readonly Row[]) => rows.map((row) => ({ ...row }));
+
+async function keptTallies(sql: Sql) {
+  return plain(
+    await sql<Row[]>`
+    select 'survey' as of, survey_id::text as id, null::text as day,
+           sum(promoters)::int as promoters, sum(passives)::int as passives,
+           sum(detractors)::int as detractors, sum(score_sum)::int as score_sum,
+           sum(contacts)::int as contacts, sum(sent)::int as sent, sum(responded)::int as responded
+    from survey_tallies
+    group by survey_id
+    having (sum(promoters), sum(passives), sum(detractors), sum(contacts)) <> (0, 0, 0, 0)
+    union all
+    select 'survey', survey_id::text, day::text, sum(promoters)::int, sum(passives)::int, sum(detractors)::int,
+           sum(score_sum)::int, sum(contacts)::int, null, null
+    from day_tallies
+    group by survey_id, day
+    having (sum(promoters), sum(passives), sum(detractors), sum(contacts)) <> (0, 0, 0, 0)
+    union all
+    select 'organization', org_id::text, day::text, sum(promoters)::int, sum(passives)::int, sum(detractors)::int,
+           null, sum(contacts)::int, null, null
+    from organization_day_tallies
+    group by org_id, day
+    having (sum(promoters), sum(passives), sum(detractors), sum(contacts)) <> (0, 0, 0, 0)
+    order by 1, 2, 3`,
+  );
+}
+
+async function countRows(sql: Sql) {
+  return plain(
+    await sql<Row[]>`
+    with counted as (
+      select org_id, survey_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+             (category = 'promoter')::int as promoter, (category = 'passive')::int as passive,
+             (category = 'detractor')::int as detractor, score, 0 as contact, 0 as sent, 0 as responded
+      from responses
+      where held_reason is null
+      union all
+      select org_id, survey_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD'), 0, 0, 0, 0, 1,
+             (sent_at is not null)::int, (responded_at is not null)::int
+      from contacts
+    )
+    select case when grouping(survey_id) = 0 then 'survey' else 'organization' end as of,
+           coalesce(survey_id, org_id)::text as id, day,
+           sum(promoter)::int as promoters, sum(passive)::int as passives,
+           sum(detractor)::int as detractors,
+           case when grouping(survey_id) = 0 then sum(score)::int end as score_sum,
+           sum(contact)::int as contacts,
+           case when grouping(day) = 1 then sum(sent)::int end as sent,
+           case when grouping(day) = 1 then sum(responded)::int end as responded
+    from counted
+    group by grouping sets ((survey_id), (survey_id, day), (org_id, day))
+    order by 1, 2, 3`,
+  );
+}

@@ -1,8 +1,0 @@
-import { watchProcess } from '../../src/platform/metrics/process.ts';
-
-/** What a process tells of itself once it has given up its files; run with Node's permission model on. */
-const families = watchProcess();
-process.permission.drop('fs.read');
-for (const { name, samples } of await families()) {
-  if (name.startsWith('process_')) console.log(name, samples[0]?.value);
-}

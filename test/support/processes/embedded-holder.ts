@@ -1,0 +1,24 @@
+import { startEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
+
+/** A process that serves from a data folder: prints the address, or the sentence that refuses it. */
+try {
+  const embedded = await startEmbedded({
+    dataDir: process.argv[2]!,
+    say: () => {},
+    durable: false,
+    keepRoot: process.argv[3] !== 'become',
+  });
+  embedded.onExit((sentence) => {
+    console.log(`exit ${sentence}`);
+    process.exit(1);
+  });
+  process.once('SIGTERM', async () => {
+    await embedded.stop();
+    process.exit(0);
+  });
+  setInterval(() => {}, 60_000);
+  console.log(`ready ${embedded.url} ${process.getuid?.()}`);
+} catch (error) {
+  console.log(`refused ${(error as Error).message}`);
+  process.exitCode = 1;
+}

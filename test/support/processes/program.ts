@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+type Environment = Readonly<Record<string, string>>;
+
+export const secretKey = Buffer.alloc(32, 7).toString('base64');
+const ownEntry = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+
+/** The program that begins in this file: this one, or another version of it. */
+export const programAt = (entry: string) => ({
+  /** Runs the real command line to its end. It sees this environment and nothing of the test's own. */
+  askback: (
+    words: readonly string[],
+    environment: Environment = {},
+    sockets: readonly number[] = [],
+  ) => runToItsEnd(start(entry, words, { environment, sockets })),
+  /**
+   * Starts the real service; it is killed with the test file if it did not end before. The sockets are
+   * passed to it as a service manager does.
+   */
+  startService: (
+    environment: Environment,
+    words: readonly string[] = ['serve'],
+    sockets: readonly number[] = [],
+  ) => attend(start(entry, words, { environment, sockets })),
+});
+
+export const { askback, startService } = programAt(ownEntry);
+
+async function runToItsEnd(child: ChildProcess) {
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
+}
+
+function attend(child: ChildProcess) {
+  after(() => child.kill('SIGKILL'));
+  const [stdout, stderr] = [follow(child.stdout!), follow(child.stderr!)];
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  return {
+    child,
+    stderr,
+    exited,
+    /** The one line that says where it listens. */
+    ready: () => stdout.next(/./),
+    async stop() {
+      child.kill('SIGTERM');
+      return await exited;
+    },
+  };
+}
+
+export const addressIn = (line: string) => /http:\S+/.exec(line)![0];
+
+type Given = { environment: Environment; sockets: readonly number[] };
+
+function start(
+  entry: string,
+  words: readonly string[],
+  { environment, sockets }: Given,
+): ChildProcess {
+  const program = [process.execPath, '--import', 'tsx', entry, ...words];
+  const [file, ...rest] = sockets.length > 0 ? [...knowingItsNumber, ...program] : program;
+  const passed = sockets.length > 0 ? { LISTEN_FDS: `${sockets.length}` } : {};
+  return spawn(file!, rest, {
+    env: { PATH: process.env['PATH'] ?? '', ...passed, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', ...sockets],
+  });
+}
+
+/** Whoever becomes a process under a number that it cannot know before tells it to itself. */
+export const knowingItsNumber = [
+  'sh',
+  '-c',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
+  'export LISTEN_PID=${LISTEN_PID:-$$}; exec "$@"',
+  'sh',
+];
+
+/** The lines of a stream: all so far, and the first one, come or to come, that matches. */
+function follow(stream: NodeJS.ReadableStream) {
+  const lines: string[] = [];
+  const waiting: {
+    pattern: RegExp;
+    resolve: (line: string) => void;
+    reject: (e: Error) => void;
+  }[] = [];
+  createInterface({ input: stream })
+    .on('line', (line) => {
+      lines.push(line);
+      for (const { pattern, resolve } of waiting) if (pattern.test(line)) resolve(line);
+    })
+    .on('close', () => {
+      for (const { pattern, reject } of waiting)
+        reject(new Error(`${pattern} never came:\n${lines.join('\n')}`));
+    });
+  return {
+    lines,
+    next(pattern: RegExp): Promise<string> {
+      const found = lines.find((line) => pattern.test(line));
+      if (found !== undefined) return Promise.resolve(found);
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      waiting.push({ pattern, resolve, reject });
+      return promise;
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { one } from '../../src/lib/db/db.ts';
+import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+/** A mail that was sent, and what its organization says when a message is handed in. */
+async function sentMail() {
+  const client = await makeClient(db);
+  const survey_id = await makeSurvey(db, client.id);
+  const email = `bob-${randomUUID().slice(0, 8)}@people.test`;
+  const of = { org_id: client.id, survey_id };
+  const contact = await makeContact(db, of, { email, status: 'sent', sent_at: new Date() });
+  const send = { ...of, contact_id: contact, email, request_id: randomUUID(), status: 'sent' };
+  const { id } = one(
+    await db<{ id: string }[]>`
+      insert into sends ${db({ ...send, month: '2026-03-01' })} returning id`,
+  );
+  const fill = (text: string) => text.replaceAll('{SEND}', id).replaceAll('{EMAIL}', email);
+  return {
+    client,
+    email,
+    id,
+    fill,
+    hand: (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+      app.request('/api/bounces', {
+        method: 'POST',
+        headers: { ...client.write, 'Content-Type': 'message/rfc822', ...headers },
+        body: typeof body === 'string' ? fill(body) : body,
+      }),
+    contact: async () =>
+      one(
+        await db<{ status: string; failure_reason: string | null }[]>`
+        select status, failure_reason from contacts where id = ${contact}`,
+      ),
+    kinds: async () =>
+      (await db<{ kind: string }[]>`select kind from suppressions where org_id = ${client.id}`).map(
+        ({ kind }) => kind,
+      ),
+  };
+}
+
+const report = (name: string) =>
+  readFileSync(`test/suppressions/reports/${name}.eml`, 'utf8').replaceAll('\n', '\r\n');
+
+const fates: [name: string, action: 'bounced' | 'unsubscribed' | 'none'][] = [
+  ['postfix-unknown', 'bounced'],
+  ['postfix-returned', 'bounced'],
+  ['postfix-vague-unknown', 'bounced'],
+  ['postfix-forwarded', 'bounced'],
+  ['exchange-unknown', 'bounced'],
+  ['gmail-unknown', 'bounced'],
+  ['qmail-unknown', 'bounced'],
+  ['postfix-delayed', 'none'],
+  ['postfix-delivered', 'none'],
+  ['postfix-full', 'none'],
+  ['postfix-spam', 'none'],
+  ['exchange-refused', 'none'],
+  ['vacation', 'none'],
+  ['complaint', 'unsubscribed'],
+  ['complaint-withdrawn', 'none'],
+];
+
+for (const [name, action] of fates) {
+  for (const lineEnd of ['\r\n', '\n']) {
+    test(`${name} with ${JSON.stringify(lineEnd)}: ${action}`, async () => {
+      const mail = await sentMail();
+      const answer = await mail.hand(report(name).replaceAll('\r\n', lineEnd));
+      assert.deepEqual(await answer.json(), { data: { matched: true, action } });
+      assert.deepEqual(await mail.kinds(), action === 'none' ? [] : [action]);
+      assert.equal((await mail.contact()).status, action === 'none' ? 'sent' : action);
+    });
+  }
+}
+
+test('a bounced contact shows what the server said', async () => {
+  const mail = await sentMail();
+  await mail.hand(report('exchange-unknown'));
+  assert.match(
+    (await mail.contact()).failure_reason ?? '',
+    /^5\.1\.10 550 5\.1\.10 RESOLVER\.ADR\.RecipientNotFound; Recipient bob-/,
+  );
+});
+
+test('a report handed in twice is as handed in once', async () => {
+  const mail = await sentMail();
+  await Promise.all([mail.hand(report('qmail-unknown')), mail.hand(report('qmail-unknown'))]);
+  assert.deepEqual(await mail.kinds(), ['bounced']);
+});
+
+test('a multipart body without headers of its own is taken with those of the request', async () => {
+  const mail = await sentMail();
+  const whole = mail.fill(report('exchange-unknown'));
+  const body = whole.slice(whole.indexOf('\r\n\r\n') + 4);
+  const type =
+    'multipart/report; report-type=delivery-status; boundary="d2a4c9a1-6b64-4a3c-9a5f-2f1d8a3a0c11"';
+  const answer = await mail.hand(body, { 'Content-Type': type });
+  assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
+});
+
+test('a report in another encoding than UTF-8 is read', async () => {
+  const mail = await sentMail();
+  const text = mail.fill(report('postfix-unknown')).replace("I'm sorry", 'Désolé');
+  const answer = await mail.hand(Buffer.from(text, 'latin1'));
+  assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
+});
+
+/** Nothing of it may act: each is a true report with something wrong about it. */
+const hostile: [what: string, make: (text: string, send: string) => string][] = [
+  ['is about a mail that nobody sent', (text, send) => text.replaceAll(send, randomUUID())],
+  [
+    'names the mail for another domain',
+    (text, send) =>
+      text.replaceAll('bounces.example', 'evil.test').replace(`<${send}@askback.test>`, '<x@y>'),
+  ],
+  [
+    'says it in its text only',
+    (text) =>
+      text.replace(
+        /^Content-Type: multipart\/report;[\s\S]*?\r\n(?!\s)/m,
+        'Content-Type: text/plain\r\n',
+      ),
+  ],
+  [
+    'says it in an attachment to an ordinary mail',
+    (text) => text.replace('multipart/report', 'multipart/mixed'),
+  ],
+  [
+    'has no recipient',
+    (text) => text.replace(/Final-Recipient:[\s\S]*?virtual mailbox table\r\n/, ''),
+  ],
+  [
+    'names other recipients, one of whom is well',
+    (text) =>
+      text
+        .replaceAll(/^(Final|Original)-Recipient:.*\r\n/gm, 'Final-Recipient: rfc822; a@b.test\r\n')
+        .replace(
+          'Remote-MTA',
+          'X-Nothing: here\r\n\r\nFinal-Recipient: rfc822; c@d.test\r\nAction: delivered\r\nStatus: 2.0.0\r\nRemote-MTA',
+        ),
+  ],
+  ['has a status that is none', (text) => text.replace('Status: 5.1.1', 'Status: five')],
+  ['is cut off before its status', (text) => text.slice(0, text.indexOf('Action: failed'))],
+  ['is empty', () => ''],
+  [
+    'is binary rubbish',
+    () => String.fromCharCode(...Array.from({ length: 5000 }, (_, n) => (n * 7919) % 256)),
+  ],
+  [
+    'nests without end',
+    (text) => {
+      const nest = (depth: number): string =>
+        depth === 0
+          ? text
+          : `Content-Type: multipart/mixed; boundary="b${depth}"\r\n\r\n--b${depth}\r\n${nest(depth - 1)}\r\n--b${depth}--`;
+      return nest(300);
+    },
+  ],
+  [
+    'has a hundred thousand headers',
+    (text) =>
+      `${'X-A: b\r\n'.repeat(100_000)}${text.replace('multipart/report', 'multipart/mixed')}`,
+  ],
+];
+for (const [what, make] of hostile) {
+  test(`a report that ${what} changes nothing`, async () => {
+    const mail = await sentMail();
+    const answer = await mail.hand(make(mail.fill(report('postfix-unknown')), mail.id));
+    const said = (await answer.json()) as { data: { action: string } };
+    assert.equal(answer.status, 200);
+    assert.equal(said.data.action, 'none');
+    assert.deepEqual(await mail.kinds(), []);
+    assert.equal((await mail.contact()).status, 'sent');
+  });
+}
+
+test('a report that names mails to two addresses is about neither', async () => {
+  const mail = await sentMail();
+  const [other] = await db<{ id: string }[]>`
+    insert into sends (org_id, survey_id, contact_id, email, request_id, status, month)
+    select org_id, survey_id, contact_id, 'eve@people.test', request_id, 'sent', month
+    from sends where id = ${mail.id} returning id`;
+  const text = report('postfix-unknown').replace(
+    '<{SEND}@askback.test>',
+    `<${other?.id}@askback.test>`,
+  );
+  assert.deepEqual(await (await mail.hand(text)).json(), {
+    data: { matched: false, action: 'none' },
+  });
+});
+
+test('the fields of a report may be long', async () => {
+  const mail = await sentMail();
+  const long = report('postfix-unknown').replace(
+    'User unknown in',
+    `User unknown ${'x '.repeat(100_000)}`,
+  );
+  assert.equal((await mail.hand(long)).status, 200);
+  assert.ok((await mail.contact()).failure_reason!.length <= 500);
+});
+
+test('a report about the mail of another organization is not matched', async () => {
+  const [mine, theirs] = [await sentMail(), await sentMail()];
+  const answer = await mine.hand(theirs.fill(report('gmail-unknown')));
+  assert.deepEqual(await answer.json(), { data: { matched: false, action: 'none' } });
+  assert.equal((await theirs.contact()).status, 'sent');
+});
+
+test('a read key hands nothing in, and a message above 1 MiB is too large', async () => {
+  const mail = await sentMail();
+  assert.equal((await mail.hand(report('vacation'), mail.client.read)).status, 403);
+  assert.equal((await mail.hand('x'.repeat(1024 * 1024 + 1))).status, 413);
+});
+
+test('who has unsubscribed before stays so', async () => {
+  const mail = await sentMail();
+  await mail.hand(report('complaint'));
+  await mail.hand(report('qmail-unknown'));
+  assert.equal((await mail.contact()).status, 'unsubscribed');
+  assert.deepEqual((await mail.kinds()).sort(), ['bounced', 'unsubscribed']);
+});

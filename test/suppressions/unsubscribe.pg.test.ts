@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { one } from '../../src/lib/db/db.ts';
+import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+/** An organization with one contact, and what the contact's link leads to. */
+async function subscriber(over: Record<string, unknown> = {}) {
+  const client = await makeClient(db, { name: 'Harbour & Pine' });
+  const survey_id = await makeSurvey(db, client.id);
+  const token = randomUUID();
+  const email = `Ann-${token}@people.test`;
+  const of = { org_id: client.id, survey_id };
+  const contact = await makeContact(db, of, { token, email, ...over });
+  const ask = (method: string, path = '', headers: Record<string, string> = {}, body?: string) =>
+    app.request(`/u/${token}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  return { client, of, contact, token, email, ask };
+}
+
+const json = { Accept: 'application/json' };
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+const kinds = async (orgId: string) =>
+  (
+    await db<{ email: string; kind: string }[]>`
+      select email, kind from suppressions where org_id = ${orgId} order by kind`
+  ).map(({ email, kind }) => [email, kind]);
+
+const statusOf = async (id: string) =>
+  one(await db<{ status: string }[]>`select status from contacts where id = ${id}`).status;
+
+test('opening an unsubscribe link asks, and changes nothing', async () => {
+  const { ask, client, contact, email } = await subscriber();
+  const before = await db`select * from contacts where id = ${contact}`;
+  for (const method of ['GET', 'HEAD'] as const) {
+    for (const path of ['', '/undo']) assert.equal((await ask(method, path)).status, 200);
+  }
+  const html = await (await ask('GET')).text();
+  assert.ok(html.includes(email) && html.includes('Harbour &amp; Pine'), html);
+  assert.deepEqual(await kinds(client.id), []);
+  assert.deepEqual(await db`select * from contacts where id = ${contact}`, before);
+});
+
+test('its button unsubscribes the address from the whole organization', async () => {
+  const { ask, client, contact, email, of } = await subscriber();
+  const survey_id = await makeSurvey(db, client.id);
+  const other = await makeContact(
+    db,
+    { org_id: of.org_id, survey_id },
+    { email: email.toUpperCase() },
+  );
+  const answer = await ask('POST', '', form, '');
+  assert.equal(answer.status, 200);
+  assert.match(await answer.text(), /You are unsubscribed/);
+  assert.deepEqual(await kinds(client.id), [[email.toLowerCase(), 'unsubscribed']]);
+  assert.equal(await statusOf(contact), 'unsubscribed');
+  assert.equal(await statusOf(other), 'unsubscribed');
+});
+
+test('a one-click unsubscribe is answered 200 at once, without a redirect or a cookie', async () => {
+  const { ask, client } = await subscriber();
+  const answer = await ask('POST', '', form, 'List-Unsubscribe=One-Click');
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('Location'), null);
+  assert.equal(answer.headers.get('Set-Cookie'), null);
+  assert.equal((await kinds(client.id)).length, 1);
+});
+
+test('a one-click unsubscribe may come as multipart/form-data', async () => {
+  const { client, token } = await subscriber();
+  const body = new FormData();
+  body.set('List-Unsubscribe', 'One-Click');
+  const answer = await app.request(`/u/${token}`, { method: 'POST', body });
+  assert.equal(answer.status, 200);
+  assert.equal((await kinds(client.id)).length, 1);
+});
+
+test('unsubscribing twice is as unsubscribing once', async () => {
+  const { ask, client } = await subscriber();
+  await Promise.all([ask('POST'), ask('POST'), ask('POST')]);
+  assert.equal((await kinds(client.id)).length, 1);
+  assert.match(await (await ask('GET')).text(), /You are unsubscribed/);
+});
+
+test('it can be undone, and the contact stands where it stood', async () => {
+  const { ask, client, contact } = await subscriber({ status: 'sent', sent_at: new Date() });
+  await ask('POST');
+  const undone = await ask('POST', '/undo');
+  assert.match(await undone.text(), /You are subscribed again/);
+  assert.deepEqual(await kinds(client.id), []);
+  assert.equal(await statusOf(contact), 'sent');
+});
+
+test('undoing it does not revive a mailbox that does not exist', async () => {
+  const { ask, client, contact, email } = await subscriber();
+  await db`insert into suppressions ${db({ org_id: client.id, email: email.toLowerCase(), kind: 'bounced' })}`;
+  await ask('POST');
+  await ask('POST', '/undo');
+  assert.deepEqual(await kinds(client.id), [[email.toLowerCase(), 'bounced']]);
+  assert.equal(await statusOf(contact), 'bounced');
+});
+
+test('an undo of who never unsubscribed changes nothing', async () => {
+  const { ask, contact } = await subscriber({ status: 'bounced' });
+  assert.equal((await ask('POST', '/undo')).status, 200);
+  assert.equal(await statusOf(contact), 'bounced');
+});
+
+test('who has answered stays so', async () => {
+  const { ask, contact } = await subscriber({ status: 'responded', responded_at: new Date() });
+  await ask('POST');
+  assert.equal(await statusOf(contact), 'responded');
+});
+
+test('another organization may still mail the address', async () => {
+  const { ask, email } = await subscriber();
+  const other = await makeClient(db);
+  const survey_id = await makeSurvey(db, other.id);
+  const contact = await makeContact(db, { org_id: other.id, survey_id }, { email });
+  await ask('POST');
+  assert.deepEqual(await kinds(other.id), []);
+  assert.equal(await statusOf(contact), 'pending');
+});
+
+test('programs are answered in JSON', async () => {
+  const { ask, email } = await subscriber();
+  const said = async (method: string, path = '') => (await ask(method, path, json)).json();
+  assert.deepEqual(await said('GET'), { data: { email, unsubscribed: false } });
+  assert.deepEqual(await said('POST'), { data: { email, unsubscribed: true } });
+  assert.deepEqual(await said('POST', '/undo'), { data: { email, unsubscribed: false } });
+});
+
+test('a link of nobody is a page that says so, and 404', async () => {
+  const page = await app.request('/u/nobodys');
+  assert.equal(page.status, 404);
+  assert.match(page.headers.get('Content-Type') ?? '', /html/);
+  const program = await app.request('/u/nobodys', { method: 'POST', headers: json });
+  assert.equal(program.status, 404);
+  assert.equal(((await program.json()) as { code: string }).code, 'not_found');
+});
+
+test('the API lists who gets no mail, and lets one of them get it again', async () => {
+  const { ask, client, contact, email } = await subscriber();
+  await ask('POST');
+  const { list } = reader(app, client.read);
+  const { data, meta } = await list(`/api/v1/suppressions?email=${encodeURIComponent(email)}`);
+  const [found] = data as { id: string; created_at: string }[];
+  assert.deepEqual(data, [
+    { ...found, email: email.toLowerCase(), kind: 'unsubscribed', detail: null },
+  ]);
+  assert.deepEqual(meta, { page: 1, limit: 50, total: 1, next_cursor: null });
+
+  const lift = (headers: Record<string, string>) =>
+    app.request(`/api/v1/suppressions/${found?.id}`, { method: 'DELETE', headers });
+  assert.equal((await lift(client.read)).status, 403);
+  assert.equal((await lift((await makeClient(db)).write)).status, 404);
+  assert.equal(await statusOf(contact), 'unsubscribed');
+  assert.equal((await lift(client.write)).status, 204);
+  assert.equal((await lift(client.write)).status, 404);
+  assert.equal(await statusOf(contact), 'pending');
+});
+
+test('suppressions are the same list by page and by cursor', async () => {
+  const client = await makeClient(db);
+  const rows = Array.from({ length: 7 }, (_, n) => ({
+    org_id: client.id,
+    email: `p${n}@people.test`,
+    kind: n % 2 ? 'bounced' : 'unsubscribed',
+    created_at: new Date(1_700_000_000_000 + (n >> 1)),
+  }));
+  await db`insert into suppressions ${db(rows)}`;
+  const { list } = reader(app, client.read);
+  const byPage = await idsByPage(list, '/api/v1/suppressions?limit=3');
+  assert.equal(new Set(byPage).size, 7);
+  assert.deepEqual(await idsByCursor(list, '/api/v1/suppressions?limit=3'), byPage);
+  assert.equal((await list('/api/v1/suppressions?kind=bounced')).meta.total, 3);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import PostalMime from 'postal-mime';
+import { enqueue } from '../../src/lib/queue/outbox.ts';
+import { tasks } from '../../src/tasks.ts';
+import { tellDeactivation } from '../../src/webhooks/notify-deactivated.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { taskTools } from '../support/make/task-tools.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { workOn } from '../support/probe/jobs.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db, url } = await testDatabase();
+const off = {
+  active: false,
+  deactivated_at: new Date('2026-03-04T05:06:07Z'),
+  deactivated_reason: '3 deliveries in a row failed, the last with: status 503',
+};
+
+const mails = (to: string) => db<{ raw: Buffer }[]>`
+  select raw from mailbox_messages where rcpt_to = ${to}`;
+
+test('the contact address is told which webhook was switched off, when and why', async (t) => {
+  const org_id = await makeOrganization(db, { name: 'Bäcker', contact_email: 'ops@acme.test' });
+  const webhook_id = await makeWebhook(db, org_id, {
+    ...off,
+    url: 'https://hooks.test/?a=1&b=<2>',
+  });
+  const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
+
+  await enqueue(db, [{ task: 'webhooks.tell_deactivation', payload: { org_id, webhook_id } }]);
+  jobs.pump();
+
+  await until('the mail is there', async () => (await mails('ops@acme.test')).length === 1);
+  const [mail] = await mails('ops@acme.test');
+  const { subject, text, html, headers } = await PostalMime.parse(mail!.raw);
+  assert.equal(subject, 'A webhook of Bäcker was switched off');
+  for (const part of ['https://hooks.test/?a=1&b=<2>', '2026-03-04T05:06:07.000Z', 'status 503']) {
+    assert.ok(text?.includes(part), part);
+  }
+  assert.ok(!html?.includes('<2>'));
+  assert.ok(
+    headers.some(({ key, value }) => key === 'auto-submitted' && value === 'auto-generated'),
+  );
+});
+
+const silent: [why: string, organization: object, webhook: object][] = [
+  ['an organization without a contact address', { contact_email: null }, off],
+  ['a webhook that was switched on again', { contact_email: 'on@acme.test' }, {}],
+];
+for (const [why, organization, webhook] of silent) {
+  test(`${why} is told nothing`, async () => {
+    const before = (await db`select from mailbox_messages`).length;
+    const org_id = await makeOrganization(db, { ...organization });
+    const webhook_id = await makeWebhook(db, org_id, { ...webhook });
+    await tellDeactivation(taskTools(db), { org_id, webhook_id });
+    assert.equal((await db`select from mailbox_messages`).length, before);
+  });
+}

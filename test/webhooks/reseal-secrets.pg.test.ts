@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { rotateSecret } from '../../src/webhooks/queries.ts';
+import { resealSecrets } from '../../src/webhooks/reseal-secrets.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const [before, today] = [randomBytes(32), randomBytes(32)];
+const lines: string[] = [];
+const log = createLog({ level: 'info', to: { write: (line) => void lines.push(line) } });
+
+const [old, changing, current] = [
+  createSecrets([before]),
+  createSecrets([today, before]),
+  createSecrets([today]),
+];
+
+async function webhooks(count: number, seal = old) {
+  const orgId = await makeOrganization(db);
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const id = crypto.randomUUID();
+    await makeWebhook(db, orgId, { id, secret: seal.seal({ orgId, id }, `hush ${n}`) });
+    ids.push(id);
+  }
+  const stored = async (id: string) => {
+    const [row] = await db<{ secret: Buffer; previous_secret: Buffer | null }[]>`
+      select secret, previous_secret from webhooks where id = ${id}`;
+    return row!;
+  };
+  const opened = async (id: string, by = current) =>
+    by.open({ orgId, id }, (await stored(id)).secret);
+  return { orgId, ids, stored, opened };
+}
+
+test('what the key before has sealed opens with the key of today alone', async () => {
+  const { orgId, ids, stored, opened } = await webhooks(3);
+  const [first] = ids as [string];
+  await rotateSecret(db, orgId, first, old.seal({ orgId, id: first }, 'newer'));
+
+  await resealSecrets({ db, log, secrets: changing });
+
+  assert.equal(await opened(first), 'newer');
+  const { previous_secret } = await stored(first);
+  assert.equal(current.open({ orgId, id: first }, previous_secret!), 'hush 0');
+  assert.deepEqual([await opened(ids[1]!), await opened(ids[2]!)], ['hush 1', 'hush 2']);
+});
+
+test('what the key of today has sealed stays as it is', async () => {
+  const { ids, stored } = await webhooks(1, current);
+  const sealed = (await stored(ids[0]!)).secret;
+  await resealSecrets({ db, log, secrets: changing });
+  assert.deepEqual((await stored(ids[0]!)).secret, sealed);
+});
+
+test('what neither key has sealed is left, and said', async () => {
+  const { ids, opened } = await webhooks(1, createSecrets([before]));
+  lines.length = 0;
+  await resealSecrets({ db, log, secrets: current });
+  assert.match(lines.join(''), /"count":1,.*cannot be opened/);
+  assert.equal(await opened(ids[0]!, old), 'hush 0');
+});
+
+test('a previous secret that cannot be opened keeps the present one from nothing', async () => {
+  const { orgId, ids, opened, stored } = await webhooks(1, createSecrets([randomBytes(32)]));
+  const [id] = ids as [string];
+  await rotateSecret(db, orgId, id, old.seal({ orgId, id }, 'newer'));
+  const { previous_secret } = await stored(id);
+
+  await resealSecrets({ db, log, secrets: changing });
+
+  assert.equal(await opened(id), 'newer');
+  assert.deepEqual((await stored(id)).previous_secret, previous_secret);
+});

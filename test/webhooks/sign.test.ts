@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { deliveryHeaders } from '../../src/webhooks/headers.ts';
+import { spellSecret } from '../../src/webhooks/sign.ts';
+
+const [secret, previous] = [1, 2].map((byte) => spellSecret(new Uint8Array(32).fill(byte)));
+const body = '{"version":"1","name":"Zoë – 名前"}';
+
+const headers = (previousSecret: string | null) =>
+  deliveryHeaders('Acme', {
+    id: 'd-1',
+    messageId: 'm-1',
+    event: 'response.received',
+    body,
+    at: new Date(),
+    secret: secret!,
+    previousSecret,
+  });
+
+/** As a customer would write it. */
+function receive(raw: Buffer, signature: string, key: string): boolean {
+  const expected = createHmac('sha256', key).update(raw).digest('hex');
+  return (
+    signature.length === expected.length &&
+    timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
+  );
+}
+
+test('a receiver recomputes the signature over the raw bytes', () => {
+  const signature = headers(null)['X-Acme-Signature']!;
+  assert.match(signature, /^[0-9a-f]{64}$/);
+  assert.ok(receive(Buffer.from(body), signature, secret!));
+  assert.ok(!receive(Buffer.from(`${body} `), signature, secret!));
+  assert.ok(!receive(Buffer.from(body), signature, previous!));
+});
+
+/** Both made with openssl: `dgst -hmac` with the secret as text, and `-macopt hexkey:` with its bytes. */
+test('the signatures are those that another implementation makes', () => {
+  const sent = deliveryHeaders('Acme', {
+    id: 'd-1',
+    messageId: 'e902893a-9d22-3c7e-a7b8-d6e313b71d9f',
+    event: 'response.received',
+    body: '{"version":"1","comment":"größer ✓"}',
+    at: new Date('2026-01-02T03:04:05.678Z'),
+    secret: spellSecret(new Uint8Array(32).fill(7)),
+    previousSecret: null,
+  });
+  assert.equal(
+    sent['X-Acme-Signature'],
+    '706bf175fd26b8a5dc6230fc022b778cd28b598b5e02d7de3086574719a6197e',
+  );
+  assert.equal(sent['webhook-timestamp'], '1767323045');
+  assert.equal(sent['webhook-signature'], 'v1,x0KFzr0L8T4ramhlpL12GaZNg9rCIrHFx0A6B/UDa+k=');
+});
+
+test('the headers carry the service name, the event and the ids', () => {
+  const sent = headers(null);
+  assert.equal(sent['X-Acme-Event'], 'response.received');
+  assert.equal(sent['X-Acme-Delivery-Id'], 'd-1');
+  assert.equal(sent['webhook-id'], 'm-1');
+});
+
+test('the published library of Standard Webhooks accepts it', () => {
+  assert.deepEqual(new Webhook(secret!).verify(body, headers(null)), JSON.parse(body));
+});
+
+test('during a rotation it accepts it with the old secret and with the new', () => {
+  for (const key of [secret!, previous!]) new Webhook(key).verify(body, headers(previous!));
+  assert.throws(() => new Webhook(previous!).verify(body, headers(null)));
+});
