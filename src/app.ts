@@ -17,7 +17,7 @@ import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
 import { bounceRoutes, sendRoutes, suppressionRoutes } from './sends/routes.ts';
-import type { Waiting } from './sends/send-progress.ts';
+import type { SendProgress } from './sends/send-progress.ts';
 import { summaryRoutes } from './summaries/routes.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
 import { surveyRoutes } from './surveys/routes.ts';
@@ -47,7 +47,7 @@ export type AppTools = {
   outbound: Outbound;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
-  waiting: Pick<Waiting, 'watch'>;
+  waiting: Pick<SendProgress, 'watch'>;
   /** Whether mails land in the built-in mailbox, which then has pages. */
   mailbox: boolean;
   addressOf: (text: string) => string | undefined;

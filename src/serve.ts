@@ -6,12 +6,12 @@ import { requestsLimitMs } from './lib/http/drain.ts';
 import { listen, type Where } from './lib/http/listen.ts';
 import { sortPassedSockets } from './lib/http/passed-sockets.ts';
 import { createLog, type Log } from './lib/log/log.ts';
-import { createParts, type Parts } from './lib/process/lifecycle.ts';
+import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
 import type { Jobs } from './lib/queue/start.ts';
 import { prepareRedaction, redactedExcerpt } from './lib/redact/redact.ts';
-import { keptAddress } from './lib/smtp/address.ts';
+import { normalizeEmail } from './lib/smtp/address.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { writeLines } from './observations/log-lines.ts';
 import { startCounting } from './observations/metrics.ts';
@@ -34,7 +34,7 @@ export async function serve(tools: Tools, ready: (url: string) => void): Promise
   const log = createLog({ level: config.logLevel });
   const asked = tools.stopSignal();
   const manager = await reachServiceManager(config.manager, log);
-  const parts = createParts(log);
+  const parts = createLifecycle(log);
   const say = (sentence: string) => {
     manager.status(sentence);
     tools.say(sentence);
@@ -73,7 +73,7 @@ type Start = {
   config: Config;
   where: Addresses;
   log: Log;
-  parts: Parts;
+  parts: Lifecycle;
   tools: Pick<Tools, 'say' | 'environment'>;
 };
 
@@ -123,7 +123,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   );
   const app = createApp({
     ...{ db, log, settings: config, checks, publicUrl, metrics, ...work },
-    addressOf: keptAddress,
+    addressOf: normalizeEmail,
     excerpt: redactedExcerpt,
   });
   await parts.start(

@@ -1,4 +1,4 @@
-import { happening } from './lib/async/signal.ts';
+import { signal } from './lib/async/signal.ts';
 import type { Category, SurveyType } from './scores.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Category, SurveyType } from './scores.ts';
  */
 
 /** An attempt at delivering an event to a webhook, as it was recorded. */
-export const attempted = happening<{
+export const attempted = signal<{
   orgId: string;
   webhookId: string;
   deliveryId: string;
@@ -25,16 +25,16 @@ export const attempted = happening<{
 }>();
 
 /** Deliveries that were kept and not attempted, because their webhook was switched off. */
-export const skipped = happening<{ deliveries: number }>();
+export const skipped = signal<{ deliveries: number }>();
 
 /** An event beside those that an answer gave rise to. */
-export const emitted = happening<{ event: string }>();
+export const emitted = signal<{ event: string }>();
 
 /** A webhook was switched off because its subscriber did not take its deliveries. */
-export const deactivated = happening<{ orgId: string; webhookId: string }>();
+export const deactivated = signal<{ orgId: string; webhookId: string }>();
 
 /** One mail's attempt, as it was recorded. */
-export const mailed = happening<{
+export const mailed = signal<{
   orgId: string;
   surveyId: string;
   sendId: string;
@@ -48,14 +48,14 @@ export const mailed = happening<{
 }>();
 
 /** What a send request came to for each contact in it. */
-export const sendAnswered = happening<{
+export const sendAnswered = signal<{
   orgId: string;
   surveyId: string;
   results: readonly { status: string; reason_code?: string }[];
 }>();
 
 /** An answer was recorded. One that is held counts nowhere yet. */
-export const answered = happening<{
+export const answered = signal<{
   orgId: string;
   surveyId: string;
   responseId: string;
@@ -68,4 +68,4 @@ export const answered = happening<{
 }>();
 
 /** A request was refused because a key, an address or a shared link had too many in this minute. */
-export const rateLimited = happening<{ by: 'key' | 'address' | 'share' }>();
+export const rateLimited = signal<{ by: 'key' | 'address' | 'share' }>();

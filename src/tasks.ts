@@ -5,22 +5,22 @@ import type { Db } from './lib/db/db.ts';
 import type { Jobs } from './lib/queue/outbox.ts';
 import { type Task, task } from './lib/queue/task.ts';
 import { Uuid } from './lib/validation/parse.ts';
-import { forgetOldMails } from './mailbox/mailbox.ts';
-import { forgetOpenings } from './responses/cleanup.ts';
+import { deleteOldMessages } from './mailbox/mailbox.ts';
+import { deleteOldVisits } from './responses/cleanup.ts';
 import type { Mailing } from './sends/mailing.ts';
-import { type LeftBehindTools, takeUpLeft } from './sends/recover.ts';
+import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
-import { forgetOldDeliveries } from './webhooks/cleanup.ts';
-import { type TellTools, tellDeactivation } from './webhooks/notify-deactivated.ts';
-import type { Lanes } from './webhooks/worker.ts';
+import { cleanUpDeliveries } from './webhooks/cleanup.ts';
+import { type NotifyTools, notifyDeactivated } from './webhooks/notify-deactivated.ts';
+import type { DeliveryWorker } from './webhooks/worker.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
-export type TaskTools = { db: Db; lanes: Lanes; mailing: Mailing } & AnalyzeTools &
-  LeftBehindTools &
+export type TaskTools = { db: Db; lanes: DeliveryWorker; mailing: Mailing } & AnalyzeTools &
+  RecoverTools &
   SummaryTools &
-  TellTools;
+  NotifyTools;
 
 const Nothing = v.object({});
 const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
@@ -32,12 +32,12 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job, run) =>
     tools.mailing.mail(job.org_id, job.send_ids, run.traceparent),
   ),
-  'sends.take_up_left': task(Nothing, () => takeUpLeft(tools)),
-  'sends.forget_mailbox': task(Nothing, () => forgetOldMails(tools)),
+  'sends.take_up_left': task(Nothing, () => recoverStrandedMails(tools)),
+  'sends.forget_mailbox': task(Nothing, () => deleteOldMessages(tools)),
   'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
-  'webhooks.tell_deactivation': task(OneWebhook, (webhook) => tellDeactivation(tools, webhook)),
-  'webhooks.retire': task(Nothing, () => forgetOldDeliveries(tools)),
-  'responses.forget_openings': task(Nothing, () => forgetOpenings(tools)),
+  'webhooks.tell_deactivation': task(OneWebhook, (webhook) => notifyDeactivated(tools, webhook)),
+  'webhooks.retire': task(Nothing, () => cleanUpDeliveries(tools)),
+  'responses.forget_openings': task(Nothing, () => deleteOldVisits(tools)),
   'summaries.analyze': task(
     v.object({
       org_id: Uuid,

@@ -3,8 +3,8 @@ import { obtainSecretKey } from './lib/crypto/secret-key.ts';
 import { createSecrets } from './lib/crypto/secrets.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
-import type { Parts } from './lib/process/lifecycle.ts';
-import { holdLife } from './lib/queue/liveness-lease.ts';
+import type { Lifecycle } from './lib/process/lifecycle.ts';
+import { holdLease } from './lib/queue/liveness-lease.ts';
 import { type Jobs, startJobs } from './lib/queue/start.ts';
 import { redact } from './lib/redact/redact.ts';
 import { createDkimSigner } from './lib/smtp/dkim.ts';
@@ -14,13 +14,13 @@ import { createMailbox } from './mailbox/mailbox.ts';
 import type { Database } from './open-database.ts';
 import { createMailer, type Transport } from './sends/mailer.ts';
 import { createMailing } from './sends/mailing.ts';
-import { createWaiting } from './sends/send-progress.ts';
+import { createSendProgress } from './sends/send-progress.ts';
 import { untilStopped } from './sends/until-stopped.ts';
 import type { Config } from './settings/config.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
-import { createLanes } from './webhooks/worker.ts';
+import { createDeliveryWorker } from './webhooks/worker.ts';
 
 const connectionsPerHost = 128;
 const mailboxConcurrency = 20;
@@ -28,7 +28,7 @@ const sweepMs = 1000;
 /** With what requests may take before it, and the rest after it, less than the 30 seconds promised. */
 const timing = { stopWithinMs: 13_000 };
 
-type Work = { config: Config; log: Log; parts: Parts; database: Database; publicUrl: string };
+type Work = { config: Config; log: Log; parts: Lifecycle; database: Database; publicUrl: string };
 
 /** Starts everything that works behind the requests: jobs, webhook lanes, mail. One line a part. */
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
@@ -43,12 +43,12 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const waiting = await parts.start(
     'waiting',
-    () => createWaiting({ db, log }),
+    () => createSendProgress({ db, log }),
     (it) => it.stop(),
   );
   const life = await parts.start(
     'life',
-    () => holdLife(url, log),
+    () => holdLease(url, log),
     (it) => it.stop(),
   );
 
@@ -57,7 +57,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const common = { db, log, pump, settings: config };
   const lanes = await parts.start(
     'lanes',
-    () => createLanes({ ...common, outbound, secrets, claimer: life.id }),
+    () => createDeliveryWorker({ ...common, outbound, secrets, claimer: life.id }),
     (it) => it.stop(),
   );
   const sweep = () => void lanes.sweep().catch(() => {});

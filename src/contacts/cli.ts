@@ -3,9 +3,9 @@ import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
-import { keptAddress } from '../lib/smtp/address.ts';
+import { normalizeEmail } from '../lib/smtp/address.ts';
 import { inDatabase, type Tools } from '../open-database.ts';
-import { demandSurvey } from '../surveys/find.ts';
+import { getSurvey } from '../surveys/find.ts';
 import { importContacts } from './import.ts';
 
 const importFile = command({
@@ -19,10 +19,10 @@ const importFile = command({
   run: (tools: Tools, { survey, file }) =>
     inDatabase(tools, async (db) => {
       const text = readTextFile(file);
-      const { org_id: orgId } = await demandSurvey(db, survey);
+      const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('contacts');
       const data = await importContacts(
-        { db, addressOf: keptAddress, onProgress },
+        { db, addressOf: normalizeEmail, onProgress },
         { orgId, surveyId: survey },
         text,
       );

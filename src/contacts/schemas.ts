@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { described, Id, Moment } from '../lib/paging/list-answer.ts';
-import { isMailable, keptAddress } from '../lib/smtp/address.ts';
+import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { complainOfProperties, hasControlCharacters } from './rules.ts';
 
@@ -10,7 +10,7 @@ export const Email = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.check(isMailable, 'is not an email address'),
-  v.transform((text) => keptAddress(text) ?? text),
+  v.transform((text) => normalizeEmail(text) ?? text),
 );
 
 export const PersonName = v.pipe(

@@ -1,6 +1,6 @@
 import { type Command, command } from '../lib/cli/command.ts';
 import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
-import { demoOrganization, type Filled, fillDemo } from './fill.ts';
+import { demoOrganization, fillDemo, type Submission } from './fill.ts';
 
 const demo = command({
   name: 'demo',
@@ -16,7 +16,7 @@ const demo = command({
 
 export const demoCommands: readonly Command<Tools>[] = [demo];
 
-function introduce({ readKey, writeKey, surveyId }: Filled, address: string) {
+function introduce({ readKey, writeKey, surveyId }: Submission, address: string) {
   const contact = JSON.stringify({ email: 'you@example.com', survey_id: surveyId });
   const curl = [
     `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/nps'`,

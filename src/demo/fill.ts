@@ -16,13 +16,13 @@ export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
 
 const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
 
-export type Filled = { readKey: string; writeKey: string; surveyId: string };
+export type Submission = { readKey: string; writeKey: string; surveyId: string };
 
 /**
  * Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. The
  * running service reads the comments, and then writes the summary of the last month.
  */
-export async function fillDemo(db: Db, now: Date): Promise<Filled | undefined> {
+export async function fillDemo(db: Db, now: Date): Promise<Submission | undefined> {
   return await db.begin(async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,

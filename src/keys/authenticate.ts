@@ -35,7 +35,7 @@ export const authenticate = ({ db, settings: { rateLimit } }: Tools) =>
 
     const quota = known ? rateLimit : unknownKeyLimit;
     if (used > quota) {
-      rateLimited.tell({ by: known ? 'key' : 'address' });
+      rateLimited.publish({ by: known ? 'key' : 'address' });
       throw overLimit(quota, { used, resets_in_seconds });
     }
     if (!known) {

@@ -12,7 +12,7 @@ type Limit = { what: 'share'; address: string; quota: number };
 export async function limitAddress(sql: Sql, { what, address, quota }: Limit) {
   const count = await countSubject(sql, `${what}:${address}`);
   if (count.used > quota) {
-    rateLimited.tell({ by: what });
+    rateLimited.publish({ by: what });
     throw overLimit(quota, count);
   }
 }

@@ -14,7 +14,7 @@ export const createMailbox = (db: Db): Transport => ({
 const keptMails = 10_000;
 
 /** The mailbox is for looking at mails, not for keeping them. */
-export const forgetOldMails = ({ db }: { db: Db }) => forgetMessages(db, keptMails);
+export const deleteOldMessages = ({ db }: { db: Db }) => forgetMessages(db, keptMails);
 
 /** As the message spells it, unfolded; the page that shows it decodes it. */
 function subjectOf(raw: Buffer): string {

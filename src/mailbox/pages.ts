@@ -30,7 +30,7 @@ export const mailboxPages = (tools: Tools) =>
     .get('/:id', (c) => showMessage(c, tools))
     .get('/:id/html', (c) => showHtml(c, tools))
     .get('/:id/raw', async (c) => {
-      const { raw } = await demandMessage(c, tools);
+      const { raw } = await getMessage(c, tools);
       return c.body(new Uint8Array(raw), 200, {
         'Content-Type': 'text/plain; charset=utf-8',
         'X-Content-Type-Options': 'nosniff',
@@ -47,7 +47,7 @@ async function showList(c: Context, { db }: Tools) {
 }
 
 async function showMessage(c: Context, { db, mailbox }: Tools) {
-  const { raw, ...row } = await demandMessage(c, { db, mailbox });
+  const { raw, ...row } = await getMessage(c, { db, mailbox });
   const { text = '', html, headers } = await PostalMime.parse(raw);
   const message = {
     ...shownRow(row),
@@ -59,13 +59,13 @@ async function showMessage(c: Context, { db, mailbox }: Tools) {
 }
 
 async function showHtml(c: Context, tools: Tools) {
-  const { raw } = await demandMessage(c, tools);
+  const { raw } = await getMessage(c, tools);
   const { html } = await PostalMime.parse(raw);
   if (!html) throw notFound('HTML part');
   return showPage(c, mailHtml(html));
 }
 
-async function demandMessage(c: Context, { db }: Tools) {
+async function getMessage(c: Context, { db }: Tools) {
   const id = c.req.param('id') ?? '';
   const message = isUuid(id) && (await findMessage(db, id));
   if (!message) throw notFound('message');

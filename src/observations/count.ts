@@ -1,4 +1,4 @@
-import type { Happening } from '../lib/async/signal.ts';
+import type { Signal } from '../lib/async/signal.ts';
 import { type EndedRequest, requestEnded } from '../lib/http/http.ts';
 import type { Labels, Measurement } from '../lib/metrics/instrument.ts';
 import { type Recorder, traceOf } from '../lib/metrics/recorder.ts';
@@ -8,14 +8,14 @@ import type { RecordedName } from './instruments.ts';
 import { methods, otherMethod } from './label-values.ts';
 
 type Count = Measurement & { name: RecordedName };
-type Facts<Of> = Of extends Happening<infer What> ? What : never;
+type Facts<Of> = Of extends Signal<infer What> ? What : never;
 
 /** Records everything that is told, until the function that it gives back is called. */
-export function countHappenings(record: Recorder['record']) {
+export function countSignals(record: Recorder['record']) {
   const ends = (Object.keys(counts) as (keyof typeof counts)[]).map((name) => {
     const toCounts = counts[name] as (facts: unknown) => Count[];
-    const told = sources[name] as Happening<unknown>;
-    return told.hear((facts) => {
+    const told = sources[name] as Signal<unknown>;
+    return told.subscribe((facts) => {
       const trace = traceOf((facts as { traceparent?: string | null }).traceparent);
       for (const count of toCounts(facts)) record(count, trace);
     });
@@ -27,7 +27,7 @@ export function countHappenings(record: Recorder['record']) {
 
 const sources = { ...happenings, requestEnded, jobRan };
 
-/** What each happening counts as. */
+/** What each signal counts as. */
 export const counts = {
   requestEnded: ({ method, route, status, ms }: EndedRequest) => [
     seconds('http_server_request_duration_seconds', ms, {

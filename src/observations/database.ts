@@ -9,7 +9,7 @@ import {
   countWebhooks,
   limitTime,
   listWaiting,
-  type Waiting,
+  type SendProgress,
 } from './queries.ts';
 
 const longestStatementMs = 1000;
@@ -42,7 +42,7 @@ export async function lookIntoDatabase(db: Db): Promise<Readings> {
 }
 
 /** Of a task without jobs it is known that nothing waits. */
-function byTask(waiting: readonly Waiting[], value: (row: Waiting) => number): Reading[] {
+function byTask(waiting: readonly SendProgress[], value: (row: SendProgress) => number): Reading[] {
   const found = new Map(waiting.map((row) => [row.task, value(row)]));
   return tasks.map((task) => ({ labels: { task }, value: found.get(task) ?? 0 }));
 }

@@ -8,25 +8,25 @@ const probes = new Set(['/healthz', '/readyz', '/metrics']);
 /** One line for each request, attempt at a delivery and mail. The function it gives back ends that. */
 export function writeLines(log: Log): () => void {
   const ends = [
-    requestEnded.hear((request) => {
+    requestEnded.subscribe((request) => {
       log[probes.has(request.route) ? 'debug' : 'info'](requestFields(request), 'request');
     }),
-    attempted.hear(({ statusCode, deliveryId, ms, traceparent, ...told }) => {
+    attempted.subscribe(({ statusCode, deliveryId, ms, traceparent, ...told }) => {
       const { event, attempt, outcome, error } = told;
       const result = { event, attempt, outcome, status: statusCode, error, ms: Math.round(ms) };
       const ids = { delivery_id: deliveryId, webhook_id: told.webhookId, org_id: told.orgId };
       log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'delivery');
     }),
-    mailed.hear(({ attempt, outcome, ms, traceparent, ...told }) => {
+    mailed.subscribe(({ attempt, outcome, ms, traceparent, ...told }) => {
       const ids = { send_id: told.sendId, survey_id: told.surveyId, org_id: told.orgId };
       const result = { attempt, outcome, ms: ms === null ? null : Math.round(ms) };
       log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'mail');
     }),
-    answered.hear(({ type, category, held, traceparent, ...told }) => {
+    answered.subscribe(({ type, category, held, traceparent, ...told }) => {
       const ids = { response_id: told.responseId, survey_id: told.surveyId, org_id: told.orgId };
       log.debug({ type, category, held, ...ids, trace_id: traceIdOf(traceparent) }, 'answer');
     }),
-    deactivated.hear(({ orgId, webhookId }) => {
+    deactivated.subscribe(({ orgId, webhookId }) => {
       log.warn({ webhook_id: webhookId, org_id: orgId }, 'a webhook was switched off');
     }),
   ];

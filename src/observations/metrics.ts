@@ -1,4 +1,4 @@
-import { seldom } from '../lib/async/cached-for.ts';
+import { cachedFor } from '../lib/async/cached-for.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { PoolUse } from '../lib/db/pool-use.ts';
 import type { Family } from '../lib/metrics/exposition.ts';
@@ -8,8 +8,8 @@ import { createMeterRecorder, observeFor, openMeter } from '../lib/metrics/otlp.
 import { watchProcess } from '../lib/metrics/process.ts';
 import { createRecorder } from '../lib/metrics/recorder.ts';
 import type { Jobs } from '../lib/queue/start.ts';
-import { type Checks, findRed } from '../operations/health.ts';
-import { countHappenings } from './count.ts';
+import { type Checks, failedChecks } from '../operations/health.ts';
+import { countSignals } from './count.ts';
 import { by, lookIntoDatabase } from './database.ts';
 import { instruments } from './instruments.ts';
 
@@ -25,7 +25,7 @@ export function startCounting() {
   const recorder = createRecorder(instruments);
   const meter = openMeter(scope);
   const alsoRecord = meter && createMeterRecorder(meter, instruments);
-  const stop = countHappenings((measurement, trace) => {
+  const stop = countSignals((measurement, trace) => {
     recorder.record(measurement, trace);
     alsoRecord?.(measurement);
   });
@@ -44,11 +44,11 @@ export type Metrics = { families: () => Promise<Family[]>; stop: () => void };
 
 /** Everything of the table, as of now: what was counted, and what can be looked at. */
 export function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
-  const database = seldom(() => lookIntoDatabase(observed.db), {
+  const database = cachedFor(() => lookIntoDatabase(observed.db), {
     everyMs: lookEveryMs,
     patienceMs,
   });
-  const red = seldom(() => findRed(observed.checks), { everyMs: 0, patienceMs });
+  const red = cachedFor(() => failedChecks(observed.checks), { everyMs: 0, patienceMs });
   const readings = async (): Promise<Readings> => {
     const [waiting, found] = await Promise.all([database(), red()]);
     const ready = found !== undefined && Object.keys(found).length === 0;

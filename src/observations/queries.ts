@@ -5,11 +5,11 @@ export async function limitTime(sql: Sql, ms: number) {
   await sql`select set_config('statement_timeout', ${`${ms}ms`}, true)`;
 }
 
-export type Waiting = { task: string; jobs: number; oldest_seconds: number };
+export type SendProgress = { task: string; jobs: number; oldest_seconds: number };
 
 /** Reads the table behind the queue's view: only there the queue's own index of what waits serves. */
 export async function listWaiting(sql: Sql) {
-  return await sql<Waiting[]>`
+  return await sql<SendProgress[]>`
     select t.identifier as task, j.jobs, j.oldest_seconds
     from (
       select task_id, count(*)::int as jobs,

@@ -6,7 +6,7 @@ import { type Door, listen, type Where } from '../lib/http/listen.ts';
 import { answerNoRoute } from '../lib/http/methods.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
-import type { Parts } from '../lib/process/lifecycle.ts';
+import type { Lifecycle } from '../lib/process/lifecycle.ts';
 import { httpAddress } from '../open-database.ts';
 import type { Config } from '../settings/config.ts';
 import { type Counting, type Observed, startMetrics } from './metrics.ts';
@@ -16,7 +16,7 @@ type Settings = Pick<Config, 'metrics'>;
 /** Takes the address of metrics alone, if there is one; until it is opened it says "starting". */
 export async function takeMetricsAddress(
   where: Where | null,
-  { parts, say }: { parts: Parts; say: (sentence: string) => void },
+  { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },
 ): Promise<Door | undefined> {
   if (!where) return undefined;
   const take = () =>
@@ -32,7 +32,7 @@ export async function takeMetricsAddress(
 
 type Show = {
   config: Settings;
-  parts: Parts;
+  parts: Lifecycle;
   log: Log;
   counting: Counting;
   door: Door | undefined;

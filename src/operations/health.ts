@@ -15,7 +15,7 @@ export function healthRoutes(checks: Checks) {
   let asking: Promise<Record<string, string>> | undefined;
   /** Callers that come at the same time share one look. */
   const look = () => {
-    asking ??= findRed(checks).finally(() => {
+    asking ??= failedChecks(checks).finally(() => {
       asking = undefined;
     });
     return asking;
@@ -34,7 +34,7 @@ export function healthRoutes(checks: Checks) {
 }
 
 /** What is wrong, by the name of what was looked at. */
-export async function findRed(checks: Checks): Promise<Record<string, string>> {
+export async function failedChecks(checks: Checks): Promise<Record<string, string>> {
   const looks = Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)]);
   return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../lib/db/db.ts';
 import { findOrganization } from './queries.ts';
 
 /** The organization that a command names by its id. */
-export async function demandOrganization(sql: Sql, id: string) {
+export async function getOrganization(sql: Sql, id: string) {
   const organization = await findOrganization(sql, id);
   if (!organization) throw notFound('organization');
   return organization;

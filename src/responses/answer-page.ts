@@ -10,7 +10,7 @@ import type { AskedSurvey, Personal } from './answer.queries.ts';
 import { type Given, readScore } from './answer.ts';
 import { type Complaint, formPage, trapField } from './form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './messages.tsx';
-import type { Filled } from './submission.ts';
+import type { Submission } from './submission.ts';
 
 export type Asked = AskedSurvey & { answered: Personal['answered'] };
 export type Form = { action: string; trapUrl: string; unsubscribeUrl: string | null };
@@ -18,7 +18,7 @@ export type Form = { action: string; trapUrl: string; unsubscribeUrl: string | n
 type Answering = {
   link: Asked;
   form: Form;
-  filled: Filled;
+  filled: Submission;
   answer: () => Promise<Given>;
   /** Looks again, when the link turned out to show something else by now. */
   find: () => Promise<Asked | undefined>;
@@ -91,7 +91,7 @@ function pageOf({ type, question_text, language, organization, color }: AskedSur
  * What somebody wrote is not lost when the database is away before it is even known whose survey it is:
  * they get it back, to be sent again.
  */
-export async function keepWritten(c: Context, filled: Filled, take: () => Promise<Response>) {
+export async function keepWritten(c: Context, filled: Submission, take: () => Promise<Response>) {
   try {
     return await take();
   } catch (error) {
@@ -103,7 +103,7 @@ export async function keepWritten(c: Context, filled: Filled, take: () => Promis
   }
 }
 
-function fieldsOf({ score, comment, trapped }: Filled): Record<string, string> {
+function fieldsOf({ score, comment, trapped }: Submission): Record<string, string> {
   const fields = { score, comment, [trapField]: trapped ? 'x' : undefined };
   return Object.fromEntries(
     Object.entries(fields).filter(

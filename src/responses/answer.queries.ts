@@ -1,6 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
-import type { Signal } from './rules.ts';
+import type { ScannerSign } from './rules.ts';
 
 export type AskedSurvey = {
   id: string;
@@ -24,13 +24,13 @@ export type Personal = AskedSurvey & {
   token: string;
   open_contacts: number;
   answered: { score: number; comment: string | null; at: string } | null;
-  signals: Signal[];
+  signals: ScannerSign[];
   /** The span that the contact's mail was asked for in; only looked for with `traced`. */
   mail_traceparent: string | null;
   now: Date;
 };
 
-type Opening = { kind: Signal['kind']; method: string; score: number | null; traced: boolean };
+type Opening = { kind: ScannerSign['kind']; method: string; score: number | null; traced: boolean };
 
 /**
  * Opens a personal link: finds what it leads to, with what it saw lately, and remembers this opening.

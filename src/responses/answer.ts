@@ -4,7 +4,7 @@ import { categoryOf, isScore, scaleOf } from '../scores.ts';
 import type { AskedSurvey, Personal, Shared } from './answer.queries.ts';
 import { recordAnswer } from './record.ts';
 import { type HeldReason, judgeAnswer } from './rules.ts';
-import type { Filled } from './submission.ts';
+import type { Submission } from './submission.ts';
 
 export const longestComment = 5000;
 
@@ -22,7 +22,7 @@ type Checked = { score: number; comment: string | null };
 export type Given = Checked & { id: string; at: Date };
 
 /** Answers through a personal link, which `openPersonal` has opened with this score. */
-export async function answerPersonal(tools: AnswerTools, link: Personal, filled: Filled) {
+export async function answerPersonal(tools: AnswerTools, link: Personal, filled: Submission) {
   refuseClosed(link);
   if (link.answered) throw alreadyAnswered();
   const checked = checkAnswer(link, filled);
@@ -33,7 +33,7 @@ export async function answerPersonal(tools: AnswerTools, link: Personal, filled:
 }
 
 /** Answers through the shareable link: anybody may, and nobody is known. */
-export async function answerShared(tools: AnswerTools, link: Shared, filled: Filled) {
+export async function answerShared(tools: AnswerTools, link: Shared, filled: Submission) {
   refuseClosed(link);
   if (link.answered) throw alreadyAnswered();
   const checked = checkAnswer(link, filled);
@@ -89,7 +89,7 @@ function refuseClosed({ status, completed_by }: AskedSurvey) {
 export const alreadyAnswered = () =>
   new Refusal('conflict', 'this survey has been answered already', { code: 'already_answered' });
 
-function checkAnswer({ type }: AskedSurvey, { score: given, comment }: Filled): Checked {
+function checkAnswer({ type }: AskedSurvey, { score: given, comment }: Submission): Checked {
   const score = readScore(given);
   if (score === null || !isScore(type, score)) {
     const { lowest, highest } = scaleOf(type);

@@ -4,9 +4,9 @@ import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
 import { redactedExcerpt } from '../lib/redact/redact.ts';
-import { keptAddress } from '../lib/smtp/address.ts';
+import { normalizeEmail } from '../lib/smtp/address.ts';
 import { inDatabase, type Tools } from '../open-database.ts';
-import { demandSurvey } from '../surveys/find.ts';
+import { getSurvey } from '../surveys/find.ts';
 import { importResponses } from './import.ts';
 import { releaseAnswer } from './release.ts';
 
@@ -36,10 +36,10 @@ const importAnswers = command({
   run: (tools: Tools, { survey, file }) =>
     inDatabase(tools, async (db) => {
       const text = readTextFile(file);
-      const { org_id: orgId } = await demandSurvey(db, survey);
+      const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('answers');
       const data = await importResponses(
-        { db, addressOf: keptAddress, onProgress },
+        { db, addressOf: normalizeEmail, onProgress },
         { orgId, surveyId: survey },
         text,
       );

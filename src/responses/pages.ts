@@ -9,8 +9,8 @@ import { showPage } from '../web/show.ts';
 import { findShared, openPersonal, type Personal, type Shared } from './answer.queries.ts';
 import { type AnswerTools, answerPersonal, answerShared, readScore } from './answer.ts';
 import { answering, type Form, keepWritten, surveyPage } from './answer-page.ts';
-import { rememberAnswer, rememberedAnswer } from './answered-cookie.ts';
-import { readFilled } from './submission.ts';
+import { readAnsweredCookie, setAnsweredCookie } from './answered-cookie.ts';
+import { readSubmission } from './submission.ts';
 
 const sharedAnswersPerMinute = 300;
 /** Where the link leads that no person sees, below the link of the survey. */
@@ -42,13 +42,13 @@ async function showPersonal(c: Context, { db }: PageTools, door: Door) {
 
 async function showShared(c: Context, { db }: PageTools, door: Door) {
   const shareId = c.req.param('share_id') ?? '';
-  const link = await findShared(db, shareId, rememberedAnswer(c, shareId));
+  const link = await findShared(db, shareId, readAnsweredCookie(c, shareId));
   if (!link) throw notFound('survey');
   return showPage(c, surveyPage(c, link, sharedForm(link, door)));
 }
 
 async function takePersonal(c: Context, tools: PageTools, door: Door) {
-  const read = await readFilled(c);
+  const read = await readSubmission(c);
   const filled = { ...read, trapped: read.trapped || door === 'trap' };
   const score = readScore(filled.score);
   return await keepWritten(c, filled, async () => {
@@ -78,9 +78,9 @@ async function open(c: Context, db: Db, opening: Opening) {
 
 async function takeShared(c: Context, tools: PageTools, door: Door) {
   const shareId = c.req.param('share_id') ?? '';
-  const read = await readFilled(c);
+  const read = await readSubmission(c);
   const filled = { ...read, trapped: read.trapped || door === 'trap' };
-  const find = () => findShared(tools.db, shareId, rememberedAnswer(c, shareId));
+  const find = () => findShared(tools.db, shareId, readAnsweredCookie(c, shareId));
   return await keepWritten(c, filled, async () => {
     const link = await find();
     if (!link) throw notFound('survey');
@@ -88,7 +88,7 @@ async function takeShared(c: Context, tools: PageTools, door: Door) {
       const address = clientAddress(c);
       await limitAddress(tools.db, { what: 'share', address, quota: sharedAnswersPerMinute });
       const given = await answerShared(tools, link, filled);
-      rememberAnswer(c, { shareId, answerId: given.id, publicUrl: tools.publicUrl });
+      setAnsweredCookie(c, { shareId, answerId: given.id, publicUrl: tools.publicUrl });
       return given;
     };
     return await answering(c, { link, form: sharedForm(link, door), filled, answer, find });

@@ -69,8 +69,8 @@ async function write(db: Db, { answer, events, given }: Written): Promise<Record
 function tellOf({ answer, events, given }: Written, recorded: Recorded) {
   const types = events.map(({ type }) => type);
   if (recorded.completed) types.push('survey.completed');
-  answered.tell(factsOf(answer, given, types));
-  if (recorded.skipped > 0) skipped.tell({ deliveries: recorded.skipped });
+  answered.publish(factsOf(answer, given, types));
+  if (recorded.skipped > 0) skipped.publish({ deliveries: recorded.skipped });
 }
 
 function factsOf(answer: NewAnswer, given: Given, events: readonly EventType[]) {

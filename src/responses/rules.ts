@@ -24,13 +24,13 @@ const tracesMs = 10_000;
 const secondThoughtMs = 2_000;
 
 /** What a token's links saw: a page shown, the hidden link followed, or a form posted. */
-export type Signal = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
+export type ScannerSign = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
 
 export type Given = {
   score: number;
   /** Something stood in the field that no person sees, or the form was that of the hidden link. */
   trapped: boolean;
-  signals: readonly Signal[];
+  signals: readonly ScannerSign[];
 };
 
 export type HeldReason = 'hidden_field' | 'hidden_link' | 'scores_opened' | 'scores_posted';
@@ -51,7 +51,7 @@ export function judgeAnswer({ score, trapped, signals }: Given): HeldReason | nu
   return posted.size > 0 ? 'scores_posted' : null;
 }
 
-function scoresOf(kind: Signal['kind'], signals: readonly Signal[]): Set<number> {
+function scoresOf(kind: ScannerSign['kind'], signals: readonly ScannerSign[]): Set<number> {
   const scores = signals.filter((each) => each.kind === kind).map(({ score }) => score);
   return new Set(scores.filter((score) => score !== null));
 }

@@ -6,14 +6,14 @@ import { sendsJson } from '../web/wants-json.ts';
 import { trapField } from './form.tsx';
 
 /** What somebody filled in, before it is checked; and the span of the request that brought it. */
-export type Filled = {
+export type Submission = {
   score: unknown;
   comment: unknown;
   trapped: boolean;
   traceparent: string | null;
 };
 
-export async function readFilled(c: Context): Promise<Filled> {
+export async function readSubmission(c: Context): Promise<Submission> {
   const body = await readBody(c);
   const fields = sendsJson(c) ? readObject(body) : Object.fromEntries(new URLSearchParams(body));
   return {

@@ -6,7 +6,7 @@ import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, id, option, optional } from '../lib/cli/options.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
-import { demandOrganization } from '../organizations/find.ts';
+import { getOrganization } from '../organizations/find.ts';
 import { type HistoryRow, listHistory } from './history.queries.ts';
 import { previewMail } from './preview.ts';
 
@@ -39,7 +39,7 @@ const why = command({
   },
   run: (tools: Tools, { org, email }) =>
     inDatabase(tools, async (db, { traceUrl }) => {
-      await demandOrganization(db, org);
+      await getOrganization(db, org);
       const events = await listHistory(db, org, addressKey(email));
       return { data: { email, events }, text: told(email, events, traceUrl) };
     }),

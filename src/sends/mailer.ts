@@ -1,5 +1,5 @@
 import { type SurveyMail, surveyFillings, surveyMail } from '../letters/mail.ts';
-import { remembering } from '../lib/async/memoize.ts';
+import { memoize } from '../lib/async/memoize.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
@@ -32,7 +32,7 @@ const mostTemplates = 200;
 export function createMailer(tools: Tools) {
   const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
   // A survey that was changed is another argument.
-  const letterFor = remembering(mostTemplates, (mail: SurveyMail) => ({
+  const letterFor = memoize(mostTemplates, (mail: SurveyMail) => ({
     from: mailableAddress(mail.survey.from_email),
     fill: compose(surveyMail(mail)),
     filling: surveyFillings(mail),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSlots, grouped } from '../lib/async/batch.ts';
+import { batched, createSlots } from '../lib/async/batch.ts';
 import { type Db, isDeadlock } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type MailServer, mailEnd, mailSpan } from '../lib/tracing/conventions.ts';
@@ -9,7 +9,7 @@ import { type Beginning, beginAll } from './begin.ts';
 import { takeInHand } from './in-hand.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import { type MailOutcome, settle } from './rules.ts';
-import type { Waiting } from './send-progress.ts';
+import type { SendProgress } from './send-progress.ts';
 import { mailedFacts, settledMail } from './settled.ts';
 import type { SettledMail } from './settling.queries.ts';
 import { giveUp, tryOn, writeOutcomes } from './settling.ts';
@@ -30,7 +30,7 @@ export type MailingTools = {
   db: Db;
   log: Log;
   mailer: Mailer;
-  waiting: Pick<Waiting, 'tell'>;
+  waiting: Pick<SendProgress, 'notify'>;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -46,8 +46,8 @@ export type Mailing = ReturnType<typeof createMailing>;
  */
 export function createMailing({ db, log, mailer, waiting, settings }: MailingTools) {
   const slots = createSlots(mailer.concurrency);
-  const begin = grouped((mails: ClaimedMail[]) => tryOn(() => beginAll(db, mails), isDeadlock));
-  const record = grouped((settled: SettledMail[]) => writeOutcomes(db, settled));
+  const begin = batched((mails: ClaimedMail[]) => tryOn(() => beginAll(db, mails), isDeadlock));
+  const record = batched((settled: SettledMail[]) => writeOutcomes(db, settled));
 
   /**
    * A job: every mail of it that is still to go out. Run again after a crash, it repeats none. It does
@@ -69,7 +69,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
       await waiting
-        .tell(requestIds)
+        .notify(requestIds)
         .catch((error: unknown) => log.warn({ err: error }, 'not told'));
     }
   }
@@ -94,7 +94,7 @@ export function createMailing({ db, log, mailer, waiting, settings }: MailingToo
         await record(settledMail(mail, attempt, settlement));
       const sinceMs = performance.now() - since;
       const { ms, traceparent } = tried;
-      mailed.tell(mailedFacts(mail, { attempt: tries, settlement, ms, sinceMs, traceparent }));
+      mailed.publish(mailedFacts(mail, { attempt: tries, settlement, ms, sinceMs, traceparent }));
       if (settlement.status !== 'again') return null;
       await sleep(settlement.inMs);
     }

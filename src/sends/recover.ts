@@ -19,7 +19,7 @@ const marginSeconds = 180;
 const mailableForMs = 24 * 60 * 60 * 1000;
 const jobsAtOnce = 20;
 
-export type LeftBehindTools = {
+export type RecoverTools = {
   db: Db;
   log: Log;
   pump: () => void;
@@ -31,7 +31,7 @@ export type LeftBehindTools = {
  * a new job, as long as it is worth being read; of one that was begun nobody will ever know. None goes out
  * twice: whoever wants to send one has to turn it from claimed to sending, and only one can.
  */
-export async function takeUpLeft({ db, log, pump, settings }: LeftBehindTools) {
+export async function recoverStrandedMails({ db, log, pump, settings }: RecoverTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
   for (let jobs = jobsAtOnce; jobs === jobsAtOnce; ) {
     const taken = await db.begin(async (tx) => {
@@ -43,8 +43,8 @@ export async function takeUpLeft({ db, log, pump, settings }: LeftBehindTools) {
       return { jobs: found.length, left: left.length, ...ended };
     });
     if (taken.left > 0) log.warn({ count: taken.left }, 'mails were left behind');
-    for (const mail of taken.unknown) mailed.tell(endedFacts(mail, 'unknown'));
-    for (const mail of taken.failed) mailed.tell(endedFacts(mail, 'failed'));
+    for (const mail of taken.unknown) mailed.publish(endedFacts(mail, 'unknown'));
+    for (const mail of taken.failed) mailed.publish(endedFacts(mail, 'failed'));
     jobs = taken.jobs;
     if (jobs > 0) pump();
   }

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log/log.ts';
 const channel = 'askback_settled';
 const lookAgainMs = 1000;
 
-export type Waiting = Awaited<ReturnType<typeof createWaiting>>;
+export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
 /** What a request hears of its mails while it waits for them. */
 export type Watch = {
@@ -19,7 +19,7 @@ export type Watch = {
  * Tells a waiting request how many of its mails a job is done with: directly in this process, and by one
  * notification a job where the request waits in another. The request then looks once, not at every job.
  */
-export async function createWaiting({ db, log }: { db: Db; log: Log }) {
+export async function createSendProgress({ db, log }: { db: Db; log: Log }) {
   const watches = new Map<string, (mails: number) => void>();
 
   const hear = (payload: string) => {
@@ -57,7 +57,7 @@ export async function createWaiting({ db, log }: { db: Db; log: Log }) {
   }
 
   /** One id for each mail that a job is done with. */
-  async function tell(requestIds: readonly string[]) {
+  async function notify(requestIds: readonly string[]) {
     for (const requestId of new Set(requestIds)) {
       const mails = requestIds.filter((each) => each === requestId).length;
       const hears = watches.get(requestId);
@@ -70,5 +70,5 @@ export async function createWaiting({ db, log }: { db: Db; log: Log }) {
     await listening?.unlisten().catch(() => {});
   };
 
-  return { watch, tell, stop };
+  return { watch, notify, stop };
 }

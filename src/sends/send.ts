@@ -13,14 +13,14 @@ import {
   unknownOutcome,
   wasKeptBack,
 } from './rules.ts';
-import type { Waiting, Watch } from './send-progress.ts';
+import type { SendProgress, Watch } from './send-progress.ts';
 import { endedFacts } from './settled.ts';
 import { cancelClaims } from './settling.queries.ts';
 
 export type SendTools = {
   db: Db;
   pump: () => void;
-  waiting: Pick<Waiting, 'watch'>;
+  waiting: Pick<SendProgress, 'watch'>;
   /** The form an address is kept in; none for what cannot be mailed. */
   addressOf: (text: string) => string | undefined;
   settings: { sendDeadlineSeconds: number };
@@ -51,7 +51,7 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
     const mails = claimed.claimed.size;
     const known = await waitForAll(tools, where, { requestId, mails, watch });
     const results = resultsOf(submitted, claimed, known);
-    sendAnswered.tell({ ...where, results });
+    sendAnswered.publish({ ...where, results });
     return answer(where, claimed, results);
   } finally {
     watch.end();
@@ -92,7 +92,7 @@ async function waitForAll(
   }
   const tooLate = 'not sent within the time of the request';
   const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
-  for (const mail of cancelled) mailed.tell(endedFacts(mail, 'failed'));
+  for (const mail of cancelled) mailed.publish(endedFacts(mail, 'failed'));
   return byKey(await listResults(tools.db, orgId, requestId));
 }
 

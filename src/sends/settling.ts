@@ -18,7 +18,7 @@ export async function writeOutcomes(db: Db, settled: readonly SettledMail[]) {
 /** Of mails that a dead process had begun nobody will ever know what became. */
 export async function giveUp(db: Db, orgId: string, ids: readonly string[]) {
   const begun = await giveUpBegun(db, orgId, ids, unknownOutcome);
-  for (const mail of begun) mailed.tell(endedFacts(mail, 'unknown'));
+  for (const mail of begun) mailed.publish(endedFacts(mail, 'unknown'));
 }
 
 async function writeOnce(db: Db, settled: readonly SettledMail[]) {

@@ -119,7 +119,7 @@ function isPair(text: string): boolean {
   }
 }
 
-/** An export that cannot even be asked for fails each time, in a line that is written seldom. */
+/** An export that cannot even be asked for fails each time, in a line that is written cachedFor. */
 function isHeader(text: string): boolean {
   if (text === '' || !isPair(text)) return true; // said already
   const at = text.indexOf('=');

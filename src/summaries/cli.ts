@@ -7,7 +7,7 @@ import type { Db } from '../lib/db/db.ts';
 import { createLog } from '../lib/log/log.ts';
 import { redact } from '../lib/redact/redact.ts';
 import { inDatabase, type Tools } from '../open-database.ts';
-import { demandOrganization } from '../organizations/find.ts';
+import { getOrganization } from '../organizations/find.ts';
 import type { Config } from '../settings/config.ts';
 import { analyzeAgain } from './analyze.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
@@ -32,7 +32,7 @@ const create = command({
   },
   run: (tools: Tools, { org, from, to }) =>
     inDatabase(tools, async (db, config) => {
-      const organization = await demandOrganization(db, org);
+      const organization = await getOrganization(db, org);
       const period = await periodOf(db, organization.time_zone, { from, to });
       const wish = { organization, period, scheduled: false };
       const summary = await summarize(summaryTools(db, config), wish);
@@ -68,7 +68,7 @@ const analyze = command({
   options: { org: id('whose answers'), since: option(Moment, 'D', 'from when on') },
   run: (tools: Tools, { org, since }) =>
     inDatabase(tools, async (db) => {
-      const organization = await demandOrganization(db, org);
+      const organization = await getOrganization(db, org);
       if (!organization.ai_enabled) {
         throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
       }
@@ -125,7 +125,7 @@ const addTheme = command({
   },
   run: (tools: Tools, { org, name, words }) =>
     inDatabase(tools, async (db) => {
-      await demandOrganization(db, org);
+      await getOrganization(db, org);
       const theme = await keepTheme(db, org, { name, words });
       return { data: theme, text: `${theme.name}: ${theme.words.join(', ')}` };
     }),

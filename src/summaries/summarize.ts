@@ -76,7 +76,7 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
     return kept;
   });
   tools.pump();
-  if (summary) emitted.tell({ event: 'summary.generated' });
+  if (summary) emitted.publish({ event: 'summary.generated' });
   return summary;
 }
 

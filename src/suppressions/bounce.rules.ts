@@ -1,12 +1,12 @@
 import { addressKey } from '../lib/smtp/address.ts';
-import type { Fate, Report } from './report.ts';
+import type { RecipientStatus, Report } from './report.ts';
 
 export type Verdict = { action: 'bounced' | 'unsubscribed' | 'none'; detail: string | null };
 
 const none: Verdict = { action: 'none', detail: null };
 
 /** What a report about a mail to this address means for the address. */
-export function judgeReport({ kind, fates, feedback }: Report, email: string): Verdict {
+export function classifyReport({ kind, fates, feedback }: Report, email: string): Verdict {
   if (kind === 'complaint') {
     return complaints.has(feedback)
       ? { action: 'unsubscribed', detail: 'reported the mail as spam' }
@@ -25,7 +25,7 @@ const longestDetail = 500;
 const complaints = new Set(['abuse', 'opt-out', 'opt-out-list']);
 
 /** Whether nothing will ever arrive there. Full, busy, too large or taken for spam is not that. */
-function isHard({ action, status, diagnostic }: Fate): boolean {
+function isHard({ action, status, diagnostic }: RecipientStatus): boolean {
   if (action !== 'failed' || !status.startsWith('5.')) return false;
   if (aboutSender.has(status)) return false;
   if (/^5\.1\./.test(status) || deadMailbox.has(status)) return true;

@@ -2,7 +2,7 @@ import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { findMailedTo } from '../sends/queries.ts';
-import { judgeReport } from './bounce.rules.ts';
+import { classifyReport } from './bounce.rules.ts';
 import { type Report, readReport } from './report.ts';
 import { suppress } from './unsubscribe.ts';
 
@@ -22,7 +22,7 @@ export async function takeBounce(
   const mailed = ids.length > 0 && (await findMailedTo(db, key.org_id, ids));
   if (!mailed) return { matched: false, action: 'none' as const };
 
-  const { action, detail } = judgeReport(report, mailed.email);
+  const { action, detail } = classifyReport(report, mailed.email);
   if (action !== 'none') {
     const who = { orgId: key.org_id, email: mailed.email };
     await db.begin((tx) => suppress(tx, who, { kind: action, detail }));

@@ -1,7 +1,7 @@
 import PostalMime, { type Attachment } from 'postal-mime';
 
 /** What a report says about one recipient. */
-export type Fate = {
+export type RecipientStatus = {
   action: string;
   status: string;
   /** Without the kind of address before it, in lower case. */
@@ -12,7 +12,7 @@ export type Fate = {
 /** What a message reports about another one. `other` is every message that is no report. */
 export type Report = {
   kind: 'delivery' | 'complaint' | 'other';
-  fates: Fate[];
+  fates: RecipientStatus[];
   /** Of a complaint: `abuse`, or that it is none. */
   feedback: string;
   /** Where the report went, and where the message that it is about said that it came from. */
@@ -75,7 +75,7 @@ const qmailOpening = /^Hi\. This is the /m;
 const qmailSeparator =
   /^--- Below this line is (?:a copy of the message|the original bounce)\.\n+/m;
 
-const qmailFates = (notice: string): Fate[] =>
+const qmailFates = (notice: string): RecipientStatus[] =>
   [...notice.matchAll(/^<([^>\n]{3,254})>:\n((?:.+\n?){1,20})/gm)]
     .slice(0, mostRecipients)
     .map(([, recipient = '', paragraph = '']) => {
@@ -84,7 +84,7 @@ const qmailFates = (notice: string): Fate[] =>
       return { action: 'failed', status, recipients: [recipient.toLowerCase()], diagnostic };
     });
 
-function fateOf(fields: Fields): Fate {
+function fateOf(fields: Fields): RecipientStatus {
   const said = (name: string) => fields.get(name) ?? '';
   const recipients = [said('original-recipient'), said('final-recipient')]
     .map((value) =>

@@ -6,7 +6,7 @@ import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
 import { surveyTypes } from '../scores.ts';
 import { closeSurvey } from './complete.ts';
 import { createSurvey, shareUrl } from './create.ts';
-import { demandSurvey } from './find.ts';
+import { getSurvey } from './find.ts';
 import { allSurveys, openDraft } from './manage.queries.ts';
 
 const longestQuestion = 500;
@@ -63,7 +63,7 @@ const open = command({
   options: { id: id('which survey') },
   run: (tools: Tools, given) =>
     inDatabase(tools, async (db) => {
-      const survey = (await openDraft(db, given.id)) ?? (await demandSurvey(db, given.id));
+      const survey = (await openDraft(db, given.id)) ?? (await getSurvey(db, given.id));
       if (survey.status !== 'active') {
         throw new Refusal('conflict', `the survey is ${survey.status}: only a draft can be opened`);
       }
@@ -77,9 +77,9 @@ const close = command({
   options: { id: id('which survey') },
   run: (tools: Tools, given) =>
     inDatabase(tools, async (db) => {
-      const { org_id } = await demandSurvey(db, given.id);
+      const { org_id } = await getSurvey(db, given.id);
       await closeSurvey({ db }, org_id, given.id);
-      const survey = await demandSurvey(db, given.id);
+      const survey = await getSurvey(db, given.id);
       return { data: survey, text: `${survey.name} is closed: ${survey.id}` };
     }),
 });

@@ -37,7 +37,7 @@ export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: s
     if (survey.was !== 'completed') await tellCompletion(tx, { orgId }, { surveyId, ...survey });
     return { id: surveyId, name: survey.name, was: survey.was };
   });
-  if (closed.was !== 'completed') emitted.tell({ event: 'survey.completed' });
+  if (closed.was !== 'completed') emitted.publish({ event: 'survey.completed' });
   return closed;
 }
 

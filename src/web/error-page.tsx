@@ -12,7 +12,7 @@ export type Trouble =
   | 'broken';
 
 /** A page of nobody: whose it would be is not known, or does not matter now. */
-export function nobodysPage(why: Trouble, language: Language): Page {
+export function errorPage(why: Trouble, language: Language): Page {
   const { title, text } = language.texts[why];
   return renderPage({
     language,

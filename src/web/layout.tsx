@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import { remembering } from '../lib/async/memoize.ts';
+import { memoize } from '../lib/async/memoize.ts';
 import { type Theme, themeOf } from './color.ts';
 import { pageHeaders } from './headers.ts';
 import type { Language } from './language.ts';
@@ -34,7 +34,7 @@ export function renderPage(content: PageContent): Page {
 }
 
 /** Finding readable colours and hashing the style is half the work of a page, and few looks there are. */
-const lookOf = remembering(mostLooks, ({ color, rules }: { color: string; rules: string }) => {
+const lookOf = memoize(mostLooks, ({ color, rules }: { color: string; rules: string }) => {
   const theme = themeOf(color);
   const style = themeStyle(theme) + pageStyle + rules;
   return { theme, style, headers: pageHeaders(style) };

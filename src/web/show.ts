@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { nobodysPage, type Trouble } from './error-page.tsx';
+import { errorPage, type Trouble } from './error-page.tsx';
 import { type Language, languageOf } from './language.ts';
 import type { Page } from './layout.tsx';
 import { wantsJson } from './wants-json.ts';
@@ -21,7 +21,7 @@ export function showTrouble(c: Context, status: ContentfulStatusCode): Response 
   const accepts = c.req.header('Accept') ?? '';
   if (!linkedPages.test(path) && !accepts.includes('text/html')) return undefined;
   const why = troubles[status] ?? (status < 500 ? 'refused' : 'broken');
-  return showPage(c, nobodysPage(why, readersLanguage(c)), status);
+  return showPage(c, errorPage(why, readersLanguage(c)), status);
 }
 
 const troubles: Readonly<Record<number, Trouble>> = {

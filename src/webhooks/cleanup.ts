@@ -6,7 +6,7 @@ const keptDays = 30;
 const deletedAtOnce = 1000;
 
 /** Forgets what is older than thirty days, but for each webhook's newest; in steps, so no lock is long. */
-export async function forgetOldDeliveries({ db }: { db: Db }) {
+export async function cleanUpDeliveries({ db }: { db: Db }) {
   const old = { keep: keptPerWebhook, days: keptDays, atMost: deletedAtOnce };
   while (await deleteOldDeliveries(db, old));
 }

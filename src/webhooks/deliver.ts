@@ -101,8 +101,8 @@ export const isOurFault = ({ errorKind }: Answer) =>
  */
 export async function record(db: Db, lane: Lane, outcomes: readonly Outcome[]): Promise<boolean> {
   const { counted, retries, switchedOff } = await db.begin((tx) => write(tx, lane, outcomes));
-  for (const outcome of counted) attempted.tell(factsOf(outcome));
-  if (switchedOff) deactivated.tell({ orgId: lane.org_id, webhookId: lane.webhook_id });
+  for (const outcome of counted) attempted.publish(factsOf(outcome));
+  if (switchedOff) deactivated.publish({ orgId: lane.org_id, webhookId: lane.webhook_id });
   return retries > 0 || switchedOff;
 }
 

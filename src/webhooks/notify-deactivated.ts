@@ -6,10 +6,10 @@ import type { Transport } from '../sends/mailer.ts';
 import type { Lane } from './delivery.queries.ts';
 import { type Deactivation, findDeactivation } from './queries.ts';
 
-export type TellTools = { db: Db; log: Log; transport: Transport; publicUrl: string };
+export type NotifyTools = { db: Db; log: Log; transport: Transport; publicUrl: string };
 
 /** Tells the organization, by mail to its contact address, that a webhook was switched off, and why. */
-export async function tellDeactivation(tools: TellTools, { org_id, webhook_id }: Lane) {
+export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: Lane) {
   const { db, log, transport, publicUrl } = tools;
   const found = await findDeactivation(db, org_id, webhook_id);
   const to = found?.contact_email && mailableAddress(found.contact_email);

@@ -35,7 +35,7 @@ export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey
     ...{ id: deliveryId, webhook_id: id, event, body, status, at, traceparent },
     ...outcome,
   });
-  attempted.tell({
+  attempted.publish({
     ...{ orgId: key.org_id, webhookId: id, deliveryId, event, attempt: 1 },
     outcome: status,
     statusCode: status_code,

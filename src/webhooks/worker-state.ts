@@ -2,7 +2,7 @@ import type { Outcome } from './deliver.ts';
 import type { Lane } from './delivery.queries.ts';
 
 /** What this process knows of a webhook that it delivers to. */
-export type LaneState = Lane & {
+export type WebhookQueue = Lane & {
   inFlight: number;
   /** Claimed and not recorded yet: what this process knows of. */
   inHand: Set<string>;
@@ -17,7 +17,7 @@ export type LaneState = Lane & {
   tryingAgain: boolean;
 };
 
-export const newLane = ({ org_id, webhook_id }: Lane): LaneState => ({
+export const newQueue = ({ org_id, webhook_id }: Lane): WebhookQueue => ({
   org_id,
   webhook_id,
   inFlight: 0,

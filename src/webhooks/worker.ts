@@ -10,7 +10,7 @@ import {
   postpone,
   skipWaiting,
 } from './delivery.queries.ts';
-import { type LaneState, newLane } from './worker-state.ts';
+import { newQueue, type WebhookQueue } from './worker-state.ts';
 
 /** Attempts of one webhook under way at once: a subscriber that hangs holds no more than these. */
 export const inFlightPerWebhook = 16;
@@ -28,21 +28,21 @@ type LaneTools = DeliverTools & {
   claimer: () => string;
 };
 
-export type Lanes = ReturnType<typeof createLanes>;
+export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 
 /**
  * A lane for each webhook that has deliveries due: it claims a few, attempts them side by side, and
  * claims the next as these end. Webhooks share nothing, so one that is slow, or has a long backlog,
  * delays nobody else; and a job only wakes a lane, so that it holds no worker while a subscriber hangs.
  */
-export function createLanes(tools: LaneTools) {
-  const lanes = new Map<string, LaneState>();
+export function createDeliveryWorker(tools: LaneTools) {
+  const lanes = new Map<string, WebhookQueue>();
   let stopping = false;
   let onIdle: (() => void) | null = null;
 
   /** Looks for due deliveries of a webhook; resolves once those it may take are on their way. */
   async function wake(which: Lane) {
-    const lane = lanes.get(which.webhook_id) ?? newLane(which);
+    const lane = lanes.get(which.webhook_id) ?? newQueue(which);
     lanes.set(which.webhook_id, lane);
     await fill(lane);
   }
@@ -52,7 +52,7 @@ export function createLanes(tools: LaneTools) {
     for (const lane of await listLanesDue(tools.db)) await wake(lane);
   }
 
-  async function fill(lane: LaneState) {
+  async function fill(lane: WebhookQueue) {
     lane.fillAgain = true;
     if (lane.filling) return;
     lane.filling = true;
@@ -71,7 +71,7 @@ export function createLanes(tools: LaneTools) {
   }
 
   /** A claim that failed may have been made all the same, and nobody else would look after it. */
-  function fillLater(lane: LaneState) {
+  function fillLater(lane: WebhookQueue) {
     if (lane.tryingAgain) return;
     lane.tryingAgain = true;
     const again = () => {
@@ -81,7 +81,7 @@ export function createLanes(tools: LaneTools) {
     setTimeout(again, tryAgainMs).unref(); // a process that ends lets go of its claims
   }
 
-  async function claimAndStart(lane: LaneState) {
+  async function claimAndStart(lane: WebhookQueue) {
     const atMost = inFlightPerWebhook - lane.inFlight;
     lane.heldBack = lane.outcomes.length >= outcomesPerTransaction;
     lane.drained = false;
@@ -101,14 +101,14 @@ export function createLanes(tools: LaneTools) {
   }
 
   /** Of a webhook that is switched off; between two steps others have their turn. */
-  async function skip(lane: LaneState, by: string) {
+  async function skip(lane: WebhookQueue, by: string) {
     const { inHand } = lane;
     const deliveries = await skipWaiting(tools.db, lane, { by, atMost: skippedAtOnce, inHand });
     if (deliveries === skippedAtOnce) lane.fillAgain = true;
-    if (deliveries > 0) skipped.tell({ deliveries });
+    if (deliveries > 0) skipped.publish({ deliveries });
   }
 
-  function settle(lane: LaneState, outcome: Outcome) {
+  function settle(lane: WebhookQueue, outcome: Outcome) {
     if (isOurFault(outcome.answer)) {
       void giveBack(lane, outcome.delivery, unsentPostponeSeconds);
       return;
@@ -120,12 +120,12 @@ export function createLanes(tools: LaneTools) {
   }
 
   /** We could not even try, a secret that cannot be opened say: others must not wait for it. */
-  async function giveBackBroken(lane: LaneState, delivery: ClaimedDelivery, error: unknown) {
+  async function giveBackBroken(lane: WebhookQueue, delivery: ClaimedDelivery, error: unknown) {
     tools.log.error({ err: error, delivery_id: delivery.id }, 'a delivery could not be attempted');
     await giveBack(lane, delivery, faultPostponeSeconds);
   }
 
-  async function giveBack(lane: LaneState, delivery: ClaimedDelivery, seconds: number) {
+  async function giveBack(lane: WebhookQueue, delivery: ClaimedDelivery, seconds: number) {
     await postpone(tools.db, delivery, seconds).catch(() => {});
     lane.inFlight -= 1;
     lane.inHand.delete(delivery.id);
@@ -133,14 +133,14 @@ export function createLanes(tools: LaneTools) {
   }
 
   /** While Postgres is away nothing is claimed; the lane tries again by itself. */
-  async function refill(lane: LaneState) {
+  async function refill(lane: WebhookQueue) {
     await fill(lane).catch((error: unknown) =>
       tools.log.warn({ err: error, webhook_id: lane.webhook_id }, 'no deliveries claimed'),
     );
   }
 
   /** While one group is written the next one gathers: the busier the lane, the larger the groups. */
-  async function recordAll(lane: LaneState) {
+  async function recordAll(lane: WebhookQueue) {
     if (lane.recording) return;
     lane.recording = true;
     while (lane.outcomes.length > 0) {
@@ -153,14 +153,14 @@ export function createLanes(tools: LaneTools) {
     retire(lane);
   }
 
-  function forget(lane: LaneState, group: readonly Outcome[]) {
+  function forget(lane: WebhookQueue, group: readonly Outcome[]) {
     lane.outcomes.splice(0, group.length);
     for (const { delivery } of group) lane.inHand.delete(delivery.id);
     if (lane.heldBack) void refill(lane);
   }
 
   /** What happened must not be forgotten because Postgres is away: it is written when it is back. */
-  async function save(lane: LaneState, group: readonly Outcome[]): Promise<boolean> {
+  async function save(lane: WebhookQueue, group: readonly Outcome[]): Promise<boolean> {
     try {
       if (await record(tools.db, lane, group)) tools.pump();
       return true;
@@ -170,7 +170,7 @@ export function createLanes(tools: LaneTools) {
     }
   }
 
-  function retire(lane: LaneState) {
+  function retire(lane: WebhookQueue) {
     if (lane.inFlight > 0 || lane.recording || lane.filling || lane.outcomes.length > 0) return;
     if (lane.tryingAgain && !stopping) return;
     lanes.delete(lane.webhook_id);

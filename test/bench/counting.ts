@@ -12,7 +12,7 @@ const happenings: [what: string, tell: (traceparent: string | null) => void][] =
   [
     'a request',
     (traceparent) =>
-      requestEnded.tell({
+      requestEnded.publish({
         ...{ method: 'GET', route: '/api/v1/responses', status: 200, ms: 3, requestId: 'q' },
         ...{ orgId: 'o', traceparent },
       }),
@@ -20,7 +20,7 @@ const happenings: [what: string, tell: (traceparent: string | null) => void][] =
   [
     'a delivery that arrives',
     (traceparent) =>
-      attempted.tell({
+      attempted.publish({
         ...{ ...ids, event: 'response.received', attempt: 1, outcome: 'delivered' },
         ...{ statusCode: 200, error: null, ms: 3, sinceMs: 9, traceparent },
       }),
@@ -28,7 +28,7 @@ const happenings: [what: string, tell: (traceparent: string | null) => void][] =
   [
     'an answer',
     (traceparent) =>
-      answered.tell({
+      answered.publish({
         ...{ ...ids, type: 'nps', category: 'promoter', held: null },
         ...{ events: ['response.received'], traceparent },
       }),

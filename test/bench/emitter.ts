@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/lib/db/db.ts';
 import { watchPool } from '../../src/lib/db/pool-use.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { createParts } from '../../src/lib/process/lifecycle.ts';
+import { createLifecycle } from '../../src/lib/process/lifecycle.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { emit } from '../../src/webhooks/emit.ts';
 import { startWork } from '../../src/work.ts';
@@ -26,7 +26,7 @@ export type Told = { dueAt: number; committedAt: number };
 
 process.once('message', async (emission: Emission) => {
   const log = createLog({ level: 'error' });
-  const parts = createParts(log);
+  const parts = createLifecycle(log);
   const config = loadConfig(serviceSettings(emission.url), () => '');
   const { db, use: pool } = watchPool(connect(emission.url, { connections: serviceConnections }));
   const close = () => db.end();

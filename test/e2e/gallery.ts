@@ -10,7 +10,7 @@ import {
   type UnsubscribeProps,
   unsubscribePage,
 } from '../../src/suppressions/unsubscribe-page.tsx';
-import { nobodysPage } from '../../src/web/error-page.tsx';
+import { errorPage } from '../../src/web/error-page.tsx';
 import { languageOf } from '../../src/web/language.ts';
 import type { Page } from '../../src/web/layout.tsx';
 
@@ -63,13 +63,13 @@ export const gallery: Record<string, Page> = {
   'answered-arabic': answeredPage({ ...of(arabic), answer }),
   closed: notTakingAnswersPage('closed', of({})),
   draft: notTakingAnswersPage('draft', of({})),
-  'not-found': nobodysPage('notFound', languageOf('en')),
-  'too-large': nobodysPage('tooLarge', languageOf('en')),
-  refused: nobodysPage('refused', languageOf('en')),
-  unavailable: nobodysPage('unavailable', languageOf('en')),
-  broken: nobodysPage('broken', languageOf('ar')),
+  'not-found': errorPage('notFound', languageOf('en')),
+  'too-large': errorPage('tooLarge', languageOf('en')),
+  refused: errorPage('refused', languageOf('en')),
+  unavailable: errorPage('unavailable', languageOf('en')),
+  broken: errorPage('broken', languageOf('ar')),
   'not-saved': notSavedPage(languageOf('en'), { action: '', fields: { score: '9', comment } }),
-  'too-many-requests': nobodysPage('tooManyRequests', languageOf('de')),
+  'too-many-requests': errorPage('tooManyRequests', languageOf('de')),
   unsubscribe: unsubscribe({ state: 'ask' }),
   unsubscribed: unsubscribe({ state: 'unsubscribed' }),
   resubscribed: unsubscribe({ state: 'resubscribed' }),

@@ -25,10 +25,10 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     ...{ transport: pool, concurrency: connections, publicUrl: 'https://ask.example' },
     ...{ dkim: null, bounceDomain: null },
   });
-  const waiting = { nextNews: async () => {}, tell: async () => {}, stop: async () => {} };
+  const waiting = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
   const log = createLog({ level: 'fatal' });
   const mailing = createMailing({ db, log, mailer, waiting, settings });
-  const deafen = mailed.hear(() => pass('after the record'));
+  const deafen = mailed.subscribe(() => pass('after the record'));
 
   return {
     async claim({ emails, ...where }: Order) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createMailbox, forgetOldMails } from '../../src/mailbox/mailbox.ts';
+import { createMailbox, deleteOldMessages } from '../../src/mailbox/mailbox.ts';
 import { serve } from '../e2e/serve.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -135,7 +135,7 @@ test('the newest ten thousand are kept', async () => {
     select 'a', 'b', 'old', '', now() - interval '1 day' - make_interval(secs => n)
     from generate_series(1, 10000) n`;
   const { id } = await keep('new');
-  await forgetOldMails({ db });
+  await deleteOldMessages({ db });
   const [left] = await db`
     select count(*)::int as mails, bool_or(id = ${id}) as has_new from mailbox_messages`;
   assert.deepEqual({ ...left }, { mails: 10_000, has_new: true });

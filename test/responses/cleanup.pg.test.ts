@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueue } from '../../src/lib/queue/outbox.ts';
-import { forgetOpenings } from '../../src/responses/cleanup.ts';
+import { deleteOldVisits } from '../../src/responses/cleanup.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -37,7 +37,7 @@ test('who opened a link is known for ninety days', async () => {
   await opened(one, 'trap', '90 days 1 minute');
   await opened(one, 'view', '89 days 23 hours');
 
-  await forgetOpenings({ db });
+  await deleteOldVisits({ db });
 
   assert.deepEqual(await one.openings(), ['view']);
 });
@@ -49,7 +49,7 @@ test('an answer that was held stays so without the openings that held it', async
   const held = { contact_id, source: 'link', held_reason: 'hidden_link' };
   const id = await makeResponse(db, { org_id, survey_id }, held);
 
-  await forgetOpenings({ db });
+  await deleteOldVisits({ db });
 
   const [answer] = await db`select held_reason from responses where id = ${id}`;
   assert.deepEqual([answer?.['held_reason'], await one.openings()], ['hidden_link', []]);
@@ -63,7 +63,7 @@ test('more than one step is forgotten in one go', async () => {
     select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', now() - interval '1 year'
     from generate_series(1, 10001)`;
 
-  await forgetOpenings({ db });
+  await deleteOldVisits({ db });
 
   assert.deepEqual(await one.openings(), []);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importContacts } from '../../src/contacts/import.ts';
-import { keptAddress } from '../../src/lib/smtp/address.ts';
+import { normalizeEmail } from '../../src/lib/smtp/address.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -15,7 +15,7 @@ async function survey(over: Record<string, unknown> = {}) {
 
 const tools = {
   db,
-  addressOf: keptAddress,
+  addressOf: normalizeEmail,
   onProgress: () => {},
 };
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HeldReason, judgeAnswer, type Signal } from '../../src/responses/rules.ts';
+import { type HeldReason, judgeAnswer, type ScannerSign } from '../../src/responses/rules.ts';
 
-const signal = (kind: Signal['kind'], score: number | null, agoMs: number) => ({
+const signal = (kind: ScannerSign['kind'], score: number | null, agoMs: number) => ({
   kind,
   score,
   agoMs,
 });
 
-const cases: [why: string, signals: Signal[], trapped: boolean, held: HeldReason | null][] = [
+const cases: [why: string, signals: ScannerSign[], trapped: boolean, held: HeldReason | null][] = [
   ['nothing is known of it', [], false, null],
   [
     'an answer at once after its page is not held for its speed',

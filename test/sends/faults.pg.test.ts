@@ -6,7 +6,7 @@ import { claim } from '../../src/sends/claim.ts';
 import { beginMails } from '../../src/sends/mailing.queries.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import { type MailOutcome, readContact } from '../../src/sends/rules.ts';
-import { createWaiting } from '../../src/sends/send-progress.ts';
+import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { giveUpBegun, settleMails } from '../../src/sends/settling.queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -15,7 +15,7 @@ import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const waiting = await createWaiting({ db, log });
+const waiting = await createSendProgress({ db, log });
 const settings = { sendDeadlineSeconds: 60 };
 
 /** A survey of an organization of its own, and its sends to some people, claimed. */

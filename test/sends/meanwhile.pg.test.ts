@@ -5,7 +5,7 @@ import type { Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import { sendSurvey } from '../../src/sends/send.ts';
-import { createWaiting } from '../../src/sends/send-progress.ts';
+import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -15,7 +15,7 @@ import { someoneWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const waiting = await createWaiting({ db, log });
+const waiting = await createSendProgress({ db, log });
 after(() => waiting.stop());
 
 type Scene = { orgId: string; email: string };

@@ -6,7 +6,7 @@ import { handOver } from '../../src/lib/queue/pump.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { beginMails } from '../../src/sends/mailing.queries.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
-import { takeUpLeft } from '../../src/sends/recover.ts';
+import { recoverStrandedMails } from '../../src/sends/recover.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { mailed } from '../../src/signals.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.ts';
@@ -21,17 +21,17 @@ import { until } from '../support/probe/until.ts';
 const { db, url } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const settings = { sendDeadlineSeconds: 60 };
-const waiting = { nextNews: async () => {}, tell: async () => {}, stop: async () => {} };
+const waiting = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
 /** What is told of the mails of an organization, from now on. */
 function toldOf(orgId: string) {
   const told: unknown[] = [];
-  mailed.hear((mail) => {
+  mailed.subscribe((mail) => {
     if (mail.orgId === orgId) told.push([mail.outcome, mail.ms]);
   });
   return told;
 }
 
-const takeUp = () => takeUpLeft({ db, log, pump: () => {}, settings });
+const takeUp = () => recoverStrandedMails({ db, log, pump: () => {}, settings });
 
 /** Mails of an organization of their own, claimed so long ago. */
 async function claimed(people: number, ago = '10 minutes') {

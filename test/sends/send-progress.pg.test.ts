@@ -2,19 +2,22 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
-import { createWaiting } from '../../src/sends/send-progress.ts';
+import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const [here, there] = [await createWaiting({ db, log }), await createWaiting({ db, log })];
+const [here, there] = [
+  await createSendProgress({ db, log }),
+  await createSendProgress({ db, log }),
+];
 after(() => Promise.all([here.stop(), there.stop()]));
 
 test('a request hears how many mails another process is done with', async () => {
   const requestId = randomUUID();
   const watch = here.watch(requestId);
-  await there.tell([requestId, requestId, requestId]);
+  await there.notify([requestId, requestId, requestId]);
   await until('all three are heard of', () => watch.told() === 3);
   watch.end();
 });
@@ -26,10 +29,10 @@ test('a request waits until enough of its mails are done, and for those of no ot
   const waited = watch.until(2, 60_000).then(() => {
     enough = true;
   });
-  await here.tell([mine, other, other]);
+  await here.notify([mine, other, other]);
   await otherWatch.until(2, 60_000);
   assert.deepEqual([watch.told(), enough], [1, false]);
-  await here.tell([mine]);
+  await here.notify([mine]);
   await waited;
   assert.equal(watch.told(), 2);
 });
@@ -37,7 +40,7 @@ test('a request waits until enough of its mails are done, and for those of no ot
 test('what was told before the wait is not waited for again', async () => {
   const requestId = randomUUID();
   const watch = here.watch(requestId);
-  await here.tell([requestId]);
+  await here.notify([requestId]);
   const done = watch.until(1, 60_000).then(() => 'at once');
   const later = new Promise((resolve) => setImmediate(resolve, 'later'));
   assert.equal(await Promise.race([done, later]), 'at once');

@@ -3,17 +3,17 @@ import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
 import type { WriteKey } from '../../src/keys/authenticate.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { keptAddress } from '../../src/lib/smtp/address.ts';
+import { normalizeEmail } from '../../src/lib/smtp/address.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import type { MailOutcome } from '../../src/sends/rules.ts';
 import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
-import { createWaiting } from '../../src/sends/send-progress.ts';
+import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const waiting = await createWaiting({ db, log });
+const waiting = await createSendProgress({ db, log });
 
 /** A mail server that says what the test wants, and remembers who was mailed. */
 function mailServer(say: (email: string, tries: number) => MailOutcome = accepted) {
@@ -52,7 +52,7 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     db,
     pump: () => void pumped.push(runJobs()),
     waiting,
-    addressOf: keptAddress,
+    addressOf: normalizeEmail,
     settings: { sendDeadlineSeconds },
   };
   return { tools, runJobs };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { forgetOldDeliveries } from '../../src/webhooks/cleanup.ts';
+import { cleanUpDeliveries } from '../../src/webhooks/cleanup.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -32,26 +32,26 @@ const times = (count: number, age: number) =>
 
 test("a webhook's last 50 deliveries stay however old they are, and those before go", async () => {
   const { ids, left } = await history(times(53, 400));
-  await forgetOldDeliveries({ db });
+  await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids.slice(0, 50));
 });
 
 test('beyond the last 50 what is younger than 30 days stays', async () => {
   const { ids, left } = await history([...times(50, 1), 29.9, 30.1]);
-  await forgetOldDeliveries({ db });
+  await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids.slice(0, 51));
 });
 
 test('what is still to be delivered stays', async () => {
   const { ids, left } = await history(times(55, 400), 'pending');
-  await forgetOldDeliveries({ db });
+  await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids);
 });
 
 test('attempts go with their delivery, and more than one step of deliveries goes at once', async () => {
   const { org_id, ids, left } = await history(times(2300, 100));
   await db`insert into delivery_attempts ${db({ org_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
-  await forgetOldDeliveries({ db });
+  await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids.slice(0, 50));
   assert.equal((await db`select from delivery_attempts where org_id = ${org_id}`).length, 0);
 });

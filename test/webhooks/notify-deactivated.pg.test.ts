@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { enqueue } from '../../src/lib/queue/outbox.ts';
 import { tasks } from '../../src/tasks.ts';
-import { tellDeactivation } from '../../src/webhooks/notify-deactivated.ts';
+import { notifyDeactivated } from '../../src/webhooks/notify-deactivated.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -53,7 +53,7 @@ for (const [why, organization, webhook] of silent) {
     const before = (await db`select from mailbox_messages`).length;
     const org_id = await makeOrganization(db, { ...organization });
     const webhook_id = await makeWebhook(db, org_id, { ...webhook });
-    await tellDeactivation(taskTools(db), { org_id, webhook_id });
+    await notifyDeactivated(taskTools(db), { org_id, webhook_id });
     assert.equal((await db`select from mailbox_messages`).length, before);
   });
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { Outbound } from '../../src/webhooks/deliver.ts';
 import { emit } from '../../src/webhooks/emit.ts';
-import { createLanes, inFlightPerWebhook } from '../../src/webhooks/worker.ts';
+import { createDeliveryWorker, inFlightPerWebhook } from '../../src/webhooks/worker.ts';
 import { hangingSubscriber, plainSecrets, subscriber } from '../support/fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -20,7 +20,7 @@ async function pool() {
 
 async function lanesOf(outbound: Outbound, claimer?: string) {
   const by = claimer ?? (await pool());
-  return createLanes({
+  return createDeliveryWorker({
     db,
     log: createLog({ level: 'silent' }),
     outbound,
@@ -319,7 +319,7 @@ for (const errorKind of ['busy', 'cancelled'] as const) {
 test('a delivery that cannot be attempted is given back for later', async () => {
   const lane = await backlog();
   const by = await pool();
-  const lanes = createLanes({
+  const lanes = createDeliveryWorker({
     db,
     log: createLog({ level: 'silent' }),
     outbound: subscriber(200).outbound,

@@ -24,7 +24,7 @@ type Waiter<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: 
  * Collects calls while one group is being written, and writes them as the next. The first group waits for
  * what else this turn of the event loop brings.
  */
-export function grouped<In, Out>(write: (items: In[]) => Promise<Out[]>) {
+export function batched<In, Out>(write: (items: In[]) => Promise<Out[]>) {
   const gathered: Waiter<In, Out>[] = [];
   let writing = false;
 

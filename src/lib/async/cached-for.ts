@@ -6,7 +6,7 @@ type Patience = { everyMs: number; patienceMs: number };
  * Asks at most so often, and once for all who want to know at the same time. Who would have to wait for
  * longer than they have patience gets nothing; a question that is not answered yet is not put again.
  */
-export function seldom<T>(ask: () => Promise<T>, { everyMs, patienceMs }: Patience) {
+export function cachedFor<T>(ask: () => Promise<T>, { everyMs, patienceMs }: Patience) {
   let latest: { answer: Promise<T | undefined>; askedAt: number; open: boolean } | undefined;
 
   function put() {

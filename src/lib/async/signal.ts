@@ -1,15 +1,15 @@
 /** Something that happens, told to whoever counts it or writes it down. Nobody need listen. */
-export type Happening<Facts> = {
-  tell: (facts: Facts) => void;
+export type Signal<Facts> = {
+  publish: (facts: Facts) => void;
   /** Calls `listener` at each; the function it gives back ends that. */
-  hear: (listener: (facts: Facts) => void) => () => void;
+  subscribe: (listener: (facts: Facts) => void) => () => void;
 };
 
 /** What is told goes no further than this process. A listener that fails harms nothing that it is told of. */
-export function happening<Facts>(): Happening<Facts> {
+export function signal<Facts>(): Signal<Facts> {
   const listeners = new Set<(facts: Facts) => void>();
   return {
-    tell(facts) {
+    publish(facts) {
       for (const listener of listeners) {
         try {
           listener(facts);
@@ -18,7 +18,7 @@ export function happening<Facts>(): Happening<Facts> {
         }
       }
     },
-    hear(listener) {
+    subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -26,7 +26,7 @@ export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
 }
 
 /** Asks Postgres for nothing: an answer shows that it can be reached. */
-export async function ping(db: Db) {
+export async function ping(db: Db): Promise<undefined> {
   await db`select 1`;
 }
 

@@ -20,7 +20,7 @@ export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
     return made;
   }
 
-  /** Parts of a query are made like queries, but nobody awaits them: they never get to their handler. */
+  /** Lifecycle of a query are made like queries, but nobody awaits them: they never get to their handler. */
   function watch(query: Query) {
     const { handler } = query;
     query.handler = (taken) => {

@@ -5,7 +5,7 @@ import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { GenericSchema } from 'valibot';
 import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
-import { happening } from '../async/signal.ts';
+import { signal } from '../async/signal.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { parseJson } from '../validation/json.ts';
@@ -37,7 +37,7 @@ export type EndedRequest = {
   traceparent: string | null;
 };
 
-export const requestEnded = happening<EndedRequest>();
+export const requestEnded = signal<EndedRequest>();
 
 export const statusOf = {
   invalid: 400,
@@ -63,7 +63,7 @@ export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => 
   c.set('requestId', requestId);
   c.header('X-Request-Id', requestId);
   await next();
-  requestEnded.tell({
+  requestEnded.publish({
     method: c.req.method,
     route: routeOf(c),
     status: c.res.status,

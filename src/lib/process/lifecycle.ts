@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log/log.ts';
 
 /** The parts of a running service, stopped in the reverse of the order in which they were started. */
-export type Parts = {
+export type Lifecycle = {
   start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
   stop: () => Promise<void>;
 };
@@ -10,7 +10,7 @@ export type Parts = {
 /** A part that is just being started when all is to stop gets this long to become one that can be stopped. */
 const beginningMs = 3000;
 
-export function createParts(log: Log): Parts {
+export function createLifecycle(log: Log): Lifecycle {
   const running: { name: string; end: () => unknown }[] = [];
   let beginning: Promise<unknown> = Promise.resolve();
   let stopping = false;

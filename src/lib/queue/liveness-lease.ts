@@ -5,7 +5,7 @@ import { openSession, type Session } from './session.ts';
 
 const tryAgainMs = 250;
 
-export type Life = {
+export type LivenessLease = {
   /** In whose name this process takes work in hand. What has this name is free again when it has died. */
   id: () => string;
   stop: () => Promise<void>;
@@ -15,7 +15,7 @@ export type Life = {
  * A name that lives as long as this process can reach Postgres, for work that no job holds. When its
  * connection breaks the name dies, with all that was taken in it, and there is a new one.
  */
-export async function holdLife(url: string, log: Log): Promise<Life> {
+export async function holdLease(url: string, log: Log): Promise<LivenessLease> {
   let stopping = false;
   let current = await begin(url, log);
 

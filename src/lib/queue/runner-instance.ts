@@ -111,14 +111,14 @@ function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
 
 type Surroundings = { work: Work; session: Session; connections: Connections };
 
-type Parts = Surroundings & {
+type Lifecycle = Surroundings & {
   runner: Runner;
   workerPool: WorkerPool;
   shuttingDown: Promise<unknown>;
   inHand: { none: () => Promise<void> };
 };
 
-function live(parts: Parts): Generation {
+function live(parts: Lifecycle): Generation {
   const { work, session, connections, runner, workerPool } = parts;
   const ended = Promise.race([session.lost, parts.shuttingDown]).then(() => {});
   const stopSweeping = keepSweeping(session, work);
@@ -150,7 +150,7 @@ function live(parts: Parts): Generation {
  * Graphile's own end is the usual way. It never comes once some batches of outcomes could not be
  * recorded (its count of what is pending is wrong from then on): then empty hands have to do.
  */
-async function emptied({ workerPool, inHand }: Parts) {
+async function emptied({ workerPool, inHand }: Lifecycle) {
   const settled = workerPool.promise.catch(() => {}); // its errors have been logged
   const emptyHanded = inHand
     .none()

@@ -23,7 +23,7 @@ function laneOf(task: string) {
   return task.startsWith('summaries.') ? 'reading' : 'rest';
 }
 
-/** The backstops; a job normally starts by a nudge and is swept for seldom. */
+/** The backstops; a job normally starts by a nudge and is swept for cachedFor. */
 const usual = { pollMs: 500, sweepMs: 200, stopWithinMs: 25_000 };
 
 /** For letting go of what was still in hand at the deadline. */

@@ -1,6 +1,6 @@
 import type { JobHelpers, TaskList } from 'graphile-worker';
 import * as v from 'valibot';
-import { happening } from '../async/signal.ts';
+import { signal } from '../async/signal.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { followJob } from './follow-job.ts';
@@ -19,7 +19,7 @@ export type JobRun = {
 };
 
 /** How a run of a job ended. */
-export const jobRan = happening<{ task: string; ms: number; failed: boolean }>();
+export const jobRan = signal<{ task: string; ms: number; failed: boolean }>();
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
 
@@ -41,7 +41,7 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
       const job = describe(name, payload, helpers);
       const began = performance.now();
       const ended = (failed: boolean) =>
-        jobRan.tell({ task: name, ms: performance.now() - began, failed });
+        jobRan.publish({ task: name, ms: performance.now() - began, failed });
       try {
         await followJob(job, (followed) => run(payload, followed));
         ended(false);

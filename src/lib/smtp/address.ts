@@ -32,7 +32,7 @@ const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|
  * so that who is given once so and once so is one person. What is kept is ASCII, so that Postgres and we
  * agree on what is the same in lower case.
  */
-export function keptAddress(text: string): string | undefined {
+export function normalizeEmail(text: string): string | undefined {
   const mailed = mailableAddress(text);
   const written = text.trim();
   return mailed && isAscii(written) ? written : mailed;

@@ -44,7 +44,7 @@ export async function startTelemetry(options: Options): Promise<Telemetry> {
     ...(settings.metrics ? {} : { metricReaders: [] }),
   });
   const logLevel = levelOf(environment['OTEL_LOG_LEVEL']);
-  diag.setLogger(seldom(log), { logLevel, suppressOverrideMessage: true });
+  diag.setLogger(cachedFor(log), { logLevel, suppressOverrideMessage: true });
   if (settings.traces) traceWith(tracerOf(program));
 
   return {
@@ -63,8 +63,8 @@ function tracerOf({ name, version }: Options['program']) {
   return tracer;
 }
 
-/** As long as an export fails every batch says so: it is written down, but seldom. */
-function seldom(log: Log): DiagLogger {
+/** As long as an export fails every batch says so: it is written down, but cachedFor. */
+function cachedFor(log: Log): DiagLogger {
   let saidAt = Number.NEGATIVE_INFINITY;
   const complain = (...said: unknown[]) => {
     const now = performance.now();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seldom } from '../../../src/lib/async/cached-for.ts';
+import { cachedFor } from '../../../src/lib/async/cached-for.ts';
 
 const patient = { everyMs: 3_600_000, patienceMs: 60_000 };
 
@@ -17,7 +17,7 @@ function questions() {
 
 test('those who come at the same time share one question', async () => {
   const { asked, ask } = questions();
-  const look = seldom(ask, patient);
+  const look = cachedFor(ask, patient);
   const looks = [look(), look(), look()];
   asked[0]!.resolve('news');
   assert.deepEqual(await Promise.all(looks), ['news', 'news', 'news']);
@@ -26,7 +26,7 @@ test('those who come at the same time share one question', async () => {
 
 test('the answer is good for its time', async () => {
   const { asked, ask } = questions();
-  const look = seldom(ask, patient);
+  const look = cachedFor(ask, patient);
   const first = look();
   asked[0]!.resolve('news');
   await first;
@@ -36,7 +36,7 @@ test('the answer is good for its time', async () => {
 
 test('an answer that is too old is asked for again', async () => {
   const { asked, ask } = questions();
-  const look = seldom(ask, { ...patient, everyMs: 0 });
+  const look = cachedFor(ask, { ...patient, everyMs: 0 });
   const first = look();
   asked[0]!.resolve('old');
   await first;
@@ -47,7 +47,7 @@ test('an answer that is too old is asked for again', async () => {
 
 test('who has waited long enough gets nothing, and nobody asks again before there is an answer', async () => {
   const { asked, ask } = questions();
-  const look = seldom(ask, { everyMs: 0, patienceMs: 1 });
+  const look = cachedFor(ask, { everyMs: 0, patienceMs: 1 });
   assert.equal(await look(), undefined);
   assert.equal(await look(), undefined);
   assert.equal(asked.length, 1);
@@ -59,7 +59,7 @@ test('who has waited long enough gets nothing, and nobody asks again before ther
 
 test('a question that fails is no answer, and may be put again', async () => {
   const { asked, ask } = questions();
-  const look = seldom(ask, { ...patient, everyMs: 0 });
+  const look = cachedFor(ask, { ...patient, everyMs: 0 });
   const first = look();
   asked[0]!.reject(new Error('away'));
   assert.equal(await first, undefined);

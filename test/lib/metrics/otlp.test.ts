@@ -85,15 +85,15 @@ test('with one, everything is exported under names that become those of the tabl
 
 function tellSomeThings() {
   const traceparent = null;
-  requestEnded.tell({
+  requestEnded.publish({
     ...{ method: 'GET', route: '/s/:token', status: 200, ms: 3, requestId: 'r', orgId: null },
     traceparent,
   });
-  attempted.tell({
+  attempted.publish({
     ...{ orgId: 'o', webhookId: 'w', deliveryId: 'd', event: 'response.received', attempt: 1 },
     ...{ outcome: 'delivered', statusCode: 200, error: null, ms: 3, sinceMs: 9, traceparent },
   });
-  answered.tell({
+  answered.publish({
     ...{ orgId: 'o', surveyId: 's', responseId: 'r', type: 'nps', category: 'promoter' },
     ...{ held: null, events: ['response.received'], traceparent },
   });

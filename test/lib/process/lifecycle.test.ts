@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { createParts } from '../../../src/lib/process/lifecycle.ts';
+import { createLifecycle } from '../../../src/lib/process/lifecycle.ts';
 
 const quiet = createLog({ level: 'silent' });
 
 test('parts stop in the reverse order of their start, also when one of them fails', async () => {
   const stopped: string[] = [];
-  const parts = createParts(quiet);
+  const parts = createLifecycle(quiet);
   await parts.start(
     'first',
     () => 1,
@@ -34,7 +34,7 @@ test('parts stop in the reverse order of their start, also when one of them fail
 
 test('a part that did not start is not stopped, and those before it are', async () => {
   const stopped: string[] = [];
-  const parts = createParts(quiet);
+  const parts = createLifecycle(quiet);
   await parts.start(
     'first',
     () => 1,
@@ -53,7 +53,7 @@ test('a part that did not start is not stopped, and those before it are', async 
 
 test('a part that is half-way up when all is to stop comes down too, and no other goes up', async () => {
   const stopped: string[] = [];
-  const parts = createParts(quiet);
+  const parts = createLifecycle(quiet);
   const half = Promise.withResolvers<number>();
   const starting = parts.start(
     'half',

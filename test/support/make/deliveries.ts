@@ -4,7 +4,7 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import type { Outbound } from '../../../src/webhooks/deliver.ts';
 import type { Lane } from '../../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../../src/webhooks/emit.ts';
-import { createLanes } from '../../../src/webhooks/worker.ts';
+import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
 
@@ -16,7 +16,7 @@ export async function makePool(db: Db) {
 }
 
 export const lanesOf = (db: Db, outbound: Outbound, claimer: string) =>
-  createLanes({
+  createDeliveryWorker({
     db,
     log: createLog({ level: 'silent' }),
     outbound,

@@ -6,7 +6,7 @@ import { createMailer } from '../../../src/sends/mailer.ts';
 import { createMailing } from '../../../src/sends/mailing.ts';
 import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
 import type { TaskTools } from '../../../src/tasks.ts';
-import { createLanes } from '../../../src/webhooks/worker.ts';
+import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
 
 /** What jobs need, with mail into the mailbox and subscribers that accept everything. */
@@ -14,7 +14,7 @@ export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';
   const pump = () => {};
-  const waiting = { tell: async () => {} };
+  const waiting = { notify: async () => {} };
   const transport = createMailbox(db);
   const mailer = createMailer({
     ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
@@ -23,7 +23,7 @@ export function taskTools(db: Db): TaskTools {
     ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
     analyst: createBuiltinAnalyst(),
     mailing: createMailing({ db, log, mailer, waiting, settings: { sendDeadlineSeconds: 60 } }),
-    lanes: createLanes({
+    lanes: createDeliveryWorker({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
       outbound: subscriber(200).outbound,
       claimer: () => 'test',
