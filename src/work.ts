@@ -9,10 +9,10 @@ import { type Jobs, startJobs } from './lib/queue/start.ts';
 import { redact } from './lib/redact/redact.ts';
 import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
-import { createSmtpPool } from './lib/smtp/smtp.ts';
+import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import type { Database } from './open-database.ts';
-import { createMailer, type Transport } from './sends/mailer.ts';
+import { createMailer } from './sends/mailer.ts';
 import { createMailing } from './sends/mailing.ts';
 import { createSendProgress } from './sends/send-progress.ts';
 import { untilStopped } from './sends/until-stopped.ts';
@@ -107,11 +107,11 @@ async function startTransport({
   database,
 }: Pick<Work, 'config' | 'parts' | 'database'>) {
   if (!config.smtpUrl) {
-    const transport: Transport = createMailbox(database.db);
+    const transport: MailTransport = createMailbox(database.db);
     return { transport, concurrency: mailboxConcurrency, server: null };
   }
   const { settings } = readSmtpUrl(config.smtpUrl);
-  const transport: Transport = await parts.start(
+  const transport: MailTransport = await parts.start(
     'smtp',
     () => createSmtpPool(settings),
     (it) => it.close(),

@@ -1,9 +1,9 @@
 import type { Db } from '../lib/db/db.ts';
-import type { Transport } from '../sends/mailer.ts';
+import type { MailTransport } from '../lib/smtp/smtp.ts';
 import { forgetMessages, insertMessage } from './queries.ts';
 
 /** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
-export const createMailbox = (db: Db): Transport => ({
+export const createMailbox = (db: Db): MailTransport => ({
   async send({ from, to }, raw, { mayLeave } = {}) {
     if (mayLeave && !(await mayLeave())) return { kind: 'lost', reason: 'it is not to be sent' };
     const id = await insertMessage(db, { from, to, subject: subjectOf(raw), raw });

@@ -4,18 +4,13 @@ import { mailableAddress } from '../lib/smtp/address.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import type { MailOutcome as Sent } from '../lib/smtp/outcome.ts';
-import type { Envelope, Leaving } from '../lib/smtp/smtp.ts';
+import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
 import type { MailServer } from '../lib/tracing/conventions.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import type { MailOutcome } from './rules.ts';
 
-/** Where mails go: a pool of connections to a server, or the built-in mailbox. */
-export type Transport = {
-  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<Sent>;
-};
-
 type Tools = {
-  transport: Transport;
+  transport: MailTransport;
   /** The server behind it; nothing for the mailbox. */
   server?: MailServer;
   /** Mails worth having under way at once. */

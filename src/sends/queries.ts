@@ -83,12 +83,3 @@ export async function listResults(sql: Sql, orgId: string, requestId: string) {
     from sends
     where org_id = ${orgId} and request_id = ${requestId}`;
 }
-
-/** The address that one of these mails of the organization went to, if there is just one such. */
-export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string[]) {
-  const found = await sql<{ email: string }[]>`
-    select distinct lower(email) as email
-    from sends
-    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')`;
-  return found.length === 1 ? found[0] : undefined;
-}

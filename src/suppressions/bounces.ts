@@ -1,8 +1,8 @@
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
-import { findMailedTo } from '../sends/queries.ts';
 import { classifyReport } from './bounce.rules.ts';
+import { findMailedTo } from './queries.ts';
 import { type Report, readReport } from './report.ts';
 import { suppress } from './unsubscribe.ts';
 

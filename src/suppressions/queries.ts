@@ -1,6 +1,6 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import type { Listed } from '../lib/paging/list-answer.ts';
-import type { SuppressionQuery } from '../sends/schemas.ts';
+import type { SuppressionQuery } from './schemas.ts';
 
 export type Subscriber = {
   org_id: string;
@@ -96,4 +96,13 @@ export async function listSuppressions(sql: Sql, orgId: string, query: Suppressi
              count(*) > ${limit}::int as more
       from shown`,
   );
+}
+
+/** The address that these mails of the organization went to, if it is the same for all of them. */
+export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string[]) {
+  const found = await sql<{ email: string }[]>`
+    select distinct lower(email) as email
+    from sends
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')`;
+  return found.length === 1 ? found[0] : undefined;
 }

@@ -2,11 +2,11 @@ import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { compose } from '../lib/smtp/compose.ts';
-import type { Transport } from '../sends/mailer.ts';
+import type { MailTransport } from '../lib/smtp/smtp.ts';
 import type { Lane } from './delivery.queries.ts';
 import { type Deactivation, findDeactivation } from './queries.ts';
 
-export type NotifyTools = { db: Db; log: Log; transport: Transport; publicUrl: string };
+export type NotifyTools = { db: Db; log: Log; transport: MailTransport; publicUrl: string };
 
 /** Tells the organization, by mail to its contact address, that a webhook was switched off, and why. */
 export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: Lane) {

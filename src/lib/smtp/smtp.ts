@@ -14,6 +14,11 @@ export type Leaving = {
   mayLeave?: (() => Promise<boolean>) | undefined;
 };
 
+/** Takes complete messages: a pool of connections to a server, or a mailbox in the database. */
+export type MailTransport = {
+  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
+};
+
 /** Sends complete messages to one server over a bounded number of connections. */
 export type SmtpPool = {
   /**
