@@ -9,12 +9,12 @@ import { Scores } from './score-cells.tsx';
  * drop others. The style sheet only adds the dark scheme. No picture, no script, nothing is loaded.
  */
 export function letterHtml(letter: Letter): string {
-  const { texts } = letter;
+  const { tag, texts } = letter.language;
   const document = (
-    <html lang={texts.language} dir={texts.direction}>
+    <html lang={tag} dir={texts.direction}>
       <Head letter={letter} />
       <body class="page" style={`margin:0;padding:0;background:${page};${font}`}>
-        <Preview text={texts.preview} />
+        <Preview text={texts.mail.preview} />
         <Table class="page" width="100%" style={`background:${page}`}>
           <tr>
             <td align="center" style="padding:20px 8px">
@@ -56,7 +56,8 @@ function Preview({ text }: { text: string }) {
 }
 
 function Card({ letter }: { letter: Letter }) {
-  const { texts, organization, greeting, links } = letter;
+  const { language, organization, greeting, links } = letter;
+  const { hint, openPage } = language.texts.mail;
   const accent = colorsOf(organization.color).name;
   return (
     <Table class="card" width="100%" style={cardStyle(organization.color)}>
@@ -73,10 +74,10 @@ function Card({ letter }: { letter: Letter }) {
         <Scores letter={letter} />
       </Row>
       <Row class="quiet" style={`padding:14px 24px 26px;${type(14, 21, quiet)}`}>
-        {texts.hint}
+        {hint}
         <br />
         <a class="name" href={links.answer} style={`color:${accent};text-decoration:underline`}>
-          {texts.openPage}
+          {openPage}
         </a>
         <Trap href={links.trap} />
       </Row>
@@ -99,7 +100,7 @@ function Question({ letter }: { letter: Letter }) {
     <h1
       class="text"
       dir="auto"
-      lang={letter.language}
+      lang={letter.questionLanguage}
       style={`margin:0;${type(22, 30, ink)};font-weight:bold;text-align:start`}
     >
       {lines.map((line, at) => (
@@ -112,7 +113,7 @@ function Question({ letter }: { letter: Letter }) {
   );
 }
 
-function Foot({ letter: { texts, why, links } }: { letter: Letter }) {
+function Foot({ letter: { language, why, links } }: { letter: Letter }) {
   return (
     <Table width="100%" style="max-width:600px">
       <Row class="quiet" align="center" style={`padding:18px 24px 8px;${type(13, 20, quiet)}`}>
@@ -123,7 +124,7 @@ function Foot({ letter: { texts, why, links } }: { letter: Letter }) {
           href={links.unsubscribe}
           style={`color:${quiet};text-decoration:underline;display:inline-block;padding:6px`}
         >
-          {texts.unsubscribe}
+          {language.texts.unsubscribeLink}
         </a>
       </Row>
     </Table>

@@ -1,4 +1,4 @@
-import { discernible, mix, readableOn } from './colors.ts';
+import { edgeContrast, mix, readableOn } from '../web/color.ts';
 
 export const page = '#f3f4f6';
 export const ink = '#1b1f27';
@@ -18,7 +18,7 @@ export function colorsOf(color: string) {
     stripe: color,
     name: readableOn(color, '#ffffff'),
     cell,
-    edge: readableOn(color, '#ffffff', discernible),
+    edge: readableOn(color, '#ffffff', edgeContrast),
     score: readableOn(color, cell),
   };
 }
@@ -30,7 +30,7 @@ function darkColorsOf(color: string) {
     stripe: lit,
     name: lit,
     cell,
-    edge: readableOn(lit, dark.card, discernible),
+    edge: readableOn(lit, dark.card, edgeContrast),
     score: readableOn(mix(lit, '#ffffff', 0.5), cell),
   };
 }

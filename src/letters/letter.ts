@@ -1,12 +1,13 @@
 import type { SurveyType } from '../scores.ts';
-import type { MailTexts } from './languages/texts.ts';
+import { type Language, scaleEnds } from '../web/language.ts';
 
 /** Everything a survey mail shows. */
 export type Letter = {
-  texts: MailTexts;
+  /** Of the mail's own words. */
+  language: Language;
   type: SurveyType;
   /** Of the survey's own words; our texts may lack it. */
-  language: string;
+  questionLanguage: string;
   question: string;
   organization: { name: string; color: string };
   scores: number[];
@@ -23,24 +24,25 @@ export type Letter = {
 
 /** The text part. */
 export function letterText(letter: Letter): string {
-  const { texts, scores, question, greeting, why, links } = letter;
+  const { language, scores, question, greeting, why, links } = letter;
+  const { mail, unsubscribeLink } = language.texts;
   return [
     greeting,
     '',
     question,
     '',
     ...scores.map((score) => `${meaning(letter, score)}\n${links.score(score)}\n`),
-    texts.hint,
+    mail.hint,
     '',
     '-- ',
     why,
-    `${texts.unsubscribe}: ${links.unsubscribe}`,
+    `${unsubscribeLink}: ${links.unsubscribe}`,
     '',
   ].join('\n');
 }
 
-function meaning({ texts, type, scores }: Letter, score: number): string {
-  const { lowest, highest } = texts.ends[type];
+function meaning({ language, type, scores }: Letter, score: number): string {
+  const { lowest, highest } = scaleEnds(type, language.texts);
   const end = score === scores[0] ? lowest : score === scores.at(-1) ? highest : null;
   if (end === null) return String(score);
   return type === 'thumbs' ? end : `${score} (${end})`;

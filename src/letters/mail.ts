@@ -2,7 +2,7 @@ import { isPlainName, oneLine } from '../lib/smtp/address.ts';
 import type { Filling, MessageTemplate } from '../lib/smtp/compose.ts';
 import { slot } from '../lib/smtp/slots.ts';
 import { type SurveyType, scaleOf } from '../scores.ts';
-import { mailTexts } from './languages/texts.ts';
+import { languageOf } from '../web/language.ts';
 import { type Letter, letterText } from './letter.ts';
 import { letterHtml } from './letter-html.tsx';
 
@@ -50,7 +50,7 @@ type Recipient = { sendId: string; email: string; name: string | null; token: st
  */
 export function surveyFillings({ survey, publicUrl }: SurveyMail) {
   const host = new URL(publicUrl).hostname.replace(/[[\]]/g, '');
-  const { greeting } = mailTexts(survey.language);
+  const { greeting } = languageOf(survey.language).texts.mail;
   return ({ sendId, ...contact }: Recipient, date: Date): Filling => {
     const name = contact.name === null ? null : oneLine(contact.name) || null;
     return {
@@ -63,19 +63,20 @@ export function surveyFillings({ survey, publicUrl }: SurveyMail) {
 }
 
 function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
-  const texts = mailTexts(survey.language);
+  const language = languageOf(survey.language);
+  const { whyEmployee, whyCustomer, sentTo } = language.texts.mail;
   const { lowest, highest } = scaleOf(survey.type);
   const name = oneLine(organization.name);
   const answer = `${publicUrl}/s/${slot('token')}`;
   return {
-    texts,
+    language,
     type: survey.type,
-    language: survey.language,
+    questionLanguage: survey.language,
     question: visible(survey.question_text),
     organization: { name, color: organization.color },
     scores: Array.from({ length: highest - lowest + 1 }, (_, at) => lowest + at),
     greeting: slot('greeting'),
-    why: `${survey.audience === 'employee' ? texts.whyEmployee(name) : texts.whyCustomer(name)} ${texts.sentTo(slot('email'))}`,
+    why: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
     links: {
       answer,
       score: (score) => `${answer}?score=${score}`,

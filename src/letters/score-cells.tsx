@@ -1,19 +1,22 @@
 import { raw } from 'hono/html';
 import type { SurveyType } from '../scores.ts';
+import { scaleEnds } from '../web/language.ts';
 import type { Letter } from './letter.ts';
 import { colorsOf, outlookOnly, quiet } from './letter-style.ts';
 
 /** A finger needs 44 px, the border counted; a row of six of them fits the narrowest phone. */
 const cellPx = 42;
 const gapPx = 4;
+/** Two of them, with the gaps, fit the narrowest phone. */
+const thumbPx = 136;
 
 /** How many scores stay together. Where both rows fit beside each other they make one. */
 const firstRow: Record<SurveyType, number> = { nps: 6, csat: 5, ces: 4, star5: 5, thumbs: 2 };
 
 /** One link for each score, in cells that wrap as two rows without the help of a style sheet. */
 export function Scores({ letter }: { letter: Letter }) {
-  const { type, scores, texts } = letter;
-  const { lowest, highest } = texts.ends[type];
+  const { type, scores, language } = letter;
+  const { lowest, highest } = scaleEnds(type, language.texts);
   const rows = [scores.slice(0, firstRow[type]), scores.slice(firstRow[type])];
   return (
     <>
@@ -62,10 +65,10 @@ function RowOfCells({ letter, scores }: { letter: Letter; scores: number[] }) {
 function Cell({ letter, score }: { letter: Letter; score: number }) {
   const { type, links, organization } = letter;
   const { cell, edge, score: ink } = colorsOf(organization.color);
-  const width = type === 'thumbs' ? 128 : type === 'star5' ? 52 : cellPx;
+  const width = type === 'thumbs' ? thumbPx : type === 'star5' ? 52 : cellPx;
   const link = [
     `display:block;width:${width}px;height:${cellPx}px;line-height:${cellPx}px`,
-    `font-size:${type === 'thumbs' ? 18 : 17}px;font-weight:bold;color:${ink}`,
+    `font-size:${type === 'thumbs' ? 14 : 17}px;font-weight:bold;color:${ink}`,
     'text-decoration:none;text-align:center;white-space:nowrap;border-radius:7px',
   ].join(';');
   return (
@@ -84,8 +87,9 @@ function Cell({ letter, score }: { letter: Letter; score: number }) {
   );
 }
 
-function caption({ type, texts }: Letter, score: number): string {
+function caption({ type, language }: Letter, score: number): string {
   if (type === 'star5') return `${score}\u00a0★`;
   if (type !== 'thumbs') return String(score);
-  return score === 0 ? `👎 ${texts.ends.thumbs.lowest}` : `👍 ${texts.ends.thumbs.highest}`;
+  const { lowest, highest } = language.texts.thumbs;
+  return score === 0 ? `👎 ${lowest}` : `👍 ${highest}`;
 }

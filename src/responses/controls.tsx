@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { type SurveyType, scaleOf } from '../scores.ts';
-import type { Texts } from '../web/language.ts';
+import { scaleEnds, type Texts } from '../web/language.ts';
 import { Face, Star, Thumb } from './icons.tsx';
 
 type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null };
@@ -33,7 +33,7 @@ export function ScoreControl({ type, texts, chosen }: ControlProps) {
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);
   if (type === 'star5') return texts.stars(score);
-  if (type === 'thumbs') return score === 1 ? texts.thumbs.up : texts.thumbs.down;
+  if (type === 'thumbs') return score === 1 ? texts.thumbs.highest : texts.thumbs.lowest;
   return texts.scoreOf(score, scaleOf(type).highest);
 }
 
@@ -47,19 +47,22 @@ function scoresOf(type: SurveyType): number[] {
 function drawScore(type: SurveyType, score: number, texts: Texts): Child {
   const words = scoreInWords(type, score, texts);
   if (type === 'csat') return [<Face mood={score - 1} />, <small>{words}</small>];
-  if (type === 'star5') return [<Star />, <span class="hidden">{words}</span>];
   if (type === 'thumbs') return [<Thumb down={score === 0} />, <small>{words}</small>];
 
   const { lowest, highest } = scaleOf(type);
-  const end =
-    score === lowest ? texts[type].lowest : score === highest ? texts[type].highest : null;
+  const ends = scaleEnds(type, texts);
+  const end = score === lowest ? ends.lowest : score === highest ? ends.highest : null;
+  if (type === 'star5') {
+    return [<Star />, <span class="hidden">{end === null ? words : `${words}, ${end}`}</span>];
+  }
   return [score, end && <span class="hidden"> {end}</span>];
 }
 
 /** What the first and the last score mean. Screen readers hear it with those two scores. */
 function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
-  const ends = endsOf(type, texts);
-  if (!ends) return null;
+  // Both thumbs carry their words themselves.
+  if (type === 'thumbs') return null;
+  const ends = scaleEnds(type, texts);
   const { lowest, highest } = scaleOf(type);
   const numbered = type !== 'csat';
   return (
@@ -74,10 +77,4 @@ function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
       </span>
     </p>
   );
-}
-
-function endsOf(type: SurveyType, texts: Texts): Texts['nps'] | null {
-  if (type === 'csat') return { lowest: texts.csat[0], highest: texts.csat[4] };
-  if (type === 'nps' || type === 'ces') return texts[type];
-  return null;
 }

@@ -41,7 +41,7 @@ export function themeOf(color: string): Theme {
     muted: '#b1b6c1',
     line: '#858c9a',
   });
-  return { brand, onBrand: readableOn(brand), light, dark };
+  return { brand, onBrand: inkOn(brand), light, dark };
 }
 
 const lightnessStep = 0.01;
@@ -57,15 +57,25 @@ function paletteOf(
     const soft = mix(ground.card, accent, 0.1);
     const grounds = [ground.page, ground.card, soft];
     if (grounds.every((color) => contrast(accent, color) >= textContrast)) {
-      return { ...ground, soft, accent, onAccent: readableOn(accent) };
+      return { ...ground, soft, accent, onAccent: inkOn(accent) };
     }
     accent = moved(brand, direction * lightnessStep * (steps + 1));
   }
 }
 
-/** White where it can be read, else ink: one of the two always can. */
-function readableOn(color: string): string {
+/** White where it can be read, else black: one of the two always can. */
+function inkOn(color: string): string {
   return contrast(white, color) >= textContrast ? white : '#000000';
+}
+
+/** The colour, darkened or lightened only as far as it has contrast enough on the background. */
+export function readableOn(color: string, background: string, least = textContrast): string {
+  const goal = luminance(background) > 0.18 ? '#000000' : white;
+  for (let share = 0; share < 1; share += 0.05) {
+    const candidate = mix(color, goal, share);
+    if (contrast(candidate, background) >= least) return candidate;
+  }
+  return goal;
 }
 
 /** The contrast of two colours as WCAG defines it, 1 to 21. */
@@ -88,7 +98,8 @@ function moved(color: string, by: number): string {
   );
 }
 
-function mix(from: string, to: string, share: number): string {
+/** `share` of the second colour in the first, 0 to 1. */
+export function mix(from: string, to: string, share: number): string {
   const target = channels(to);
   return spell(channels(from).map((value, at) => value + (target[at]! - value) * share));
 }

@@ -1,17 +1,19 @@
+import type { SurveyType } from '../scores.ts';
 import { ar } from './languages/ar.ts';
 import { de } from './languages/de.ts';
 import { en } from './languages/en.ts';
 
-/** Everything a page says, in one language. A language that lacks a text does not compile. */
+/** Everything that pages and mails say, in one language. A language that lacks a text does not compile. */
 export type Texts = {
   direction: 'ltr' | 'rtl';
 
-  /** What the scores of a type are called, from the lowest up. */
-  nps: Ends;
-  ces: Ends;
+  /** What the ends of each scale mean; a CSAT survey names all of its scores, from the lowest up. */
+  nps: ScaleEnds;
+  ces: ScaleEnds;
   csat: readonly [string, string, string, string, string];
+  star5: ScaleEnds;
+  thumbs: ScaleEnds;
   stars: (count: number) => string;
-  thumbs: { up: string; down: string };
   scoreOf: (score: number, highest: number) => string;
 
   comment: string;
@@ -44,14 +46,34 @@ export type Texts = {
   unsubscribed: Message<[email: string, organization: string]> & { undo: string };
   resubscribed: Message<[email: string, organization: string]>;
   unsubscribeLink: string;
+
+  /** What a survey mail says in addition to the survey's own words. */
+  mail: {
+    greeting: (name: string | null) => string;
+    /** Shown by mail programs after the subject. */
+    preview: string;
+    hint: string;
+    openPage: string;
+    whyCustomer: (organization: string) => string;
+    whyEmployee: (organization: string) => string;
+    sentTo: (address: string) => string;
+  };
 };
 
-type Ends = { lowest: string; highest: string };
+/** The words for the lowest and the highest score of a scale. */
+export type ScaleEnds = { lowest: string; highest: string };
+
 type Message<Values extends string[]> = { title: string; text: (...values: Values) => string };
 
 export type Language = { tag: string; texts: Texts };
 
-const languages: ReadonlyMap<string, Texts> = new Map([
+/** The same words wherever a scale is shown: on the page, in the HTML part and in the text part of a mail. */
+export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
+  if (type !== 'csat') return texts[type];
+  return { lowest: texts.csat[0], highest: texts.csat[4] };
+}
+
+export const languages: ReadonlyMap<string, Texts> = new Map([
   ['en', en],
   ['de', de],
   ['ar', ar],

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import {
   contrast,
   edgeContrast,
+  mix,
   type Palette,
+  readableOn,
   textContrast,
   themeOf,
 } from '../../src/web/color.ts';
@@ -33,6 +35,25 @@ test('whatever the organization’s colour, all text can be read and all edges s
 test('a colour that has contrast enough is taken as it is', () => {
   assert.equal(themeOf('#0F766E').light.accent, '#0f766e');
   assert.equal(themeOf('#7DD3FC').dark.accent, '#7dd3fc');
+});
+
+test('any colour becomes readable on any other', () => {
+  fc.assert(
+    fc.property(anyColor, anyColor, (text, background) => {
+      assert.ok(contrast(readableOn(text, background), background) >= textContrast);
+    }),
+  );
+});
+
+test('a colour that is readable already stays as it is', () => {
+  assert.equal(readableOn('#0b6b3a', '#ffffff'), '#0b6b3a');
+});
+
+test('mixing goes from one colour to the other', () => {
+  assert.deepEqual(
+    [0, 0.5, 1].map((share) => mix('#000000', '#ffffff', share)),
+    ['#000000', '#808080', '#ffffff'],
+  );
 });
 
 function assertReadable({ page, card, soft, text, muted, line, accent, onAccent }: Palette) {

@@ -6,8 +6,9 @@ export const ar: Texts = {
   nps: { lowest: 'غير محتمل إطلاقًا', highest: 'محتمل جدًا' },
   ces: { lowest: 'صعب جدًا', highest: 'سهل جدًا' },
   csat: ['غير راضٍ إطلاقًا', 'غير راضٍ', 'محايد', 'راضٍ', 'راضٍ جدًا'],
+  star5: { lowest: 'سيئ', highest: 'ممتاز' },
+  thumbs: { lowest: 'لم يعجبني', highest: 'أعجبني' },
   stars: (count) => ['', 'نجمة واحدة', 'نجمتان'][count] || `${count} نجوم`,
-  thumbs: { up: 'أعجبني', down: 'لم يعجبني' },
   scoreOf: (score, highest) => `${score} من ${highest}`,
 
   comment: 'ما السبب الرئيسي لتقييمك؟',
@@ -79,4 +80,14 @@ export const ar: Texts = {
     text: (email, organization) => `قد يتلقى ${email} استبيانات من ${organization} من جديد.`,
   },
   unsubscribeLink: 'إلغاء الاشتراك',
+
+  mail: {
+    greeting: (name) => (name ? `مرحبًا ${name}،` : 'مرحبًا،'),
+    preview: 'نقرة واحدة تكفي للإجابة.',
+    hint: 'اختر إجابتك. في الصفحة التي ستُفتح يمكنك تغييرها وإضافة تعليق.',
+    openPage: 'فتح الاستبيان في المتصفح',
+    whyCustomer: (organization) => `وصلتك هذه الرسالة لأن ${organization} تود معرفة رأيك.`,
+    whyEmployee: (organization) => `وصلتك هذه الرسالة لأن ${organization} تسأل العاملين فيها.`,
+    sentTo: (address) => `أُرسلت إلى ${address}.`,
+  },
 };

@@ -6,8 +6,9 @@ export const de: Texts = {
   nps: { lowest: 'Sehr unwahrscheinlich', highest: 'Sehr wahrscheinlich' },
   ces: { lowest: 'Sehr schwierig', highest: 'Sehr einfach' },
   csat: ['Sehr unzufrieden', 'Unzufrieden', 'Neutral', 'Zufrieden', 'Sehr zufrieden'],
+  star5: { lowest: 'Schlecht', highest: 'Ausgezeichnet' },
+  thumbs: { lowest: 'Daumen runter', highest: 'Daumen hoch' },
   stars: (count) => (count === 1 ? '1 Stern' : `${count} Sterne`),
-  thumbs: { up: 'Daumen hoch', down: 'Daumen runter' },
   scoreOf: (score, highest) => `${score} von ${highest}`,
 
   comment: 'Was ist der wichtigste Grund für Ihre Bewertung?',
@@ -86,4 +87,16 @@ export const de: Texts = {
     text: (email, organization) => `${email} kann wieder Umfragen von ${organization} bekommen.`,
   },
   unsubscribeLink: 'Abmelden',
+
+  mail: {
+    greeting: (name) => (name ? `Guten Tag ${name},` : 'Guten Tag,'),
+    preview: 'Ein Klick genügt als Antwort.',
+    hint: 'Wählen Sie Ihre Antwort. Auf der Seite, die sich öffnet, können Sie sie ändern und etwas dazu schreiben.',
+    openPage: 'Umfrage im Browser öffnen',
+    whyCustomer: (organization) =>
+      `Sie erhalten diese E-Mail, weil ${organization} wissen möchte, wie zufrieden Sie sind.`,
+    whyEmployee: (organization) =>
+      `Sie erhalten diese E-Mail, weil ${organization} alle fragt, die dort arbeiten.`,
+    sentTo: (address) => `Sie ging an ${address}.`,
+  },
 };

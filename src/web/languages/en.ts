@@ -5,9 +5,10 @@ export const en: Texts = {
 
   nps: { lowest: 'Not at all likely', highest: 'Extremely likely' },
   ces: { lowest: 'Very difficult', highest: 'Very easy' },
-  csat: ['Very unhappy', 'Unhappy', 'Neutral', 'Happy', 'Very happy'],
+  csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'],
+  star5: { lowest: 'Poor', highest: 'Excellent' },
+  thumbs: { lowest: 'Thumbs down', highest: 'Thumbs up' },
   stars: (count) => (count === 1 ? '1 star' : `${count} stars`),
-  thumbs: { up: 'Thumbs up', down: 'Thumbs down' },
   scoreOf: (score, highest) => `${score} out of ${highest}`,
 
   comment: 'What is the main reason for your score?',
@@ -83,4 +84,16 @@ export const en: Texts = {
     text: (email, organization) => `${email} may get surveys from ${organization} again.`,
   },
   unsubscribeLink: 'Unsubscribe',
+
+  mail: {
+    greeting: (name) => (name ? `Hello ${name},` : 'Hello,'),
+    preview: 'One tap is enough to answer.',
+    hint: 'Choose your answer. On the page that opens you can change it and add a comment.',
+    openPage: 'Open the survey in your browser',
+    whyCustomer: (organization) =>
+      `You get this mail because ${organization} would like to know how it did.`,
+    whyEmployee: (organization) =>
+      `You get this mail because ${organization} asks the people who work there.`,
+    sentTo: (address) => `It was sent to ${address}.`,
+  },
 };

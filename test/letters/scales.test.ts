@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formPage } from '../../src/responses/form.tsx';
+import { scaleOf, surveyTypes } from '../../src/scores.ts';
+import { languageOf, languages, scaleEnds } from '../../src/web/language.ts';
+import { arrivedMail } from '../support/make/survey-mail.ts';
+
+for (const tag of languages.keys()) {
+  for (const type of surveyTypes) {
+    test(`${tag}, ${type}: the page and both parts of the mail call the ends of the scale the same`, async () => {
+      const language = languageOf(tag);
+      const { text, html } = await arrivedMail({ survey: { type, language: tag } });
+      const survey = { type, question: 'Q?', language: tag, sender };
+      const page = formPage({ survey, language, action: '/s/t', trapUrl: '/s/t/x' });
+      const { lowest, highest } = scaleOf(type);
+      const ends = scaleEnds(type, language.texts);
+
+      const labels = new Map([
+        [lowest, ends.lowest],
+        [highest, ends.highest],
+      ]);
+      for (const [score, words] of labels) {
+        assert.ok(labelOf(page.html, score).includes(words), `the page's ${score}`);
+        assert.ok(lineOf(text, score).includes(words), `the text part's ${score}`);
+        assert.ok(
+          html.includes(type === 'thumbs' ? words : `${score} = ${words}`),
+          `the HTML part's ${score}`,
+        );
+      }
+    });
+  }
+}
+
+const sender = { name: 'Acme', color: '#2f6fed' };
+
+/** What a page shows and reads out for one score. */
+function labelOf(html: string, score: number): string {
+  const label = html
+    .split('<label class="choice">')
+    .find((part) => part.includes(`value="${score}"`));
+  assert.ok(label);
+  return label.slice(0, label.indexOf('</label>'));
+}
+
+/** The line of a mail's text part that stands above the link of one score. */
+function lineOf(text: string, score: number): string {
+  const lines = text.split('\n');
+  return lines[lines.findIndex((line) => line.endsWith(`?score=${score}`)) - 1] ?? '';
+}
