@@ -1,8 +1,8 @@
+import type { CommandTools } from './command-tools.ts';
 import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
 import { keyCommands } from './keys/cli.ts';
 import type { Command } from './lib/cli/command.ts';
-import type { Tools } from './open-database.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
@@ -13,7 +13,7 @@ import { surveyCommands } from './surveys/cli.ts';
 import { tagCommands } from './tags/cli.ts';
 import { webhookCommands } from './webhooks/cli.ts';
 
-const commands: readonly Command<Tools>[] = [
+const commands: readonly Command<CommandTools>[] = [
   ...operationCommands,
   ...organizationCommands,
   ...keyCommands,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { commandLine } from './cli.ts';
+import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
 import { UsageError } from './lib/cli/command.ts';
 import { runCommandLine } from './lib/cli/command-line.ts';
 import { isDatabaseAway } from './lib/db/db.ts';
 import { explain } from './lib/db/startup-errors.ts';
-import type { Tools } from './open-database.ts';
 import { ConfigError, loadConfig } from './settings/config.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
@@ -13,7 +13,7 @@ const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
 const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-const tools: Tools = {
+const tools: CommandTools = {
   config: () => loadConfig(process.env, (path) => readFileSync(path, 'utf8')),
   variables: () => Object.keys(process.env),
   environment: process.env,

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
+import type { CommandTools } from './command-tools.ts';
 import { migrate } from './lib/db/migrate.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
+import { httpAddress } from './lib/http/http-address.ts';
 import { listen, type Where } from './lib/http/listen.ts';
 import { sortPassedSockets } from './lib/http/passed-sockets.ts';
 import { createLog, type Log } from './lib/log/log.ts';
@@ -16,7 +18,7 @@ import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { writeLines } from './observations/log-lines.ts';
 import { startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/serve-metrics.ts';
-import { httpAddress, openDatabase, type Tools } from './open-database.ts';
+import { openDatabase } from './open-database.ts';
 import { databaseChecks } from './operations/health.ts';
 import { writeServiceRecord } from './service-record.ts';
 import { type Config, ConfigError } from './settings/config.ts';
@@ -28,7 +30,7 @@ const prepareAfterMs = 1000;
 const stopLimitMs = 29_000;
 
 /** Runs the service until the process is asked to stop. `ready` is told the address it listens on. */
-export async function serve(tools: Tools, ready: (url: string) => void): Promise<void> {
+export async function serve(tools: CommandTools, ready: (url: string) => void): Promise<void> {
   const config = tools.config();
   const where = whereToListen(config);
   const log = createLog({ level: config.logLevel });
@@ -74,7 +76,7 @@ type Start = {
   where: Addresses;
   log: Log;
   parts: Lifecycle;
-  tools: Pick<Tools, 'say' | 'environment'>;
+  tools: Pick<CommandTools, 'say' | 'environment'>;
 };
 
 /** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */

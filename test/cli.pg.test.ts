@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandLine } from '../src/cli.ts';
+import type { CommandTools } from '../src/command-tools.ts';
 import { UsageError } from '../src/lib/cli/command.ts';
 import { runCommandLine } from '../src/lib/cli/command-line.ts';
 import type { Sql } from '../src/lib/db/db.ts';
 import { refuseUnfitPostgres } from '../src/lib/db/migrate.ts';
-import type { Tools } from '../src/open-database.ts';
 import { makeOrganization, makeSurvey } from './support/make/rows.ts';
 import { emptyDatabase, testDatabase } from './support/probe/database.ts';
 import { askback, secretKey } from './support/processes/program.ts';
@@ -24,7 +24,7 @@ async function json(...words: string[]) {
 }
 
 /** A command that must not get as far as needing anything. */
-const untouched = new Proxy({} as Tools, {
+const untouched = new Proxy({} as CommandTools, {
   get: (_, name) => () => assert.fail(`${String(name)} was asked for`),
 });
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
 import { normalizeEmail } from '../lib/smtp/address.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import { getSurvey } from '../surveys/find.ts';
 import { importContacts } from './import.ts';
 
@@ -16,7 +16,7 @@ const importFile = command({
     file: option(v.string(), 'FILE', 'CSV with a header row: email, name; more become properties'),
   },
   operands: ['file'],
-  run: (tools: Tools, { survey, file }) =>
+  run: (tools: CommandTools, { survey, file }) =>
     inDatabase(tools, async (db) => {
       const text = readTextFile(file);
       const { org_id: orgId } = await getSurvey(db, survey);
@@ -30,4 +30,4 @@ const importFile = command({
     }),
 });
 
-export const contactCommands: readonly Command<Tools>[] = [importFile];
+export const contactCommands: readonly Command<CommandTools>[] = [importFile];

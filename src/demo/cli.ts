@@ -1,12 +1,13 @@
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, command } from '../lib/cli/command.ts';
-import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
+import { publicUrlOf } from '../service-record.ts';
 import { demoOrganization, fillDemo, type Submission } from './fill.ts';
 
 const demo = command({
   name: 'demo',
   does: 'fills one organization with half a year of believable feedback, once, and shows its keys',
   options: {},
-  run: (tools: Tools) =>
+  run: (tools: CommandTools) =>
     inDatabase(tools, async (db, config) => {
       const address = await publicUrlOf(db, config);
       const filled = await fillDemo(db, new Date());
@@ -14,7 +15,7 @@ const demo = command({
     }),
 });
 
-export const demoCommands: readonly Command<Tools>[] = [demo];
+export const demoCommands: readonly Command<CommandTools>[] = [demo];
 
 function introduce({ readKey, writeKey, surveyId }: Submission, address: string) {
   const contact = JSON.stringify({ email: 'you@example.com', survey_id: surveyId });

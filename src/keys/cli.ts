@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
 import { violates } from '../lib/db/constraint.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import { issueKey } from './issue.ts';
 import { type ListedKey, listKeys, revokeKey } from './manage.queries.ts';
 
@@ -25,7 +25,7 @@ const create = command({
     },
     'expires-at': optional(Future, 'ISO', 'when it stops working (never)'),
   },
-  run: (tools: Tools, { org, name, permission, 'expires-at': expires_at = null }) =>
+  run: (tools: CommandTools, { org, name, permission, 'expires-at': expires_at = null }) =>
     inDatabase(tools, async (db) => {
       const issued = await issueKey(db, org, { name, permission, expires_at }).catch(
         (error: unknown) => {
@@ -41,7 +41,7 @@ const list = command({
   name: 'key list',
   does: "lists an organization's keys, newest first, without their secrets",
   options: { org: id('whose keys') },
-  run: (tools: Tools, { org }) =>
+  run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const keys = await listKeys(db, org);
       const rows = keys.map((key) => [key.id, key.public_id, key.permission, state(key), key.name]);
@@ -54,7 +54,7 @@ const revoke = command({
   name: 'key revoke',
   does: 'makes a key stop working, from its very next request',
   options: { id: id('which key') },
-  run: (tools: Tools, given) =>
+  run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const key = await revokeKey(db, given.id);
       if (!key) throw notFound('key');
@@ -62,7 +62,7 @@ const revoke = command({
     }),
 });
 
-export const keyCommands: readonly Command<Tools>[] = [create, list, revoke];
+export const keyCommands: readonly Command<CommandTools>[] = [create, list, revoke];
 
 function state({ revoked_at, expires_at }: ListedKey): string {
   if (revoked_at) return 'revoked';

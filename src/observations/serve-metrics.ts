@@ -2,12 +2,12 @@ import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
 import { Refusal } from '../errors.ts';
 import { answerError, followRequests, type RequestEnv } from '../lib/http/http.ts';
+import { httpAddress } from '../lib/http/http-address.ts';
 import { type Door, listen, type Where } from '../lib/http/listen.ts';
 import { answerNoRoute } from '../lib/http/methods.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
 import type { Lifecycle } from '../lib/process/lifecycle.ts';
-import { httpAddress } from '../open-database.ts';
 import type { Config } from '../settings/config.ts';
 import { type Counting, type Observed, startMetrics } from './metrics.ts';
 

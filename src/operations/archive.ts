@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { backup } from '../lib/backup/backup.ts';
 import { restore } from '../lib/backup/restore.ts';
@@ -7,7 +8,7 @@ import { type Command, command } from '../lib/cli/command.ts';
 import { flag, option } from '../lib/cli/options.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
-import { inDatabase, openDatabase, type Tools } from '../open-database.ts';
+import { openDatabase } from '../open-database.ts';
 import { giveUpAfterRestore } from '../sends/after-restore.ts';
 
 const file = option(v.string(), 'FILE', 'where the backup is');
@@ -17,7 +18,7 @@ const backupCommand = command({
   does: 'writes all that the deployment keeps into one file, while it serves or not',
   options: { file, force: flag('overwrite a file that exists') },
   operands: ['file'],
-  run: (tools: Tools, given) =>
+  run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db, config) => {
       if (existsSync(given.file) && !given.force) {
         throw new Refusal('conflict', `${given.file} exists: give another name, or --force`);
@@ -39,7 +40,7 @@ const restoreCommand = command({
   does: 'fills an empty deployment from a backup',
   options: { file },
   operands: ['file'],
-  async run(tools: Tools, given) {
+  async run(tools: CommandTools, given) {
     const config = tools.config();
     const database = await openDatabase(config, { ...tools, connections: 3 });
     const { db, dataDir, close } = database;
@@ -60,4 +61,4 @@ const restoreCommand = command({
   },
 });
 
-export const archiveCommands: readonly Command<Tools>[] = [backupCommand, restoreCommand];
+export const archiveCommands: readonly Command<CommandTools>[] = [backupCommand, restoreCommand];

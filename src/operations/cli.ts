@@ -1,10 +1,11 @@
 import { isIP, isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
+import type { CommandTools } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, flag, optional } from '../lib/cli/options.ts';
 import { migrate } from '../lib/db/migrate.ts';
-import { openDatabase, type Tools } from '../open-database.ts';
+import { openDatabase } from '../open-database.ts';
 import { serve } from '../serve.ts';
 import { Settings } from '../settings/config.ts';
 import { examine } from './examine.ts';
@@ -29,7 +30,7 @@ const serveCommand = command({
   name: 'serve',
   does: 'runs the service until it is asked to stop (the default)',
   options: {},
-  async run(tools: Tools, _given, { json }) {
+  async run(tools: CommandTools, _given, { json }) {
     await serve(tools, (url) => {
       tools.print(json ? JSON.stringify({ listening: url }) : `askback listening on ${url}`);
     });
@@ -41,7 +42,7 @@ const migrateCommand = command({
   name: 'migrate',
   does: 'brings the database up to date with this askback',
   options: {},
-  async run(tools: Tools) {
+  async run(tools: CommandTools) {
     const { db, close } = await openDatabase(tools.config(), { ...tools, connections: 2 });
     const applied = await migrate(db).finally(close);
     const text =
@@ -54,7 +55,7 @@ const checkConfig = command({
   name: 'check-config',
   does: 'says whether the environment is usable, and what follows from it',
   options: {},
-  async run(tools: Tools) {
+  async run(tools: CommandTools) {
     const settings = shown(tools.config());
     for (const name of meaningless(tools.variables(), Object.keys(Settings.entries))) {
       tools.say(`warning: ${name} is set, and is no setting of askback`);
@@ -91,7 +92,7 @@ const doctor = command({
       'the name server to ask, such as the one that has the domain; else those of this machine',
     ),
   },
-  async run(tools: Tools, given) {
+  async run(tools: CommandTools, given) {
     const dns = createResolver({ server: given.resolver });
     const asked = { from: given.from ?? [], sendsFrom: given['sends-from'] ?? [] };
     const checks = await examine(tools.config(), { ...tools, dns }, asked);
@@ -116,7 +117,7 @@ const healthcheck = command({
   name: 'healthcheck',
   does: 'asks the service on this machine whether it is alive, for container engines',
   options: { ready: flag('ask whether it is ready to serve, with its database and all') },
-  async run(tools: Tools, { ready }) {
+  async run(tools: CommandTools, { ready }) {
     const address = await findService(tools.config(), tools);
     const url = `${address}${ready ? '/readyz' : '/healthz'}`;
     const { status, sentence } = await askHealth(url);
@@ -132,14 +133,14 @@ const version = command({
   name: 'version',
   does: 'prints the version',
   options: {},
-  run: async (_tools: Tools) => ({
+  run: async (_tools: CommandTools) => ({
     data: { version: manifest.version, node: process.versions.node },
     text: `askback ${manifest.version}`,
   }),
 });
 
 /** The first one runs when no command is named. */
-export const operationCommands: readonly Command<Tools>[] = [
+export const operationCommands: readonly Command<CommandTools>[] = [
   serveCommand,
   migrateCommand,
   checkConfig,

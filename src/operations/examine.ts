@@ -1,10 +1,12 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { CommandTools } from '../command-tools.ts';
 import { readSecretKey } from '../lib/crypto/secret-key.ts';
 import type { Db } from '../lib/db/db.ts';
 import { schemaState } from '../lib/db/migrate.ts';
 import { explain } from '../lib/db/startup-errors.ts';
-import { openDatabase, publicUrlOf, type Tools } from '../open-database.ts';
+import { openDatabase } from '../open-database.ts';
+import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { type Finding, finding } from './finding.ts';
 import { examineMail } from './mail.ts';
@@ -19,7 +21,7 @@ export type Questions = {
   sendsFrom: readonly string[];
 };
 
-type Examining = Pick<Tools, 'say'> & { dns: Resolver };
+type Examining = Pick<CommandTools, 'say'> & { dns: Resolver };
 
 /** Looks at everything the service stands on. What cannot be looked at is a finding too. */
 export async function examine(config: Config, { say, dns }: Examining, asked: Questions) {
@@ -43,7 +45,7 @@ const whereLinksLead = (config: Config, known: string | null) =>
 /** What there is to know of a deployment whose database does not tell. */
 const unknown = (config: Config) => ({ senders: [] as string[], publicUrl: config.publicUrl });
 
-async function examineDatabase(config: Config, say: Tools['say']) {
+async function examineDatabase(config: Config, say: CommandTools['say']) {
   try {
     const { db, close } = await openDatabase(config, { say, connections: 1 });
     return await lookInto(db, config).finally(close);

@@ -1,5 +1,7 @@
+import type { CommandTools } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { httpAddress, openDatabase, type Tools } from '../open-database.ts';
+import { httpAddress } from '../lib/http/http-address.ts';
+import { openDatabase } from '../open-database.ts';
 import { readServiceRecord } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 
@@ -7,7 +9,10 @@ const patienceMs = 3000;
 const mostOfBody = 4096;
 
 /** Where the service of this environment can be asked, from the machine it runs on. */
-export async function findService(config: Config, { say }: Pick<Tools, 'say'>): Promise<string> {
+export async function findService(
+  config: Config,
+  { say }: Pick<CommandTools, 'say'>,
+): Promise<string> {
   const { host, port } = config;
   if (port !== 0) return httpAddress(reachable(host), port);
   // With PORT=0 only the service knows; it wrote that down, unless links are to begin with another address.
@@ -17,7 +22,7 @@ export async function findService(config: Config, { say }: Pick<Tools, 'say'>): 
   return httpAddress(reachable(hostname.replace(/^\[|\]$/g, '')), Number(taken));
 }
 
-async function readRecord(config: Config, { say }: Pick<Tools, 'say'>) {
+async function readRecord(config: Config, { say }: Pick<CommandTools, 'say'>) {
   const atOnce = { ...config, databaseWaitSeconds: 0 };
   const { db, close } = await openDatabase(atOnce, { say, connections: 1 });
   return await readServiceRecord(db).finally(close);

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command, type Options, UsageError } from '../lib/cli/command.ts';
 import { Color, Email, flag, id, Name, option, optional, Whole } from '../lib/cli/options.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import {
   insertOrganization,
   listOrganizations,
@@ -39,7 +39,7 @@ const create = command({
   name: 'org create',
   does: 'makes an organization',
   options: { name: option(Name, 'N', 'what it is called'), ...settings },
-  run: (tools: Tools, given) =>
+  run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const organization = await insertOrganization(db, {
         ...settingsFrom(given),
@@ -58,7 +58,7 @@ const update = command({
     ...settings,
     'no-ai': flag('do not analyze comments'),
   },
-  async run(tools: Tools, given) {
+  async run(tools: CommandTools, given) {
     const changes = settingsFrom(given);
     if (given['no-ai']) changes.ai_enabled = false;
     if (given.ai && given['no-ai']) {
@@ -79,7 +79,7 @@ const list = command({
   name: 'org list',
   does: 'lists the organizations, newest first',
   options: {},
-  run: (tools: Tools) =>
+  run: (tools: CommandTools) =>
     inDatabase(tools, async (db) => {
       const organizations = await listOrganizations(db);
       const rows = organizations.map((one) => [one.id, one.name, one.created_at.toISOString()]);
@@ -87,7 +87,7 @@ const list = command({
     }),
 });
 
-export const organizationCommands: readonly Command<Tools>[] = [create, update, list];
+export const organizationCommands: readonly Command<CommandTools>[] = [create, update, list];
 
 type Given = {
   name?: string | undefined;

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
 import { redactedExcerpt } from '../lib/redact/redact.ts';
 import { normalizeEmail } from '../lib/smtp/address.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import { getSurvey } from '../surveys/find.ts';
 import { importResponses } from './import.ts';
 import { releaseAnswer } from './release.ts';
@@ -14,7 +14,7 @@ const release = command({
   name: 'response release',
   does: 'lets a held answer count after all: its events are told now',
   options: { id: id('which answer') },
-  run: (tools: Tools, given) =>
+  run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const data = await releaseAnswer({ db, excerpt: redactedExcerpt }, given.id);
       return { data, text: `released: the answer ${data.id} counts now` };
@@ -33,7 +33,7 @@ const importAnswers = command({
     ),
   },
   operands: ['file'],
-  run: (tools: Tools, { survey, file }) =>
+  run: (tools: CommandTools, { survey, file }) =>
     inDatabase(tools, async (db) => {
       const text = readTextFile(file);
       const { org_id: orgId } = await getSurvey(db, survey);
@@ -48,4 +48,4 @@ const importAnswers = command({
     }),
 });
 
-export const responseCommands: readonly Command<Tools>[] = [release, importAnswers];
+export const responseCommands: readonly Command<CommandTools>[] = [release, importAnswers];

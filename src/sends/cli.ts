@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, id, option, optional } from '../lib/cli/options.ts';
 import { addressKey } from '../lib/smtp/address.ts';
-import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
 import { getOrganization } from '../organizations/find.ts';
+import { publicUrlOf } from '../service-record.ts';
 import { type HistoryRow, listHistory } from './history.queries.ts';
 import { previewMail } from './preview.ts';
 
@@ -17,7 +18,7 @@ const preview = command({
     survey: id('whose mail'),
     out: optional(v.string(), 'DIR', 'where the files go (the current folder)'),
   },
-  run: (tools: Tools, { survey: surveyId, out = '.' }) =>
+  run: (tools: CommandTools, { survey: surveyId, out = '.' }) =>
     inDatabase(tools, async (db, config) => {
       const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
       const { subject, html, text } = await previewMail(db, { surveyId, publicUrl });
@@ -37,7 +38,7 @@ const why = command({
     org: id('of which organization'),
     email: option(Email, 'E', 'of whom'),
   },
-  run: (tools: Tools, { org, email }) =>
+  run: (tools: CommandTools, { org, email }) =>
     inDatabase(tools, async (db, { traceUrl }) => {
       await getOrganization(db, org);
       const events = await listHistory(db, org, addressKey(email));
@@ -45,7 +46,7 @@ const why = command({
     }),
 });
 
-export const sendCommands: readonly Command<Tools>[] = [preview, why];
+export const sendCommands: readonly Command<CommandTools>[] = [preview, why];
 
 function write(path: string, text: string): string {
   try {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/options.ts';
@@ -6,7 +7,6 @@ import { createProgress } from '../lib/cli/progress.ts';
 import type { Db } from '../lib/db/db.ts';
 import { createLog } from '../lib/log/log.ts';
 import { redact } from '../lib/redact/redact.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import { getOrganization } from '../organizations/find.ts';
 import type { Config } from '../settings/config.ts';
 import { analyzeAgain } from './analyze.ts';
@@ -30,7 +30,7 @@ const create = command({
     from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
     to: optional(DayOrMoment, 'D', 'the first day or moment after it (with --from: now)'),
   },
-  run: (tools: Tools, { org, from, to }) =>
+  run: (tools: CommandTools, { org, from, to }) =>
     inDatabase(tools, async (db, config) => {
       const organization = await getOrganization(db, org);
       const period = await periodOf(db, organization.time_zone, { from, to });
@@ -66,7 +66,7 @@ const analyze = command({
   name: 'analyze',
   does: 'has all answers with a comment since a time analyzed again by the running service',
   options: { org: id('whose answers'), since: option(Moment, 'D', 'from when on') },
-  run: (tools: Tools, { org, since }) =>
+  run: (tools: CommandTools, { org, since }) =>
     inDatabase(tools, async (db) => {
       const organization = await getOrganization(db, org);
       if (!organization.ai_enabled) {
@@ -123,7 +123,7 @@ const addTheme = command({
       'words or phrases that speak of it, with commas between them',
     ),
   },
-  run: (tools: Tools, { org, name, words }) =>
+  run: (tools: CommandTools, { org, name, words }) =>
     inDatabase(tools, async (db) => {
       await getOrganization(db, org);
       const theme = await keepTheme(db, org, { name, words });
@@ -135,7 +135,7 @@ const allThemes = command({
   name: 'theme list',
   does: "lists an organization's own themes",
   options: { org: id('whose vocabulary') },
-  run: (tools: Tools, { org }) =>
+  run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const themes = await listThemes(db, org);
       const rows = themes.map(({ name, words }) => [name, words.join(', ')]);
@@ -147,14 +147,14 @@ const removeTheme = command({
   name: 'theme remove',
   does: 'forgets a theme of the organization',
   options: { org: id('whose vocabulary'), name: option(themeName, 'N', 'which theme') },
-  run: (tools: Tools, { org, name }) =>
+  run: (tools: CommandTools, { org, name }) =>
     inDatabase(tools, async (db) => {
       if (!(await deleteTheme(db, org, name))) throw notFound('theme');
       return { data: { name }, text: `forgot ${name}` };
     }),
 });
 
-export const summaryCommands: readonly Command<Tools>[] = [
+export const summaryCommands: readonly Command<CommandTools>[] = [
   create,
   analyze,
   addTheme,

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
 import { Email, flag, id, Line, Name, OneOf, option, optional } from '../lib/cli/options.ts';
-import { inDatabase, publicUrlOf, type Tools } from '../open-database.ts';
 import { surveyTypes } from '../scores.ts';
+import { publicUrlOf } from '../service-record.ts';
 import { closeSurvey } from './complete.ts';
 import { createSurvey, shareUrl } from './create.ts';
 import { getSurvey } from './find.ts';
@@ -35,7 +36,7 @@ const create = command({
     },
     draft: flag('neither send nor take answers before it is opened'),
   },
-  async run(tools: Tools, given) {
+  async run(tools: CommandTools, given) {
     const { type, audience = null, subject = null, language } = given;
     if (audience && type !== 'nps') {
       throw new UsageError('--audience goes with --type nps only', create.usage);
@@ -61,7 +62,7 @@ const open = command({
   name: 'survey open',
   does: 'opens a draft: from now on it can be sent and answered',
   options: { id: id('which survey') },
-  run: (tools: Tools, given) =>
+  run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const survey = (await openDraft(db, given.id)) ?? (await getSurvey(db, given.id));
       if (survey.status !== 'active') {
@@ -75,7 +76,7 @@ const close = command({
   name: 'survey close',
   does: 'closes a survey: its links show that it is closed',
   options: { id: id('which survey') },
-  run: (tools: Tools, given) =>
+  run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const { org_id } = await getSurvey(db, given.id);
       await closeSurvey({ db }, org_id, given.id);
@@ -88,7 +89,7 @@ const list = command({
   name: 'survey list',
   does: "lists an organization's surveys, newest first",
   options: { org: id('whose surveys') },
-  run: (tools: Tools, { org }) =>
+  run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db, config) => {
       const publicUrl = await publicUrlOf(db, config);
       const surveys = (await allSurveys(db, org)).map((survey) => ({
@@ -100,7 +101,7 @@ const list = command({
     }),
 });
 
-export const surveyCommands: readonly Command<Tools>[] = [create, open, close, list];
+export const surveyCommands: readonly Command<CommandTools>[] = [create, open, close, list];
 
 function isLanguage(tag: string): boolean {
   try {

@@ -1,8 +1,8 @@
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Color, id, Name, option } from '../lib/cli/options.ts';
 import { violates } from '../lib/db/constraint.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import { allTags, insertTag } from './manage.queries.ts';
 
 const create = command({
@@ -13,7 +13,7 @@ const create = command({
     name: option(Name, 'N', 'what it says'),
     color: option(Color, "'#RRGGBB'", 'how it looks'),
   },
-  run: (tools: Tools, { org, ...wish }) =>
+  run: (tools: CommandTools, { org, ...wish }) =>
     inDatabase(tools, async (db) => {
       const tag = await insertTag(db, org, wish).catch((error: unknown) => {
         throw refused(error, wish.name) ?? error;
@@ -26,7 +26,7 @@ const list = command({
   name: 'tag list',
   does: "lists an organization's tags by name",
   options: { org: id('whose tags') },
-  run: (tools: Tools, { org }) =>
+  run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const tags = await allTags(db, org);
       const rows = tags.map(({ id, color, name }) => [id, color, name]);
@@ -34,7 +34,7 @@ const list = command({
     }),
 });
 
-export const tagCommands: readonly Command<Tools>[] = [create, list];
+export const tagCommands: readonly Command<CommandTools>[] = [create, list];
 
 function refused(error: unknown, name: string): Refusal | undefined {
   if (violates(error, 'tags_org_id_fkey')) return notFound('organization');

@@ -1,6 +1,6 @@
+import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, option } from '../lib/cli/options.ts';
-import { inDatabase, type Tools } from '../open-database.ts';
 import { listWebhooks } from './queries.ts';
 import { replayMissed } from './replay.ts';
 
@@ -8,7 +8,7 @@ const list = command({
   name: 'webhook list',
   does: "lists an organization's webhooks, newest first",
   options: { org: id('whose webhooks') },
-  run: (tools: Tools, { org }) =>
+  run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const webhooks = await listWebhooks(db, org);
       const rows = webhooks.map(({ id, active, failure_count, url, events }) => [
@@ -31,11 +31,11 @@ const replay = command({
     id: id('which webhook'),
     since: option(Moment, 'ISO', 'from when on'),
   },
-  run: (tools: Tools, { org, id: webhookId, since }) =>
+  run: (tools: CommandTools, { org, id: webhookId, since }) =>
     inDatabase(tools, async (db) => {
       const data = await replayMissed({ db, pump: () => {} }, org, { webhookId, since });
       return { data, text: `${data.replayed} deliveries are on their way` };
     }),
 });
 
-export const webhookCommands: readonly Command<Tools>[] = [list, replay];
+export const webhookCommands: readonly Command<CommandTools>[] = [list, replay];

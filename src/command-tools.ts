@@ -1,0 +1,52 @@
+import { Refusal } from './errors.ts';
+import type { Db } from './lib/db/db.ts';
+import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
+import { openDatabase } from './open-database.ts';
+import type { Config } from './settings/config.ts';
+
+/** What a command needs from outside: its settings, and where its output goes. */
+export type CommandTools = {
+  /** Reads the environment. A command that touches nothing does not ask for it. */
+  config: () => Config;
+  /** The names of all environment variables, to find settings that do not exist. */
+  variables: () => string[];
+  /** The environment itself, for libraries that read it by their own rules. */
+  environment: Record<string, string | undefined>;
+  /** A message for people, on stderr. */
+  say: (sentence: string) => void;
+  /** Data, on stdout. */
+  print: (text: string) => void;
+  /** Resolves when the process is asked to stop. */
+  stopSignal: () => Promise<string>;
+};
+
+const commandConnections = 2;
+
+/** Runs a command's work on the deployment's database, whether or not the service is running. */
+export async function inDatabase<T>(
+  tools: CommandTools,
+  work: (db: Db, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = tools.config();
+  const { db, close } = await openDatabase(config, { ...tools, connections: commandConnections });
+  try {
+    await refuseUnfitPostgres(db);
+    await requireSchema(db);
+    return await work(db, config);
+  } finally {
+    await close();
+  }
+}
+
+/** Migrates an empty database. One with data is upgraded only by `migrate` and `serve`. */
+async function requireSchema(db: Db) {
+  const { applied, missing, unknown } = await schemaState(db);
+  if (missing.length === 0 && unknown.length === 0) return;
+  if (applied > 0 && unknown.length === 0) {
+    throw new Refusal(
+      'unavailable',
+      'this database is older than this askback: run `askback migrate`, or start `askback serve`',
+    );
+  }
+  await migrate(db);
+}
