@@ -29,11 +29,24 @@ create table api_keys (
   constraint api_keys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint api_keys_permission_check CHECK ((permission = ANY (ARRAY['read'::text, 'write'::text]))),
   constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
-  constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint api_keys_belong_to_organization FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_public_id_key UNIQUE (public_id)
 );
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id);
+
+create table blocked_mails (
+  id bigint not null generated always as identity,
+  org_id uuid not null,
+  survey_id uuid not null,
+  email text not null,
+  reason_code text not null,
+  reason text not null,
+  blocked_at timestamp with time zone not null default now(),
+  constraint blocked_mails_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
+  constraint blocked_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX blocked_mails_by_address ON public.blocked_mails USING btree (org_id, lower(email), blocked_at DESC);
 
 create table contacts (
   id uuid not null default gen_random_uuid(),
@@ -123,12 +136,37 @@ create table idempotency_keys (
   name text not null,
   request_hash bytea not null,
   status smallint,
-  created_at timestamp with time zone not null default now(),
   answer bytea,
+  created_at timestamp with time zone not null default now(),
   constraint idempotency_keys_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
   constraint idempotency_keys_pkey PRIMARY KEY (key_id, name)
 );
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+
+create table link_visits (
+  id bigint not null generated always as identity,
+  org_id uuid not null,
+  survey_id uuid not null,
+  contact_id uuid not null,
+  kind text not null,
+  method text not null,
+  score smallint,
+  visited_at timestamp with time zone not null default now(),
+  constraint link_visits_kind_check CHECK ((kind = ANY (ARRAY['view'::text, 'trap'::text, 'post'::text]))),
+  constraint link_visits_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
+  constraint link_visits_pkey PRIMARY KEY (id)
+);
+CREATE INDEX link_visits_by_age ON public.link_visits USING btree (visited_at);
+CREATE INDEX link_visits_by_contact ON public.link_visits USING btree (contact_id, visited_at DESC);
+
+create table mail_usage (
+  org_id uuid not null,
+  month date not null,
+  used integer not null default 0,
+  constraint mail_usage_used_check CHECK ((used >= 0)),
+  constraint mail_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint mail_usage_pkey PRIMARY KEY (org_id, month)
+);
 
 create table mailbox_messages (
   id uuid not null default gen_random_uuid(),
@@ -139,23 +177,34 @@ create table mailbox_messages (
   received_at timestamp with time zone not null default now(),
   constraint mailbox_messages_pkey PRIMARY KEY (id)
 );
-CREATE INDEX mailbox_newest_first ON public.mailbox_messages USING btree (received_at DESC, id DESC);
+CREATE INDEX mailbox_messages_newest_first ON public.mailbox_messages USING btree (received_at DESC, id DESC);
 
-create table openings (
-  id bigint not null generated always as identity,
+create table mails (
+  id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  kind text not null,
-  method text not null,
-  score smallint,
-  opened_at timestamp with time zone not null default now(),
-  constraint openings_kind_check CHECK ((kind = ANY (ARRAY['view'::text, 'trap'::text, 'post'::text]))),
-  constraint openings_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
-  constraint openings_pkey PRIMARY KEY (id)
-);
-CREATE INDEX openings_by_age ON public.openings USING btree (opened_at);
-CREATE INDEX openings_by_contact ON public.openings USING btree (contact_id, opened_at DESC);
+  request_id uuid not null,
+  email text not null,
+  status text not null default 'claimed'::text,
+  blocks_resend boolean not null default true,
+  attempts smallint not null default 0,
+  reason text,
+  reason_code text,
+  month date not null,
+  traceparent text,
+  claimed_at timestamp with time zone not null default now(),
+  sending_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint mails_block_resend_unless_failed CHECK ((blocks_resend = (status <> 'failed'::text))),
+  constraint mails_status_check CHECK ((status = ANY (ARRAY['claimed'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text]))),
+  constraint mails_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
+  constraint mails_pkey PRIMARY KEY (id)
+) with (fillfactor=50);
+CREATE INDEX mails_by_address ON public.mails USING btree (org_id, lower(email), claimed_at DESC);
+CREATE INDEX mails_by_contact ON public.mails USING btree (contact_id);
+CREATE INDEX mails_by_request ON public.mails USING btree (request_id);
+CREATE UNIQUE INDEX mails_once ON public.mails USING btree (survey_id, lower(email)) WHERE blocks_resend;
 
 create table organization_day_tallies (
   org_id uuid not null,
@@ -233,10 +282,10 @@ CREATE INDEX responses_held ON public.responses USING btree (org_id, created_at 
 CREATE INDEX responses_newest_first ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
 CREATE INDEX responses_search ON public.responses USING gin (org_id, comment gin_trgm_ops) WHERE (comment IS NOT NULL);
 CREATE UNIQUE INDEX responses_one_per_contact ON public.responses USING btree (contact_id) WHERE (source = 'link'::text);
-CREATE TRIGGER answers_added AFTER INSERT ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('1');
-CREATE TRIGGER answers_changed_from AFTER UPDATE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('-1');
-CREATE TRIGGER answers_changed_to AFTER UPDATE ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('1');
-CREATE TRIGGER answers_removed AFTER DELETE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_answers('-1');
+CREATE TRIGGER responses_added AFTER INSERT ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('1');
+CREATE TRIGGER responses_changed_from AFTER UPDATE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('-1');
+CREATE TRIGGER responses_changed_to AFTER UPDATE ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('1');
+CREATE TRIGGER responses_removed AFTER DELETE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('-1');
 
 create table schema_migrations (
   name text not null,
@@ -245,48 +294,12 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (name)
 );
 
-create table send_usage (
-  org_id uuid not null,
-  month date not null,
-  used integer not null default 0,
-  constraint send_usage_used_check CHECK ((used >= 0)),
-  constraint send_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint send_usage_pkey PRIMARY KEY (org_id, month)
-);
-
-create table sends (
-  id uuid not null default gen_random_uuid(),
-  org_id uuid not null,
-  survey_id uuid not null,
-  contact_id uuid not null,
-  request_id uuid not null,
-  email text not null,
-  status text not null default 'claimed'::text,
-  attempts smallint not null default 0,
-  reason text,
-  reason_code text,
-  month date not null,
-  traceparent text,
-  claimed_at timestamp with time zone not null default now(),
-  sending_at timestamp with time zone,
-  settled_at timestamp with time zone,
-  holds_place boolean not null default true,
-  constraint sends_holds_place_check CHECK ((holds_place = (status <> 'failed'::text))),
-  constraint sends_status_check CHECK ((status = ANY (ARRAY['claimed'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text]))),
-  constraint sends_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
-  constraint sends_pkey PRIMARY KEY (id)
-) with (fillfactor=50);
-CREATE INDEX sends_by_address ON public.sends USING btree (org_id, lower(email), claimed_at DESC);
-CREATE INDEX sends_by_contact ON public.sends USING btree (contact_id);
-CREATE INDEX sends_by_request ON public.sends USING btree (request_id);
-CREATE UNIQUE INDEX sends_once ON public.sends USING btree (survey_id, lower(email)) WHERE holds_place;
-
 create table service_record (
-  only_one boolean not null default true,
+  is_singleton boolean not null default true,
   public_url text not null,
   updated_at timestamp with time zone not null default now(),
-  constraint service_record_only_one_check CHECK (only_one),
-  constraint service_record_pkey PRIMARY KEY (only_one)
+  constraint service_record_is_singleton_check CHECK (is_singleton),
+  constraint service_record_pkey PRIMARY KEY (is_singleton)
 );
 
 create table summaries (
@@ -309,12 +322,12 @@ CREATE INDEX summaries_newest_first ON public.summaries USING btree (org_id, cre
 CREATE UNIQUE INDEX summaries_once_a_period ON public.summaries USING btree (org_id, report_type, period_start, period_end) WHERE scheduled;
 
 create table suppressions (
+  id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   email text not null,
   kind text not null,
   detail text,
   created_at timestamp with time zone not null default now(),
-  id uuid not null default gen_random_uuid(),
   constraint suppressions_email_check CHECK ((email = lower(email))),
   constraint suppressions_kind_check CHECK ((kind = ANY (ARRAY['unsubscribed'::text, 'bounced'::text]))),
   constraint suppressions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
@@ -364,7 +377,7 @@ create table surveys (
   constraint surveys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint surveys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'completed'::text]))),
   constraint surveys_type_check CHECK ((type = ANY (ARRAY['nps'::text, 'csat'::text, 'ces'::text, 'star5'::text, 'thumbs'::text]))),
-  constraint surveys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint surveys_belong_to_organization FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint surveys_pkey PRIMARY KEY (id),
   constraint surveys_org_id_id_key UNIQUE (org_id, id),
   constraint surveys_share_id_key UNIQUE (share_id)
@@ -379,7 +392,7 @@ create table tags (
   created_at timestamp with time zone not null default now(),
   constraint tags_color_check CHECK ((color ~ '^#[0-9A-Fa-f]{6}$'::text)),
   constraint tags_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-  constraint tags_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint tags_belong_to_organization FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint tags_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX tags_one_per_name ON public.tags USING btree (org_id, name);
@@ -420,19 +433,6 @@ create table webhooks (
   constraint webhooks_org_id_id_key UNIQUE (org_id, id)
 );
 CREATE INDEX webhooks_newest_first ON public.webhooks USING btree (org_id, created_at DESC, id DESC);
-
-create table withheld_sends (
-  id bigint not null generated always as identity,
-  org_id uuid not null,
-  survey_id uuid not null,
-  email text not null,
-  reason_code text not null,
-  reason text not null,
-  withheld_at timestamp with time zone not null default now(),
-  constraint withheld_sends_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint withheld_sends_pkey PRIMARY KEY (id)
-);
-CREATE INDEX withheld_sends_by_address ON public.withheld_sends USING btree (org_id, lower(email), withheld_at DESC);
 
 create table worker_pools (
   pool_id text not null,
@@ -553,66 +553,6 @@ CREATE OR REPLACE FUNCTION public.iso_exact(moment timestamp with time zone)
 RETURN to_char((moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text)
 ;
 
-CREATE OR REPLACE FUNCTION public.tally_answers()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-declare
-  sign constant integer := tg_argv[0]::integer;
-begin
-  insert into survey_tallies as t (org_id, survey_id, slot, promoters, passives, detractors, score_sum)
-  select c.org_id, c.survey_id, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor'),
-         sign * sum(c.score)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  where c.held_reason is null
-  group by 1, 2
-  order by 2
-  on conflict (survey_id, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        score_sum = t.score_sum + excluded.score_sum;
-
-  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum)
-  select c.org_id, c.survey_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor'),
-         sign * sum(c.score)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  where c.held_reason is null
-  group by 1, 2, 3
-  order by 2, 3
-  on conflict (survey_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        score_sum = t.score_sum + excluded.score_sum;
-
-  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
-  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor')
-  from changed c
-  join organizations o on o.id = c.org_id
-  where c.held_reason is null
-  group by 1, 2
-  order by 1, 2
-  on conflict (org_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors;
-  return null;
-end
-$function$
-;
-
 CREATE OR REPLACE FUNCTION public.tally_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -671,6 +611,66 @@ begin
   on conflict (survey_id, slot) do update
     set sent = t.sent + excluded.sent,
         responded = t.responded + excluded.responded;
+  return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.tally_responses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  sign constant integer := tg_argv[0]::integer;
+begin
+  insert into survey_tallies as t (org_id, survey_id, slot, promoters, passives, detractors, score_sum)
+  select c.org_id, c.survey_id, tally_slot(),
+         sign * count(*) filter (where c.category = 'promoter'),
+         sign * count(*) filter (where c.category = 'passive'),
+         sign * count(*) filter (where c.category = 'detractor'),
+         sign * sum(c.score)
+  from changed c
+  join surveys s on s.id = c.survey_id
+  where c.held_reason is null
+  group by 1, 2
+  order by 2
+  on conflict (survey_id, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum;
+
+  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum)
+  select c.org_id, c.survey_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
+         sign * count(*) filter (where c.category = 'promoter'),
+         sign * count(*) filter (where c.category = 'passive'),
+         sign * count(*) filter (where c.category = 'detractor'),
+         sign * sum(c.score)
+  from changed c
+  join surveys s on s.id = c.survey_id
+  where c.held_reason is null
+  group by 1, 2, 3
+  order by 2, 3
+  on conflict (survey_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum;
+
+  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
+  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
+         sign * count(*) filter (where c.category = 'promoter'),
+         sign * count(*) filter (where c.category = 'passive'),
+         sign * count(*) filter (where c.category = 'detractor')
+  from changed c
+  join organizations o on o.id = c.org_id
+  where c.held_reason is null
+  group by 1, 2
+  order by 1, 2
+  on conflict (org_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors;
   return null;
 end
 $function$

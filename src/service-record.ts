@@ -9,7 +9,7 @@ export async function writeServiceRecord(sql: Sql, publicUrl: string) {
   await sql`
     insert into service_record (public_url)
     values (${publicUrl})
-    on conflict (only_one) do update
+    on conflict (is_singleton) do update
       set public_url = excluded.public_url,
           updated_at = now()`;
 }

@@ -29,8 +29,8 @@ const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'keys.expire': task(Nothing, () => expire(tools)),
   'surveys.fold_tallies': task(Nothing, () => foldTallies(tools.db)),
-  'sends.mail': task(v.object({ org_id: Uuid, send_ids: v.array(Uuid) }), (job, run) =>
-    tools.mailing.mail(job.org_id, job.send_ids, run.traceparent),
+  'sends.mail': task(v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }), (job, run) =>
+    tools.mailing.mail(job.org_id, job.mail_ids, run.traceparent),
   ),
   'sends.take_up_left': task(Nothing, () => recoverStrandedMails(tools)),
   'sends.forget_mailbox': task(Nothing, () => deleteOldMessages(tools)),

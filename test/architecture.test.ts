@@ -6,7 +6,7 @@ import { test } from 'node:test';
 /** Which room writes a table. Any query may read any table; only its owner may change it. */
 const owner: Record<string, string> = {
   organizations: 'organizations',
-  send_usage: 'organizations',
+  mail_usage: 'organizations',
   api_keys: 'keys',
   rate_windows: 'keys',
   idempotency_keys: 'keys',
@@ -14,10 +14,10 @@ const owner: Record<string, string> = {
   contacts: 'contacts',
   tags: 'tags',
   responses: 'responses',
-  openings: 'responses',
-  sends: 'sends',
+  link_visits: 'responses',
+  mails: 'sends',
   suppressions: 'suppressions',
-  withheld_sends: 'sends',
+  blocked_mails: 'sends',
   mailbox_messages: 'mailbox',
   webhooks: 'webhooks',
   deliveries: 'webhooks',

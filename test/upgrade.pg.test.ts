@@ -45,7 +45,7 @@ const answer = async (address: string) =>
 const waiting = async () =>
   one(
     await db<{ mails: number; deliveries: number; jobs: number }[]>`
-      select (select count(*)::int from sends where status in ('claimed', 'sending')) as mails,
+      select (select count(*)::int from mails where status in ('claimed', 'sending')) as mails,
              (select count(*)::int from deliveries where status = 'pending') as deliveries,
              (select count(*)::int from outbox)
                + (select count(*)::int from graphile_worker.jobs

@@ -29,7 +29,9 @@ const create = command({
     inDatabase(tools, async (db) => {
       const issued = await issueKey(db, org, { name, permission, expires_at }).catch(
         (error: unknown) => {
-          throw violates(error, 'api_keys_org_id_fkey') ? notFound('organization') : error;
+          throw violates(error, 'api_keys_belong_to_organization')
+            ? notFound('organization')
+            : error;
         },
       );
       const text = `${issued.key}\n\nThe ${permission} key ${issued.id}. It is not shown again.`;

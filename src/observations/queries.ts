@@ -46,7 +46,7 @@ export async function countPendingDeliveries(sql: Sql) {
  */
 export async function countPendingMails(sql: Sql) {
   return await sql<Pending[]>`
-    select coalesce(sum(json_array_length(payload -> 'send_ids')), 0)::int as pending,
+    select coalesce(sum(json_array_length(payload -> 'mail_ids')), 0)::int as pending,
            coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
     from (
       select payload, created_at

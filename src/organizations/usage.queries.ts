@@ -12,7 +12,7 @@ export async function lockUsage(sql: Sql, orgId: string): Promise<SendSettings> 
   return one(
     await sql<SendSettings[]>`
       with usage as (
-        insert into send_usage as u (org_id, month)
+        insert into mail_usage as u (org_id, month)
         values (${orgId}, date_trunc('month', now() at time zone 'UTC')::date)
         on conflict (org_id, month) do update set used = u.used
         returning used, month
@@ -25,7 +25,7 @@ export async function lockUsage(sql: Sql, orgId: string): Promise<SendSettings> 
 
 export async function addUsage(sql: Sql, orgId: string, month: string, mails: number) {
   await sql`
-    update send_usage
+    update mail_usage
     set used = used + ${mails}
     where org_id = ${orgId} and month = ${month}::date`;
 }

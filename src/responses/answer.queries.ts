@@ -43,12 +43,12 @@ export async function openPersonal(sql: Sql, token: string, opening: Opening) {
       from contacts
       where token = ${token}
     ), lately as materialized (
-      select kind, score, extract(epoch from now() - opened_at) * 1000 as ago
-      from openings
-      where contact_id = (select id from contact) and opened_at > now() - interval '1 minute'
+      select kind, score, extract(epoch from now() - visited_at) * 1000 as ago
+      from link_visits
+      where contact_id = (select id from contact) and visited_at > now() - interval '1 minute'
       limit 60
     ), remembered as (
-      insert into openings (org_id, survey_id, contact_id, kind, method, score)
+      insert into link_visits (org_id, survey_id, contact_id, kind, method, score)
       select org_id, survey_id, id, ${opening.kind}, ${opening.method}, ${opening.score}::smallint
       from contact
       where (select count(*) from lately) < 60
@@ -94,7 +94,7 @@ export async function findShared(sql: Sql, shareId: string, answerId: string | n
 /** Of the contact's newest mail, of which there is hardly ever more than one. */
 const mailTraceparent = (sql: Sql, traced: boolean) =>
   traced
-    ? sql`(select traceparent from sends
+    ? sql`(select traceparent from mails
            where contact_id = c.id and org_id = c.org_id
            order by claimed_at desc limit 1)`
     : sql`null`;

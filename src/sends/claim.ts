@@ -132,8 +132,8 @@ type Whose = { orgId: string; traceparent: string | null };
 export function jobsOf({ orgId, traceparent }: Whose, sendIds: readonly string[]): NewJob[] {
   const jobs: NewJob[] = [];
   for (let from = 0; from < sendIds.length; from += mailsPerJob) {
-    const send_ids = sendIds.slice(from, from + mailsPerJob);
-    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, send_ids }, traceparent });
+    const mail_ids = sendIds.slice(from, from + mailsPerJob);
+    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, mail_ids }, traceparent });
   }
   return jobs;
 }

@@ -36,18 +36,18 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
              null as traceparent
       from people
       union all
-      select coalesce(settled_at, sending_at, claimed_at), status, survey_id, reason_code, reason, traceparent
-      from sends
+      select coalesce(finished_at, sending_at, claimed_at), status, survey_id, reason_code, reason, traceparent
+      from mails
       where org_id = ${orgId} and lower(email) = lower(${email})
       union all
-      select withheld_at, 'withheld', survey_id, reason_code, reason, null
-      from withheld_sends
+      select blocked_at, 'withheld', survey_id, reason_code, reason, null
+      from blocked_mails
       where org_id = ${orgId} and lower(email) = lower(${email})
       union all
-      select min(o.opened_at), 'opened', o.survey_id, null,
-             format('%s times, last on %s', count(*), iso(max(o.opened_at))), null
+      select min(o.visited_at), 'opened', o.survey_id, null,
+             format('%s times, last on %s', count(*), iso(max(o.visited_at))), null
       from people p
-      join openings o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
+      join link_visits o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
       group by o.survey_id, p.id
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,

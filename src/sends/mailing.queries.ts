@@ -40,7 +40,7 @@ export async function listUnsettled(sql: Sql, orgId: string, ids: readonly strin
     select s.id, s.org_id, s.survey_id, s.request_id, s.email, s.status, s.attempts, s.traceparent,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token
     from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
-    join sends s on s.org_id = m.org_id and s.id = m.id
+    join mails s on s.org_id = m.org_id and s.id = m.id
     join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id
     where s.status in ('claimed', 'sending')`;
 }
@@ -66,7 +66,7 @@ export async function listWritten(sql: Sql, orgId: string, surveyIds: readonly s
  */
 export async function beginMails(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
   return await sql<{ id: string; attempts: number }[]>`
-    update sends s
+    update mails s
     set status = 'sending', sending_at = now(), attempts = s.attempts + 1
     from ${those(sql, mails)}
     where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and ${keptBack(sql)} is null
@@ -78,7 +78,7 @@ export async function listKeptBack(sql: Sql, mails: readonly { org_id: string; i
   return await sql<{ id: string; why: KeptBack }[]>`
     select s.id, ${keptBack(sql)} as why
     from ${those(sql, mails)}
-    join sends s on s.org_id = m.org_id and s.id = m.id
+    join mails s on s.org_id = m.org_id and s.id = m.id
     where s.status = 'claimed' and ${keptBack(sql)} is not null`;
 }
 

@@ -18,15 +18,15 @@ export async function loadFacts(
                    where org_id = ${orgId} and email = a.key and kind = 'bounced') as bounced,
            recent.at as recent_at
     from unnest(${[...keys]}::text[]) as a (key)
-    left join sends claim
+    left join mails claim
       on claim.org_id = ${orgId} and claim.survey_id = ${surveyId} and lower(claim.email) = a.key
-      and claim.holds_place
+      and claim.blocks_resend
     left join contacts c
       on c.org_id = ${orgId} and c.survey_id = ${surveyId} and lower(c.email) = a.key
     left join lateral (
-      select max(coalesce(settled_at, claimed_at)) as at
-      from sends
-      where org_id = ${orgId} and lower(email) = a.key and holds_place
+      select max(coalesce(finished_at, claimed_at)) as at
+      from mails
+      where org_id = ${orgId} and lower(email) = a.key and blocks_resend
         and claimed_at > now() - make_interval(days => ${frequencyDays}::int)
     ) recent on true`;
 }
@@ -44,7 +44,7 @@ export async function insertClaims(
   batch: { requestId: string; month: string; traceparent: string | null; claims: NewClaim[] },
 ) {
   return await sql<Claim[]>`
-    insert into sends (org_id, survey_id, contact_id, email, request_id, month, traceparent)
+    insert into mails (org_id, survey_id, contact_id, email, request_id, month, traceparent)
     select ${orgId}, ${surveyId}, contact_id, email, ${batch.requestId}, ${batch.month}::date,
            ${batch.traceparent}
     from unnest(${batch.claims.map(({ contact_id }) => contact_id)}::uuid[],
@@ -63,7 +63,7 @@ export async function insertWithheld(
   withheld: readonly Withheld[],
 ) {
   await sql`
-    insert into withheld_sends (org_id, survey_id, email, reason_code, reason)
+    insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     select ${orgId}, ${surveyId}, email, reason_code, reason
     from json_to_recordset(${JSON.stringify(withheld)}::text::json)
       as w (email text, reason_code text, reason text)`;
@@ -80,6 +80,6 @@ export type SendResult = {
 export async function listResults(sql: Sql, orgId: string, requestId: string) {
   return await sql<SendResult[]>`
     select lower(email) as key, status, reason, reason_code
-    from sends
+    from mails
     where org_id = ${orgId} and request_id = ${requestId}`;
 }

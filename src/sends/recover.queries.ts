@@ -3,13 +3,13 @@ import type { Sql } from '../lib/db/db.ts';
 import { giveBack } from '../organizations/usage.cte.ts';
 import { type EndedMail, endedMail } from './settling.queries.ts';
 
-export type FailedJob = { id: string; org_id: string; send_ids: string[] };
+export type FailedJob = { id: string; org_id: string; mail_ids: string[] };
 type Failed = { seconds: number; atMost: number };
 
 /** Jobs that mail and have failed for the last time, so long ago that nobody still works on them. */
 export async function listFailedJobs(sql: Sql, { seconds, atMost }: Failed) {
   return await sql<FailedJob[]>`
-    select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'send_ids' as send_ids
+    select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'mail_ids' as mail_ids
     from graphile_worker._private_jobs j
     join graphile_worker._private_tasks t on t.id = j.task_id
     where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
@@ -31,7 +31,7 @@ export type LeftMail = {
 };
 
 export async function listLeft(sql: Sql, jobs: readonly FailedJob[]) {
-  const mails = jobs.flatMap(({ org_id, send_ids }) => send_ids.map((id) => ({ org_id, id })));
+  const mails = jobs.flatMap(({ org_id, mail_ids }) => mail_ids.map((id) => ({ org_id, id })));
   return await sql<LeftMail[]>`
     select s.id, s.org_id, s.status,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
@@ -41,7 +41,7 @@ export async function listLeft(sql: Sql, jobs: readonly FailedJob[]) {
            v.completed_by is not distinct from 'hand' as closed
     from unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])
            as m (org_id, id)
-    join sends s on s.org_id = m.org_id and s.id = m.id
+    join mails s on s.org_id = m.org_id and s.id = m.id
     join surveys v on v.org_id = s.org_id and v.id = s.survey_id
     where s.status in ('claimed', 'sending')`;
 }
@@ -52,9 +52,9 @@ export type NotSent = { id: string; org_id: string; reason: string };
 export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
   return await sql<EndedMail[]>`
     with cancelled as (
-      update sends s
-      set status = 'failed', holds_place = false, reason = m.reason, reason_code = 'deadline',
-          settled_at = now()
+      update mails s
+      set status = 'failed', blocks_resend = false, reason = m.reason, reason_code = 'deadline',
+          finished_at = now()
       from json_to_recordset(${JSON.stringify(mails)}::text::json)
         as m (id uuid, org_id uuid, reason text)
       where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'

@@ -18,9 +18,9 @@ export type SettledMail = {
 /** Locks the months that failed mails are given back to, before their contacts: as a send locks them. */
 export async function lockMonths(sql: Sql, ids: readonly string[]) {
   await sql`
-    select from send_usage u
+    select from mail_usage u
     where exists (
-      select from sends s
+      select from mails s
       where s.id = any (${[...ids]}::uuid[]) and s.org_id = u.org_id and s.month = u.month
     )
     order by u.org_id, u.month
@@ -35,10 +35,10 @@ export async function lockMonths(sql: Sql, ids: readonly string[]) {
 export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
   await sql`
     with written as (
-      update sends s
+      update mails s
       set status = o.status, reason = o.reason, reason_code = o.reason_code,
-          holds_place = o.status <> 'failed',
-          settled_at = case when o.status <> 'claimed' then now() end
+          blocks_resend = o.status <> 'failed',
+          finished_at = case when o.status <> 'claimed' then now() end
       from unnest(${settled.map(({ id }) => id)}::uuid[],
                   ${settled.map(({ org_id }) => org_id)}::uuid[],
                   ${settled.map(({ attempt }) => attempt)}::smallint[],
@@ -94,8 +94,8 @@ export const endedMail = (sql: Sql) => sql`
 export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[], reason: string) {
   return await sql<EndedMail[]>`
     with begun as (
-      update sends s
-      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', settled_at = now()
+      update mails s
+      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
       from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
       where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'
       returning s.*
@@ -109,9 +109,9 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
   return await sql<EndedMail[]>`
     with cancelled as (
-      update sends
-      set status = 'failed', holds_place = false, reason = ${reason}, reason_code = 'deadline',
-          settled_at = now()
+      update mails
+      set status = 'failed', blocks_resend = false, reason = ${reason}, reason_code = 'deadline',
+          finished_at = now()
       where org_id = ${orgId} and request_id = ${requestId} and status = 'claimed'
       returning *
     ), marked as (
@@ -126,8 +126,8 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
 export async function giveUpUnsettled(sql: Sql, reason: string) {
   await sql`
     with unsettled as (
-      update sends
-      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', settled_at = now()
+      update mails
+      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
       where status in ('claimed', 'sending')
       returning org_id, contact_id
     )

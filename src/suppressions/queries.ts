@@ -19,7 +19,7 @@ export async function findSubscriber(sql: Sql, token: string) {
            exists (select from suppressions s
                    where s.org_id = c.org_id and s.email = lower(c.email)
                      and s.kind = 'unsubscribed') as unsubscribed,
-           (select traceparent from sends
+           (select traceparent from mails
             where contact_id = c.id and org_id = c.org_id
             order by claimed_at desc limit 1) as mail_traceparent
     from contacts c
@@ -102,7 +102,7 @@ export async function listSuppressions(sql: Sql, orgId: string, query: Suppressi
 export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string[]) {
   const found = await sql<{ email: string }[]>`
     select distinct lower(email) as email
-    from sends
+    from mails
     where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')`;
   return found.length === 1 ? found[0] : undefined;
 }

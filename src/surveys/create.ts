@@ -18,7 +18,7 @@ export async function createSurvey(
   try {
     return await insertSurvey(sql, orgId, { ...wish, share_id });
   } catch (error) {
-    throw violates(error, 'surveys_org_id_fkey') ? notFound('organization') : error;
+    throw violates(error, 'surveys_belong_to_organization') ? notFound('organization') : error;
   }
 }
 

@@ -37,7 +37,7 @@ const list = command({
 export const tagCommands: readonly Command<CommandTools>[] = [create, list];
 
 function refused(error: unknown, name: string): Refusal | undefined {
-  if (violates(error, 'tags_org_id_fkey')) return notFound('organization');
+  if (violates(error, 'tags_belong_to_organization')) return notFound('organization');
   if (!violates(error, 'tags_one_per_name')) return undefined;
   return new Refusal('conflict', `the organization has a tag named ${name} already`);
 }

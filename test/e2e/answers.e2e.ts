@@ -195,7 +195,7 @@ async function ask(type: SurveyType) {
     ],
     letTimePass: async () => {
       await db`
-        update openings set opened_at = opened_at - interval '1 minute'
+        update link_visits set visited_at = visited_at - interval '1 minute'
         where contact_id = ${contact_id}`;
     },
   };

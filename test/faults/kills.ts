@@ -119,9 +119,9 @@ async function takenOver({ db, sweep }: Ground, poolId: string) {
 
 async function balance({ db, arrivals }: Ground, { orgId, emails }: Order) {
   const rows = await db<{ email: string; status: string }[]>`
-    select email, status from sends where org_id = ${orgId} and status <> 'failed'`;
+    select email, status from mails where org_id = ${orgId} and status <> 'failed'`;
   const statusOf = new Map(rows.map(({ email, status }) => [email, status]));
-  const [usage] = await db<{ used: number }[]>`select used from send_usage where org_id = ${orgId}`;
+  const [usage] = await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`;
   const mails = emails.map((email) => ({
     email,
     status: statusOf.get(email) ?? null,

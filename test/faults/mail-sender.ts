@@ -39,10 +39,10 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     },
     /** The jobs that an organization has left, side by side. */
     async mail(orgId: string) {
-      const jobs = await db<{ id: string; send_ids: string[] }[]>`
-        select id, payload -> 'send_ids' as send_ids from outbox
+      const jobs = await db<{ id: string; mail_ids: string[] }[]>`
+        select id, payload -> 'mail_ids' as mail_ids from outbox
         where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}`;
-      await Promise.all(jobs.map(({ send_ids }) => mailing.mail(orgId, send_ids)));
+      await Promise.all(jobs.map(({ mail_ids }) => mailing.mail(orgId, mail_ids)));
       await db`delete from outbox where id = any (${jobs.map(({ id }) => id)})`;
     },
     async close() {

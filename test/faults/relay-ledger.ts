@@ -14,7 +14,7 @@ type Row = { id: string; email: string; status: string; attempts: number; contac
 export async function balanceOf({ db, surveyId, postfix, arrived }: Books) {
   const rows = await db<Row[]>`
     select s.id, s.email, s.status, s.attempts, c.status as contact
-    from sends s
+    from mails s
     join contacts c on c.id = s.contact_id
     where s.survey_id = ${surveyId}`;
   const log = postfix.log();

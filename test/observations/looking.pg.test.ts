@@ -41,10 +41,10 @@ test('what waits is counted, and the age of the oldest', async (t) => {
     await db`insert into deliveries ${db(each)}`;
   }
   await enqueue(db, [
-    { task: 'sends.mail', payload: { org_id, send_ids: [org_id, org_id, org_id] } },
+    { task: 'sends.mail', payload: { org_id, mail_ids: [org_id, org_id, org_id] } },
     { task: 'keys.expire', payload: {} },
   ]);
-  await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, send_ids: [org_id] })}::json)`;
+  await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
   await db`select graphile_worker.add_job('webhooks.retire', '{}'::json, run_at => now() - interval '1 minute')`;
   await db`select graphile_worker.add_job('webhooks.retire', '{}'::json, run_at => now() + interval '1 day')`;
   t.after(async () => {

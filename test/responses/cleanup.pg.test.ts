@@ -19,7 +19,7 @@ async function contact() {
     ...of,
     contact_id,
     openings: async () =>
-      [...(await db`select kind from openings where contact_id = ${contact_id}`)].map(
+      [...(await db`select kind from link_visits where contact_id = ${contact_id}`)].map(
         ({ kind }) => kind,
       ),
   };
@@ -28,7 +28,7 @@ type Contact = Awaited<ReturnType<typeof contact>>;
 
 async function opened({ org_id, survey_id, contact_id }: Contact, kind: string, age: string) {
   await db`
-    insert into openings (org_id, survey_id, contact_id, kind, method, opened_at)
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
     values (${org_id}, ${survey_id}, ${contact_id}, ${kind}, 'GET', now() - ${age}::interval)`;
 }
 
@@ -59,7 +59,7 @@ test('more than one step is forgotten in one go', async () => {
   const one = await contact();
   const { org_id, survey_id, contact_id } = one;
   await db`
-    insert into openings (org_id, survey_id, contact_id, kind, method, opened_at)
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
     select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', now() - interval '1 year'
     from generate_series(1, 10001)`;
 

@@ -134,6 +134,6 @@ test('speed alone holds nobody: a link opened and answered at once counts', asyn
 test('somebody who opens a link without end is remembered sixty times a minute', async () => {
   const { personal, contact } = await ask(db);
   for (let times = 0; times < 70; times++) await get(personal);
-  const openings = await db`select from openings where contact_id = ${contact}`;
+  const openings = await db`select from link_visits where contact_id = ${contact}`;
   assert.equal(openings.length, 60);
 });

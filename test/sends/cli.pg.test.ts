@@ -55,29 +55,29 @@ async function story() {
   const month = '2026-03-01';
   const send = { ...of, contact_id, email, request_id: randomUUID(), month, claimed_at: at(1) };
   const reason = '554 5.7.1 no';
-  await db`insert into sends ${db([
+  await db`insert into mails ${db([
     {
       ...send,
       status: 'failed',
-      holds_place: false,
+      blocks_resend: false,
       reason,
       reason_code: 'refused',
-      settled_at: at(1),
+      finished_at: at(1),
     },
     {
       ...send,
       status: 'sent',
-      holds_place: true,
+      blocks_resend: true,
       reason: null,
       reason_code: null,
-      settled_at: at(2),
+      finished_at: at(2),
     },
   ])}`;
   const opened = { ...of, contact_id, method: 'GET' };
-  await db`insert into openings ${db([
-    { ...opened, kind: 'view', opened_at: at(3) },
-    { ...opened, kind: 'view', opened_at: at(4) },
-    { ...opened, kind: 'post', opened_at: at(5) },
+  await db`insert into link_visits ${db([
+    { ...opened, kind: 'view', visited_at: at(3) },
+    { ...opened, kind: 'view', visited_at: at(4) },
+    { ...opened, kind: 'post', visited_at: at(5) },
   ])}`;
   await makeResponse(db, of, { contact_id, score: 9, created_at: at(5) });
   await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind: 'unsubscribed', created_at: at(6) })}`;
@@ -86,7 +86,7 @@ async function story() {
     reason_code: 'unsubscribed',
     reason: 'has unsubscribed',
   };
-  await db`insert into withheld_sends ${db({ ...of, ...rule, withheld_at: at(7) })}`;
+  await db`insert into blocked_mails ${db({ ...of, ...rule, blocked_at: at(7) })}`;
   return { org_id, email };
 }
 

@@ -24,7 +24,7 @@ async function claimed(people: number) {
   const surveyId = await makeSurvey(db, orgId);
   await claimFor({ orgId, surveyId }, people);
   const sends = await db<{ id: string; org_id: string }[]>`
-    select id, org_id from sends where org_id = ${orgId} order by email`;
+    select id, org_id from mails where org_id = ${orgId} order by email`;
   return { orgId, surveyId, sends };
 }
 
@@ -39,7 +39,7 @@ const row = {
   ...{ org_id: '', reason: null, reason_code: null, failure_reason: null },
 } as const;
 const statusOf = async (id: string) =>
-  (await db<{ status: string }[]>`select status from sends where id = ${id}`)[0]?.status;
+  (await db<{ status: string }[]>`select status from mails where id = ${id}`)[0]?.status;
 
 test('the outcome of an earlier attempt, written late, does not let a mail go out again', async () => {
   const { orgId, sends } = await claimed(1);
@@ -87,7 +87,7 @@ test('a job of which one mail cannot begin ends when the others have', async () 
 
   asked[0]!.answer({ kind: 'transient', response: '421 later' });
   await db.begin(async (tx) => {
-    await tx`select from sends where org_id = ${orgId} for update`;
+    await tx`select from mails where org_id = ${orgId} for update`;
     await until('a beginning waits, and is cut', async () => {
       const cut = await db`
         select pg_terminate_backend(pid) from pg_stat_activity

@@ -48,9 +48,9 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   const mailing = createMailing({ db, log, mailer, waiting, settings });
   const runJobs = async () => {
     await claimed?.(db, scene);
-    const jobs = await db<{ payload: { org_id: string; send_ids: string[] } }[]>`
+    const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
       delete from outbox where payload ->> 'org_id' = ${orgId} returning payload`;
-    for (const { payload } of jobs) await mailing.mail(payload.org_id, payload.send_ids);
+    for (const { payload } of jobs) await mailing.mail(payload.org_id, payload.mail_ids);
   };
   let jobs: Promise<void> | undefined;
   const pump = () => {
@@ -63,7 +63,7 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   await jobs;
   const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`
     select status, failure_reason, sent_at is not null as sent from contacts where org_id = ${orgId}`;
-  const [usage] = await db<{ used: number }[]>`select used from send_usage where org_id = ${orgId}`;
+  const [usage] = await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`;
   const { status, reason_code } = results[0]!;
   return { mails, result: [status, reason_code], contact: { ...contact }, used: usage?.used };
 }

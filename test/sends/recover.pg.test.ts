@@ -42,9 +42,9 @@ async function claimed(people: number, ago = '10 minutes') {
   );
   const wish = { requestId: randomUUID(), submitted, traceparent: null };
   await claim(db, { orgId, surveyId }, wish);
-  await db`update sends set claimed_at = now() - ${ago}::interval where org_id = ${orgId}`;
+  await db`update mails set claimed_at = now() - ${ago}::interval where org_id = ${orgId}`;
   const list = () => db<Row[]>`
-    select id, org_id, email, status, reason, reason_code from sends
+    select id, org_id, email, status, reason, reason_code from mails
     where org_id = ${orgId} order by email`;
   return { orgId, surveyId, list, sends: [...(await list())] };
 }
@@ -60,7 +60,7 @@ type Row = {
 
 const jobsOf = (orgId: string) => db<{ id: string }[]>`
   select id from graphile_worker._private_jobs where payload ->> 'org_id' = ${orgId}`;
-const outboxOf = (orgId: string) => db<{ payload: { send_ids: string[] } }[]>`
+const outboxOf = (orgId: string) => db<{ payload: { mail_ids: string[] } }[]>`
   select payload from outbox where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}`;
 
 /** Their job has had its last attempt, so long ago. */
@@ -101,7 +101,7 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   const left = await claimed(2);
   await failForGood(left.orgId);
   await beginMails(db, left.sends.slice(0, 1));
-  await db`update sends set sending_at = claimed_at where status = 'sending'`;
+  await db`update mails set sending_at = claimed_at where status = 'sending'`;
 
   const told = toldOf(left.orgId);
   await takeUp();
@@ -110,7 +110,7 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   assert.deepEqual([begun?.status, begun?.reason_code], ['unknown', 'unknown_outcome']);
   assert.equal(waits?.status, 'claimed');
   const [job] = await outboxOf(left.orgId);
-  assert.deepEqual(job?.payload.send_ids, [waits?.id]);
+  assert.deepEqual(job?.payload.mail_ids, [waits?.id]);
   assert.deepEqual(told, [['unknown', null]]);
 });
 
@@ -154,7 +154,7 @@ test('so is what it began while the job was looking for its mails', async () => 
   await db.begin(async (slow) => {
     await db.begin(async (dead) => {
       await dead`
-        update sends set status = 'sending', sending_at = now(), attempts = 1
+        update mails set status = 'sending', sending_at = now(), attempts = 1
         where org_id = ${left.orgId}`;
       await slow`lock table surveys in access exclusive mode`; // the mails are listed with their surveys
       job = mailing.mail(left.orgId, ids);
@@ -186,7 +186,7 @@ for (const [name, take] of hands) {
   test(`mails whose job is ${name} are left alone`, async () => {
     const left = await claimed(2);
     await beginMails(db, left.sends.slice(0, 1));
-    await db`update sends set sending_at = claimed_at where org_id = ${left.orgId} and sending_at is not null`;
+    await db`update mails set sending_at = claimed_at where org_id = ${left.orgId} and sending_at is not null`;
     await take(left.orgId);
     const before = [...(await outboxOf(left.orgId))];
 
@@ -220,7 +220,7 @@ const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>
   [
     'a day',
     ({ orgId }) =>
-      db`update sends set claimed_at = now() - interval '25 hours' where org_id = ${orgId}`,
+      db`update mails set claimed_at = now() - interval '25 hours' where org_id = ${orgId}`,
   ],
 ];
 
@@ -238,7 +238,7 @@ for (const [reason, meanwhile] of against) {
     assert.deepEqual([mail?.status, mail?.reason_code], ['failed', 'deadline']);
     assert.match(mail?.reason ?? '', new RegExp(reason));
     assert.equal((await outboxOf(left.orgId)).length, 0);
-    const [usage] = await db`select used from send_usage where org_id = ${left.orgId}`;
+    const [usage] = await db`select used from mail_usage where org_id = ${left.orgId}`;
     assert.equal(usage?.['used'], 0);
   });
 }

@@ -44,9 +44,9 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     settings: { sendDeadlineSeconds: 60 },
   });
   const runJobs = async () => {
-    const jobs = await db<{ payload: { org_id: string; send_ids: string[] } }[]>`
+    const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
       delete from outbox where task = 'sends.mail' returning payload`;
-    await Promise.all(jobs.map(({ payload }) => mailing.mail(payload.org_id, payload.send_ids)));
+    await Promise.all(jobs.map(({ payload }) => mailing.mail(payload.org_id, payload.mail_ids)));
   };
   const tools: SendTools = {
     db,
@@ -70,7 +70,7 @@ const people = (count: number, from = 0) =>
 const wish = (surveyId: string, contacts: unknown[]) => ({ surveyId, contacts, traceparent: null });
 
 const used = async (orgId: string) =>
-  (await db<{ used: number }[]>`select used from send_usage where org_id = ${orgId}`)[0]?.used ?? 0;
+  (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`)[0]?.used ?? 0;
 
 test('every submitted contact has a result in the order given', async () => {
   const { key, survey } = await organization();
@@ -212,8 +212,8 @@ test('what an earlier run of a job had begun is given up, the rest goes out', as
   const { mailed, mailer } = mailServer();
   const { tools, runJobs } = sending(mailer);
   const answer = sendSurvey({ ...tools, pump: () => {} }, key, wish(survey, people(3)));
-  while ((await db`select from sends where org_id = ${orgId}`).length === 0);
-  await db`update sends set status = 'sending' where org_id = ${orgId} and email = 'p0@people.test'`;
+  while ((await db`select from mails where org_id = ${orgId}`).length === 0);
+  await db`update mails set status = 'sending' where org_id = ${orgId} and email = 'p0@people.test'`;
   await runJobs();
 
   const { results } = await answer;
@@ -236,8 +236,7 @@ test('the frequency rule holds between surveys of an organization', async () => 
   const later = await sendSurvey(tools, key, wish(other, people(1)));
 
   assert.equal(later.results[0]?.reason_code, 'frequency');
-  const [withheld] =
-    await db`select email, reason_code from withheld_sends where org_id = ${orgId}`;
+  const [withheld] = await db`select email, reason_code from blocked_mails where org_id = ${orgId}`;
   assert.deepEqual({ ...withheld }, { email: 'p0@people.test', reason_code: 'frequency' });
 });
 
@@ -260,7 +259,7 @@ test('a dry run judges the same and writes nothing', async () => {
   assert.deepEqual([answer.sent, answer.invalid, answer.contacts.length], [2, 1, 0]);
   assert.equal(mailed.length, 0);
   const left = await db`
-    select id from contacts where org_id = ${orgId} union select id from sends where org_id = ${orgId}`;
+    select id from contacts where org_id = ${orgId} union select id from mails where org_id = ${orgId}`;
   assert.equal(left.length, 0);
 });
 
@@ -272,7 +271,7 @@ test('at the deadline what nobody has begun is taken back', async () => {
   assert.equal(answer.failed, 2);
   assert.equal(await used(orgId), 0);
   await runJobs();
-  const [mail] = await db`select distinct status from sends where org_id = ${orgId}`;
+  const [mail] = await db`select distinct status from mails where org_id = ${orgId}`;
   assert.equal(mail?.['status'], 'failed');
 });
 

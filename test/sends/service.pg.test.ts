@@ -69,7 +69,7 @@ async function scene(over: Record<string, string> = {}) {
   const statuses = async () =>
     (
       await db<{ email: string; status: string }[]>`
-      select email, status from sends where survey_id = ${survey} order by email`
+      select email, status from mails where survey_id = ${survey} order by email`
     ).map(({ email, status }) => [email, status]);
   return { post, service, start, send, statuses };
 }

@@ -20,7 +20,7 @@ async function sentMail() {
   const send = { ...of, contact_id: contact, email, request_id: randomUUID(), status: 'sent' };
   const { id } = one(
     await db<{ id: string }[]>`
-      insert into sends ${db({ ...send, month: '2026-03-01' })} returning id`,
+      insert into mails ${db({ ...send, month: '2026-03-01' })} returning id`,
   );
   const fill = (text: string) => text.replaceAll('{SEND}', id).replaceAll('{EMAIL}', email);
   return {
@@ -183,9 +183,9 @@ for (const [what, make] of hostile) {
 test('a report that names mails to two addresses is about neither', async () => {
   const mail = await sentMail();
   const [other] = await db<{ id: string }[]>`
-    insert into sends (org_id, survey_id, contact_id, email, request_id, status, month)
+    insert into mails (org_id, survey_id, contact_id, email, request_id, status, month)
     select org_id, survey_id, contact_id, 'eve@people.test', request_id, 'sent', month
-    from sends where id = ${mail.id} returning id`;
+    from mails where id = ${mail.id} returning id`;
   const text = report('postfix-unknown').replace(
     '<{SEND}@askback.test>',
     `<${other?.id}@askback.test>`,

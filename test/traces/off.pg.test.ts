@@ -19,7 +19,7 @@ test('without a setting the SDK is not loaded, and a caller’s trace passes thr
   const headers = { ...scene.client.write, traceparent: callers };
   await sendOne({ service, post, hook, webhookId, ...scene }, { email: told.email, headers });
   await post(`/api/webhooks/${webhookId}/test`, {}, headers);
-  const [send] = await db`select traceparent from sends where survey_id = ${scene.survey}`;
+  const [send] = await db`select traceparent from mails where survey_id = ${scene.survey}`;
   assert.equal(send!['traceparent'], callers);
   assert.deepEqual(
     hook.posts.map(({ traceparent }) => traceparent),
@@ -36,7 +36,7 @@ test('one that says where to export loads it, and nothing is sent when sampling 
     OTEL_TRACES_SAMPLER: 'always_off',
   });
   await sendOne({ service, post, ...scene }, { email: told.email });
-  const [send] = await db`select traceparent from sends where survey_id = ${scene.survey}`;
+  const [send] = await db`select traceparent from mails where survey_id = ${scene.survey}`;
   assert.match(send!['traceparent'], /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   assert.equal(await service.stop(), 0);
   assert.equal(loads(service.stderr.lines), true);

@@ -18,7 +18,7 @@ export type Jobs = {
   'summaries.monthly': Record<string, never>;
   'sends.forget_mailbox': Record<string, never>;
   'sends.take_up_left': Record<string, never>;
-  'sends.mail': { org_id: string; send_ids: string[] };
+  'sends.mail': { org_id: string; mail_ids: string[] };
 };
 
 export type NewJob = {

@@ -28,7 +28,7 @@ async function deployment() {
   await db`
     insert into responses (org_id, survey_id, score, category, comment)
     select ${org_id}, ${survey_id}, 9, 'promoter', repeat('long ', 900) from generate_series(1, 300)`;
-  await db`insert into withheld_sends (org_id, survey_id, email, reason_code, reason)
+  await db`insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     values (${org_id}, ${survey_id}, 'a@b.test', 'frequency', 'too soon')`;
   const job = { org_id, webhook_id: survey_id };
   await enqueue(db, [{ task: 'webhooks.deliver', payload: job }]);
@@ -82,12 +82,12 @@ test('after a restore triggers count and identities go on', async () => {
   await restore(fresh, file, simply);
 
   await makeContact(fresh, { org_id, survey_id });
-  await fresh`insert into withheld_sends (org_id, survey_id, email, reason_code, reason)
+  await fresh`insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     values (${org_id}, ${survey_id}, 'c@d.test', 'frequency', 'too soon')`;
 
   const [tally] = await fresh`select sum(contacts)::int as contacts from survey_tallies`;
   assert.equal(tally?.['contacts'], 3);
-  const ids = await fresh<{ id: string }[]>`select id from withheld_sends order by id`;
+  const ids = await fresh<{ id: string }[]>`select id from blocked_mails order by id`;
   assert.deepEqual(
     ids.map(({ id }) => Number(id)),
     [1, 2],

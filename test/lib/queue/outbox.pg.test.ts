@@ -22,7 +22,7 @@ async function emptyQueue() {
 test('a job of a transaction that was rolled back does not exist', async () => {
   await emptyQueue();
   const undone = db.begin(async (tx) => {
-    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', send_ids: [] } }]);
+    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', mail_ids: [] } }]);
     throw new Error('changed our mind');
   });
   await assert.rejects(undone, /changed our mind/);
@@ -60,7 +60,7 @@ test('the transaction that enqueues notifies nobody', async () => {
   await listener.listen('jobs:insert', heard.resolve);
 
   await db.begin(async (tx) => {
-    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', send_ids: [] } }]);
+    await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', mail_ids: [] } }]);
   });
   // Notifications arrive in the order of the commits: one of the transaction's would come first.
   await db`select pg_notify('jobs:insert', 'after the commit')`;

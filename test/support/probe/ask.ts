@@ -37,7 +37,7 @@ export async function ask(db: Db, over: Record<string, unknown> = {}) {
     /** As if what was opened so far had been opened so long ago. */
     letTimePass: async (time: string) => {
       await db`
-        update openings set opened_at = opened_at - ${time}::interval where contact_id = ${contact}`;
+        update link_visits set visited_at = visited_at - ${time}::interval where contact_id = ${contact}`;
     },
   };
 }

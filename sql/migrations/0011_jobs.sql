@@ -18,7 +18,7 @@ create table worker_pools (
 
 -- What a running service tells the command line about itself.
 create table service_record (
-  only_one   boolean primary key default true check (only_one),
-  public_url text not null,
-  updated_at timestamptz not null default now()
+  is_singleton boolean primary key default true check (is_singleton),
+  public_url   text not null,
+  updated_at   timestamptz not null default now()
 );

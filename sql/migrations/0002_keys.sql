@@ -1,30 +1,18 @@
--- Organizations own everything else; an API key is how one of them speaks to us.
+-- An API key is how a program acts for an organization.
 -- Only the hash of a key's secret is stored: a leaked backup must not leak live keys.
-
-create table organizations (
-  id                 uuid primary key default gen_random_uuid(),
-  name               text not null check (char_length(name) between 1 and 200),
-  color              text not null default '#2f6fed' check (color ~ '^#[0-9A-Fa-f]{6}$'),
-  time_zone          text not null default 'UTC',
-  contact_email      text,
-  people             text[] not null default '{}',   -- names to redact beside the contact's and the sender's
-  monthly_send_limit integer not null default 10000 check (monthly_send_limit >= 0),
-  frequency_days     integer check (frequency_days > 0),
-  ai_enabled         boolean not null default false,
-  created_at         timestamptz not null default now(),
-  updated_at         timestamptz not null default now()
-);
 
 create table api_keys (
   id          uuid primary key default gen_random_uuid(),
-  org_id      uuid not null references organizations (id) on delete cascade,
+  org_id      uuid not null,
   name        text not null check (char_length(name) between 1 and 200),
   public_id   text not null unique,                  -- the 8 characters after ask_live_
   secret_hash bytea not null check (octet_length(secret_hash) = 32),
   permission  text not null default 'read' check (permission in ('read', 'write')),
   expires_at  timestamptz,
   revoked_at  timestamptz,
-  created_at  timestamptz not null default now()
+  created_at  timestamptz not null default now(),
+
+  constraint api_keys_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
 );
 
 create index api_keys_by_organization on api_keys (org_id);
@@ -43,18 +31,9 @@ create table idempotency_keys (
   name          text not null,
   request_hash  bytea not null,
   status        smallint,
-  response_body text,
+  answer        bytea,                               -- sealed: it may show what is shown once, such as a webhook's secret
   created_at    timestamptz not null default now(),
   primary key (key_id, name)
 );
 
 create index idempotency_keys_by_age on idempotency_keys (created_at);
-
--- Mails that count against an organization's limit, by calendar month (UTC). The row is the lock
--- under which a send reserves its quota.
-create table send_usage (
-  org_id uuid not null references organizations (id) on delete cascade,
-  month  date not null,
-  used   integer not null default 0 check (used >= 0),
-  primary key (org_id, month)
-);

@@ -61,7 +61,7 @@ as $$ select (pg_backend_pid() % 16)::smallint $$;
 -- wait for each other in a circle.
 
 -- Adds the rows of the transition table `changed`, times the trigger's argument: 1 or -1.
-create function tally_answers() returns trigger
+create function tally_responses() returns trigger
 language plpgsql
 as $$
 declare
@@ -119,14 +119,14 @@ begin
 end
 $$;
 
-create trigger answers_added after insert on responses
-  referencing new table as changed for each statement execute function tally_answers('1');
-create trigger answers_removed after delete on responses
-  referencing old table as changed for each statement execute function tally_answers('-1');
-create trigger answers_changed_from after update on responses
-  referencing old table as changed for each statement execute function tally_answers('-1');
-create trigger answers_changed_to after update on responses
-  referencing new table as changed for each statement execute function tally_answers('1');
+create trigger responses_added after insert on responses
+  referencing new table as changed for each statement execute function tally_responses('1');
+create trigger responses_removed after delete on responses
+  referencing old table as changed for each statement execute function tally_responses('-1');
+create trigger responses_changed_from after update on responses
+  referencing old table as changed for each statement execute function tally_responses('-1');
+create trigger responses_changed_to after update on responses
+  referencing new table as changed for each statement execute function tally_responses('1');
 
 create function tally_contacts() returns trigger
 language plpgsql

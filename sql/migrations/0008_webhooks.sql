@@ -46,6 +46,9 @@ create table deliveries (
 
 create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
 create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
+-- Retries that are due go before anything else, also from behind a long backlog.
+create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at)
+  where status = 'pending' and attempts > 0;
 create index deliveries_by_age on deliveries (created_at);
 
 create table delivery_attempts (

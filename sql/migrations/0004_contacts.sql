@@ -1,0 +1,32 @@
+-- The contacts that a survey is sent to.
+-- A contact's row changes when its mail goes out and when it responds. With room in its page, and with no index that
+-- depends on the status, a change stays in its page and touches no index.
+
+create extension if not exists pg_trgm;
+create extension if not exists btree_gin;
+
+create table contacts (
+  id             uuid primary key default gen_random_uuid(),
+  org_id         uuid not null,
+  survey_id      uuid not null,
+  email          text not null,
+  name           text,
+  properties     jsonb not null default '{}',
+  status         text not null default 'pending'
+    check (status in ('pending', 'sending', 'sent', 'responded', 'failed', 'bounced', 'unsubscribed')),
+  failure_reason text,
+  token          text not null unique,
+  sent_at        timestamptz,
+  responded_at   timestamptz,
+  created_at     timestamptz not null default now(),
+  updated_at     timestamptz not null default now(),
+
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
+  unique (org_id, survey_id, id)
+) with (fillfactor = 75);
+
+-- One row per address and survey, whatever its case.
+create unique index contacts_one_per_email on contacts (survey_id, lower(email));
+create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
+create index contacts_by_email on contacts (org_id, lower(email));
+create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);

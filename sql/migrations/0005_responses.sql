@@ -1,0 +1,57 @@
+-- What contacts answered.
+
+-- An answer. One that a machine seems to have given is held: it can be seen, and counts nowhere.
+create table responses (
+  id            uuid not null default gen_random_uuid(),
+  org_id        uuid not null,
+  survey_id     uuid not null,
+  contact_id    uuid,
+  source        text not null default 'link' check (source in ('link', 'share', 'import')),
+  score         smallint not null check (score between 0 and 10),   -- on the survey's own scale
+  category      text not null check (category in ('promoter', 'passive', 'detractor')),
+  comment       text check (char_length(comment) <= 5000),
+  held_reason   text,
+  traceparent   text,
+  created_at    timestamptz not null default now(),
+
+  primary key (org_id, id),
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
+  foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
+);
+
+-- A contact answers once through its link; what was imported may be the history of years.
+create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
+create index responses_by_contact on responses (contact_id);
+create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
+create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
+
+-- Each visit of a personal link: what an answer is judged by. No address, no user agent.
+create table link_visits (
+  id         bigint generated always as identity primary key,
+  org_id     uuid not null,
+  survey_id  uuid not null,
+  contact_id uuid not null,
+  kind       text not null check (kind in ('view', 'trap', 'post')),
+  method     text not null,
+  score      smallint,
+  visited_at timestamptz not null default now(),
+
+  foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
+);
+
+create index link_visits_by_contact on link_visits (contact_id, visited_at desc);
+create index link_visits_by_age on link_visits (visited_at);
+
+-- As an answer shows a time: UTC, to the millisecond.
+create function iso(moment timestamptz) returns text
+language sql stable
+return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- The same to the microsecond: a list must go on exactly where it stopped.
+create function iso_exact(moment timestamptz) returns text
+language sql stable
+return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
