@@ -3,7 +3,7 @@ import { notFound } from '../errors.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { answerList } from '../lib/paging/list-answer.ts';
-import { isUuid, parse } from '../lib/validation/parse.ts';
+import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
 import { likePattern, rollUp } from './rules.ts';
 import { NpsQuery, ResponseQuery } from './schemas.ts';
@@ -12,7 +12,7 @@ import { countCategories } from './totals.queries.ts';
 export const responseRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const page = parse(ResponseQuery, c.req.query());
+      const page = parseQuery(ResponseQuery, c.req.queries());
       const filter = filterOf(page);
       return answerList(c, page, await listResponses(db, c.var.key.org_id, { filter, page }));
     })
@@ -26,7 +26,7 @@ export const responseRoutes = ({ db }: { db: Db }) =>
 
 export const npsRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>().get('/', async (c) => {
-    const { survey_id, type, audience, ...dates } = parse(NpsQuery, c.req.query());
+    const { survey_id, type, audience, ...dates } = parseQuery(NpsQuery, c.req.queries());
     const tally = await countCategories(db, c.var.key.org_id, {
       survey_id: survey_id ?? null,
       type: type ?? null,

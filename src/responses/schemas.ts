@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Count, described, Id, Moment } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
-import { Uuid } from '../lib/validation/parse.ts';
+import { BooleanParameter, Uuid } from '../lib/validation/parse.ts';
 import { surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
 import { readInstants } from './range.ts';
@@ -53,13 +53,7 @@ export const ResponseQuery = v.object({
     'any part of the comment, the contact email or the contact name, in any case',
   ),
   held: described(
-    v.optional(
-      v.pipe(
-        oneOf(['true', 'false']),
-        v.transform((word) => word === 'true'),
-      ),
-      'false',
-    ),
+    v.optional(BooleanParameter, 'false'),
     'list the answers that are held, and count nowhere, instead of the others',
   ),
 });

@@ -2,14 +2,7 @@ import * as v from 'valibot';
 import type { Room } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/parts.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/operations.ts';
-import { SendAnswer, SendBody } from './schemas.ts';
-
-const Query = v.object({
-  dry_run: v.pipe(
-    v.optional(v.picklist(['true', 'false'])),
-    v.description('`true` judges the same way, and writes and sends nothing'),
-  ),
-});
+import { SendAnswer, SendBody, SendQuery } from './schemas.ts';
 
 const SendLimitExceeded = v.object({
   ...Failure.entries,
@@ -33,7 +26,7 @@ export const sendRoom = ({ maxContacts }: { maxContacts: number }): Room => ({
         'Answers when the outcome of every contact is known; nothing is left to poll for. A contact that was sent ' +
         'this survey already is a `duplicate` and is not mailed again: repeating a request is safe.',
       permission: 'write',
-      query: Query,
+      query: SendQuery,
       body: SendBody(maxContacts),
       answer: {
         status: 200,

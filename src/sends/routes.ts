@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { parseBody } from '../lib/http/http.ts';
-import { isUuid } from '../lib/validation/parse.ts';
-import { SendBody } from './schemas.ts';
+import { isUuid, parseQuery } from '../lib/validation/parse.ts';
+import { SendBody, SendQuery } from './schemas.ts';
 import { type SendTools, sendSurvey, trySend } from './send.ts';
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
@@ -14,12 +14,12 @@ export function sendRoutes(tools: RouteTools) {
   return new Hono<ApiEnv>().post('/:id/send', async (c) => {
     const key = requireWrite(c.var.key);
     const surveyId = c.req.param('id');
+    const { dry_run } = parseQuery(SendQuery, c.req.queries());
     const { contacts } = await parseBody(c, Body);
     if (!isUuid(surveyId)) throw notFound('survey');
 
     const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
-    const dryRun = c.req.query('dry_run') === 'true';
-    const data = dryRun ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
+    const data = dry_run ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
     return c.json({ data });
   });
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Uuid } from '../lib/validation/parse.ts';
+import { BooleanParameter, Uuid } from '../lib/validation/parse.ts';
 
 /** What a contact should be, for the document. */
 const Submitted = v.pipe(
@@ -24,6 +24,13 @@ export const SendBody = (maxContacts: number) =>
       v.maxLength(maxContacts, `must name at most ${maxContacts} contacts`),
     ),
   });
+
+export const SendQuery = v.object({
+  dry_run: v.pipe(
+    v.optional(BooleanParameter),
+    v.description('`true` judges the same way, and writes and sends nothing'),
+  ),
+});
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 

@@ -1,5 +1,6 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import type { Listed } from '../lib/paging/list-answer.ts';
+import { following } from '../lib/paging/page.ts';
 import type { SuppressionQuery } from './schemas.ts';
 
 export type Subscriber = {
@@ -71,17 +72,14 @@ export async function listSuppressions(sql: Sql, orgId: string, query: Suppressi
   const wanted = sql`org_id = ${orgId}
     and (${email ?? null}::text is null or email = lower(${email ?? null}))
     and (${kind ?? null}::text is null or kind = ${kind ?? null})`;
-  const after = cursor
-    ? sql`and (created_at, id) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`
-    : sql``;
   return one(
     await sql<Listed[]>`
       with picked as (
         select id, created_at, email, kind, detail
         from suppressions
-        where ${wanted} ${after}
+        where ${wanted} ${following(sql, cursor)}
         order by created_at desc, id desc
-        limit ${limit + 1}::int offset ${cursor ? 0 : (page - 1) * limit}::int
+        limit ${limit + 1}::int offset ${cursor ? 0 : (page - 1) * limit}::bigint
       ), shown as (
         select row_number() over (order by created_at desc, id desc) as place, id, created_at,
                json_build_object('id', id, 'email', email, 'kind', kind, 'detail', detail,

@@ -4,7 +4,7 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/http.ts';
 import { answerList } from '../lib/paging/list-answer.ts';
-import { isUuid, parse } from '../lib/validation/parse.ts';
+import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { type BounceTools, takeBounce } from './bounces.ts';
 import { listSuppressions } from './queries.ts';
 import { SuppressionQuery } from './schemas.ts';
@@ -14,7 +14,7 @@ import { liftSuppression } from './unsubscribe.ts';
 export const suppressionRoutes = (tools: { db: Db }) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const query = parse(SuppressionQuery, c.req.query());
+      const query = parseQuery(SuppressionQuery, c.req.queries());
       return answerList(c, query, await listSuppressions(tools.db, c.var.key.org_id, query));
     })
 

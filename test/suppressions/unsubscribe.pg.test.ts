@@ -181,3 +181,35 @@ test('suppressions are the same list by page and by cursor', async () => {
   assert.deepEqual(await idsByCursor(list, '/api/v1/suppressions?limit=3'), byPage);
   assert.equal((await list('/api/v1/suppressions?kind=bounced')).meta.total, 3);
 });
+
+for (const step of ['0', '7 microseconds']) {
+  test(`a cursor loses no suppression where rows are ${step} apart`, async () => {
+    const client = await makeClient(db);
+    await db`
+      insert into suppressions (org_id, email, kind, created_at)
+      select ${client.id}, 'p' || n || '@people.test', 'bounced',
+             '2026-01-01 00:00:00.000003Z'::timestamptz + n * ${step}::interval
+      from generate_series(1, 7) n`;
+    const { list } = reader(app, client.read);
+    const byPage = await idsByPage(list, '/api/v1/suppressions?limit=3');
+    assert.equal(new Set(byPage).size, 7);
+    assert.deepEqual(await idsByCursor(list, '/api/v1/suppressions?limit=3'), byPage);
+  });
+}
+
+test('a page of suppressions far past the end is empty', async () => {
+  const client = await makeClient(db);
+  const { list } = reader(app, client.read);
+  const { data, meta } = await list('/api/v1/suppressions?page=42949674');
+  assert.deepEqual([data, meta.total], [[], 0]);
+});
+
+test('undoing an unsubscribe in one organization leaves the same address unsubscribed in another', async () => {
+  const email = 'ann@people.test';
+  const [here, there] = [await subscriber({ email }), await subscriber({ email })];
+  await here.ask('POST');
+  await there.ask('POST');
+  await here.ask('POST', '/undo');
+  assert.deepEqual(await kinds(here.client.id), []);
+  assert.equal((await kinds(there.client.id)).length, 1);
+});

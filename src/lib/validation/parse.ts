@@ -11,6 +11,38 @@ export function parse<const S extends v.GenericSchema>(
   throw new Refusal('invalid', complaint(result.issues[0]));
 }
 
+const TrueOrFalse = v.picklist(['true', 'false'], 'must be true or false');
+
+/** A boolean parameter of a query: `true` or `false`, and nothing that only looks like one of them. */
+export const BooleanParameter = v.pipe(
+  TrueOrFalse,
+  v.transform((word) => word === 'true'),
+);
+
+/**
+ * Checks the parameters of a query. A boolean that is given twice is refused, because either value could
+ * be the intended one. Of any other parameter the first value counts.
+ */
+export function parseQuery<const E extends v.ObjectEntries>(
+  schema: v.ObjectSchema<E, undefined>,
+  queries: Record<string, string[]>,
+): v.InferOutput<v.ObjectSchema<E, undefined>> {
+  for (const [name, entry] of Object.entries(schema.entries)) {
+    if ((queries[name]?.length ?? 0) > 1 && isBoolean(entry)) {
+      throw new Refusal('invalid', `${name}: must be given once`);
+    }
+  }
+  const first = Object.entries(queries).map(([name, values]) => [name, values[0]]);
+  return parse(schema, Object.fromEntries(first));
+}
+
+function isBoolean(schema: unknown): boolean {
+  if (schema === TrueOrFalse) return true;
+  const { wrapped, pipe } = schema as { wrapped?: unknown; pipe?: unknown[] };
+  if (pipe) return isBoolean(pipe[0]);
+  return wrapped !== undefined && isBoolean(wrapped);
+}
+
 /** One sentence that names the value. valibot's own words for a missing key are not for callers. */
 export function complaint(issue: v.BaseIssue<unknown>): string {
   const where = v.getDotPath(issue) ?? 'the body';
