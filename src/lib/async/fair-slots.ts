@@ -1,0 +1,177 @@
+export type FairSlotOptions = {
+  total: number;
+  /** This many free slots are kept for groups that hold none. */
+  reserve: number;
+  /** How many of one group may wait; the next is refused with `TooManyWaiting`. */
+  waitingPerGroup?: number;
+};
+
+export type FairSlotCounts = { total: number; held: number; waiting: number; groups: number };
+
+export type FairSlots = ReturnType<typeof createFairSlots>;
+
+export class TooManyWaiting extends Error {}
+
+type Group = { name: string; held: number; waiting: Set<() => void> };
+
+/**
+ * Slots that are shared by groups, such as organizations. A group without a slot gets one as long as
+ * any is free; a group with slots gets more only while more than the reserve are free. Idle capacity
+ * is used, and a newcomer does not wait for a neighbour whose work hangs. Groups that wait are served
+ * in turn, those without a slot first; inside a group the order of arrival counts.
+ *
+ *     const slots = createFairSlots({ total: 20, reserve: 4 });
+ *     await slots.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
+ */
+export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: FairSlotOptions) {
+  const groups = createGroups();
+  let [limit, held, waiting] = [total, 0, 0];
+
+  function serve() {
+    for (;;) {
+      const group = groups.next(limit - held, reserve);
+      if (!group) return;
+      const start = first(group.waiting)!;
+      group.waiting.delete(start);
+      group.held += 1;
+      waiting -= 1;
+      held += 1;
+      groups.moveToEnd(group);
+      start();
+    }
+  }
+
+  function giveBack(group: Group) {
+    group.held -= 1;
+    held -= 1;
+    groups.update(group);
+    serve();
+  }
+
+  /** Starts at once or when the turn comes; the function it returns gives the slot back or stops waiting. */
+  function enter(name: string, start: () => void): () => void {
+    const group = groups.get(name);
+    if (group.waiting.size >= waitingPerGroup) throw new TooManyWaiting(`too many of ${name} wait`);
+    // A function of its own for each call: the same `start` may wait twice.
+    const turn = () => start();
+    group.waiting.add(turn);
+    waiting += 1;
+    groups.update(group);
+    serve();
+    return once(() => {
+      if (!group.waiting.delete(turn)) return giveBack(group);
+      waiting -= 1;
+      groups.update(group);
+    });
+  }
+
+  /** Changes the number of slots. What is held stays held; fewer slots take effect as they come back. */
+  function resize(slots: number) {
+    limit = slots;
+    serve();
+  }
+
+  return {
+    enter,
+    acquire: (name: string, signal?: AbortSignal) => acquire(enter, name, signal),
+    run: <T>(name: string, work: () => Promise<T>, signal?: AbortSignal) =>
+      run(enter, { name, signal }, work),
+    resize,
+    counts: (): FairSlotCounts => ({ total: limit, held, waiting, groups: groups.size() }),
+  };
+}
+
+/** The groups that hold a slot or wait, and the order in which those that wait are served. */
+function createGroups() {
+  const byName = new Map<string, Group>();
+  const waitingWithoutSlot = new Set<Group>();
+  const waitingWithSlot = new Set<Group>();
+
+  function get(name: string): Group {
+    const group = byName.get(name) ?? { name, held: 0, waiting: new Set() };
+    byName.set(name, group);
+    return group;
+  }
+
+  /** Puts the group into the queue where it now belongs. A group that is there already keeps its place. */
+  function update(group: Group) {
+    const queues = [waitingWithoutSlot, waitingWithSlot] as const;
+    const [own, other] = group.held === 0 ? queues : ([queues[1], queues[0]] as const);
+    other.delete(group);
+    if (group.waiting.size > 0) own.add(group);
+    else own.delete(group);
+    if (group.waiting.size === 0 && group.held === 0) byName.delete(group.name);
+  }
+
+  function moveToEnd(group: Group) {
+    waitingWithoutSlot.delete(group);
+    waitingWithSlot.delete(group);
+    update(group);
+  }
+
+  function next(free: number, reserve: number): Group | undefined {
+    if (free <= 0) return undefined;
+    return first(waitingWithoutSlot) ?? (free > reserve ? first(waitingWithSlot) : undefined);
+  }
+
+  return { get, update, moveToEnd, next, size: () => byName.size };
+}
+
+type Enter = (name: string, start: () => void) => () => void;
+
+/** Waits for a slot and returns how to give it back. Rejects with the signal's reason. */
+async function acquire(enter: Enter, name: string, signal?: AbortSignal): Promise<() => void> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = enter(name, resolve);
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await promise;
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+type Turn = { name: string; signal: AbortSignal | undefined };
+
+async function run<T>(enter: Enter, { name, signal }: Turn, work: () => Promise<T>): Promise<T> {
+  const leave = await acquire(enter, name, signal);
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
+/** Fair slots for each key, such as a host. A key that nothing uses costs nothing. */
+export function createFairSlotsByKey(options: FairSlotOptions) {
+  const byKey = new Map<string, FairSlots>();
+  return {
+    enter(key: string, group: string, start: () => void): () => void {
+      const slots = byKey.get(key) ?? createFairSlots(options);
+      byKey.set(key, slots);
+      const leave = slots.enter(group, start);
+      return () => {
+        leave();
+        if (slots.counts().groups === 0 && byKey.get(key) === slots) byKey.delete(key);
+      };
+    },
+    keys: () => byKey.size,
+  };
+}
+
+const first = <T>(items: Set<T>): T | undefined => items.values().next().value;
+
+function once(work: () => void) {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    work();
+  };
+}
