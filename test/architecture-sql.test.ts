@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertWithout, placeOf, readFiles } from './support/walls/sources.ts';
+
+/** Which place writes a table. Any query may read any table; only its owner changes it. */
+const owner: Record<string, string> = {
+  organizations: 'organizations',
+  mail_usage: 'organizations',
+  api_keys: 'keys',
+  rate_windows: 'keys',
+  idempotency_keys: 'keys',
+  surveys: 'surveys',
+  contacts: 'contacts',
+  tags: 'tags',
+  responses: 'responses',
+  link_visits: 'responses',
+  mails: 'sends',
+  suppressions: 'suppressions',
+  blocked_mails: 'sends',
+  mailbox_messages: 'mailbox',
+  webhooks: 'webhooks',
+  deliveries: 'webhooks',
+  delivery_attempts: 'webhooks',
+  analyses: 'summaries',
+  themes: 'summaries',
+  summaries: 'summaries',
+  outbox: 'lib/queue',
+  worker_pools: 'lib/queue',
+  service_record: 'service-record.ts',
+};
+
+/** Tables that only the triggers of the migrations write. */
+const derived = ['survey_tallies', 'day_tallies', 'organization_day_tallies'];
+
+/** Aliases of other rooms' functions that still exist. Nothing is added here. */
+const aliases = ['findContacts', 'holdForCompletion', 'holdMonth', 'takeQuota'];
+
+/** Files that still begin a transaction by themselves. Nothing is added here. */
+const notYet: string[] = [
+  'src/contacts/import.ts',
+  'src/contacts/save.ts',
+  'src/demo/fill.ts',
+  'src/observations/database.ts',
+  'src/responses/import.ts',
+  'src/responses/record.ts',
+  'src/responses/release.ts',
+  'src/sends/claim.ts',
+  'src/sends/recover.ts',
+  'src/sends/settling.ts',
+  'src/summaries/keep-theme.ts',
+  'src/summaries/summarize.ts',
+  'src/suppressions/bounces.ts',
+  'src/suppressions/unsubscribe.ts',
+  'src/surveys/complete.ts',
+  'src/webhooks/deliver.ts',
+  'src/webhooks/manage.ts',
+  'src/webhooks/replay.ts',
+];
+
+const files = readFiles('src/**/*.{ts,tsx}');
+const isQueries = (path: string): boolean => /(^|[/.])queries\.ts$|\.cte\.ts$/.test(path);
+
+test('a table is written by its own room', () => {
+  for (const { path, text } of files) {
+    for (const table of tablesWritten(text)) {
+      const advice = `call a function of ${owner[table]} that writes it; reading is free`;
+      assert.equal(placeOf(path), owner[table], `${path} writes ${table}: ${advice}`);
+    }
+  }
+});
+
+test('every table has an owner, and every owner a table', () => {
+  const migrations = readFiles('sql/migrations/*.sql').map(({ text }) => text);
+  const created = [...migrations.join('\n').matchAll(/create (?:unlogged )?table (\w+)/g)];
+  const tables = created.map(([, table]) => table!);
+  for (const table of tables) {
+    const known = table in owner || derived.includes(table);
+    assert.ok(known, `${table}: say in this test which room writes it`);
+  }
+  for (const table of Object.keys(owner)) {
+    assert.ok(tables.includes(table), `${table} is no longer made by a migration: remove it here`);
+  }
+});
+
+test('SQL of a room stands in its queries', () => {
+  for (const { path, text } of files) {
+    if (isQueries(path) || !/^src\/(?!lib\/)\w+\//.test(path)) continue;
+    const advice = 'move the statement into queries.ts, NAME.queries.ts or NAME.cte.ts of the room';
+    assertWithout(text, /\b(?:sql|db|tx)(?:<[^`]*>)?`/, `${path}: ${advice}`);
+  }
+});
+
+test('queries know Postgres and nothing else', () => {
+  for (const { path, text } of files.filter((file) => isQueries(file.path))) {
+    const advice = 'take plain values and return rows; the caller serves, queues and traces';
+    assertWithout(text, /from '(hono|graphile-worker|@opentelemetry)/, `${path}: ${advice}`);
+  }
+});
+
+test('transactions begin in one place', () => {
+  for (const { path, text } of files) {
+    if (path.startsWith('src/lib/db/') || notYet.includes(path)) continue;
+    const advice = 'use inTransaction(db, work) of lib/db: it sets isolation and time limits';
+    assertWithout(text, /\.begin\(/, `${path}: ${advice}`);
+  }
+});
+
+test('only migrations and backups run text as SQL', () => {
+  for (const { path, text } of files) {
+    if (/^src\/lib\/(db\/migrate|backup|embedded-postgres)/.test(path)) continue;
+    assertWithout(text, /\.unsafe\(/, `${path}: write a tagged statement with parameters`);
+  }
+});
+
+test('a function of another room is called by its own name', () => {
+  for (const { path, text } of files) {
+    const advice = `${path}: import the function itself where it is used`;
+    for (const [, name] of text.matchAll(/^export const (\w+) = [a-z]\w*;$/gm)) {
+      assert.ok(aliases.includes(name!), `${advice} (found: ${name})`);
+    }
+  }
+});
+
+function tablesWritten(text: string): string[] {
+  const written = text.matchAll(/\b(?:insert into|(?<!for |do )update|delete from)\s+(\w+)/g);
+  return [...written].map(([, table]) => table!).filter((table) => table in owner);
+}
