@@ -40,19 +40,21 @@ create table blocked_mails (
   org_id uuid not null,
   survey_id uuid not null,
   email text not null,
+  email_key text not null generated always as (lower(email)) stored,
   reason_code text not null,
   reason text not null,
   blocked_at timestamp with time zone not null default now(),
   constraint blocked_mails_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
   constraint blocked_mails_pkey PRIMARY KEY (id)
 );
-CREATE INDEX blocked_mails_by_address ON public.blocked_mails USING btree (org_id, lower(email), blocked_at DESC);
+CREATE INDEX blocked_mails_by_address ON public.blocked_mails USING btree (org_id, email_key, blocked_at DESC);
 
 create table contacts (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   email text not null,
+  email_key text not null generated always as (lower(email)) stored,
   name text,
   properties jsonb not null default '{}'::jsonb,
   status text not null default 'pending'::text,
@@ -68,10 +70,10 @@ create table contacts (
   constraint contacts_org_id_survey_id_id_key UNIQUE (org_id, survey_id, id),
   constraint contacts_token_key UNIQUE (token)
 ) with (fillfactor=75);
-CREATE INDEX contacts_by_email ON public.contacts USING btree (org_id, lower(email));
+CREATE INDEX contacts_by_email ON public.contacts USING btree (org_id, email_key);
 CREATE INDEX contacts_newest_first ON public.contacts USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX contacts_search ON public.contacts USING gin (org_id, (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops);
-CREATE UNIQUE INDEX contacts_one_per_email ON public.contacts USING btree (survey_id, lower(email));
+CREATE UNIQUE INDEX contacts_one_per_email ON public.contacts USING btree (survey_id, email_key);
 CREATE TRIGGER contacts_added AFTER INSERT ON public.contacts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_contacts('1');
 CREATE TRIGGER contacts_changed AFTER UPDATE ON public.contacts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tally_contacts_progress();
 CREATE TRIGGER contacts_removed AFTER DELETE ON public.contacts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_contacts('-1');
@@ -186,6 +188,7 @@ create table mails (
   contact_id uuid not null,
   request_id uuid not null,
   email text not null,
+  email_key text not null generated always as (lower(email)) stored,
   status text not null default 'claimed'::text,
   blocks_resend boolean not null default true,
   attempts smallint not null default 0,
@@ -201,10 +204,10 @@ create table mails (
   constraint mails_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
   constraint mails_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
-CREATE INDEX mails_by_address ON public.mails USING btree (org_id, lower(email), claimed_at DESC);
+CREATE INDEX mails_by_address ON public.mails USING btree (org_id, email_key, claimed_at DESC);
 CREATE INDEX mails_by_contact ON public.mails USING btree (contact_id);
 CREATE INDEX mails_by_request ON public.mails USING btree (request_id);
-CREATE UNIQUE INDEX mails_once ON public.mails USING btree (survey_id, lower(email)) WHERE blocks_resend;
+CREATE UNIQUE INDEX mails_once ON public.mails USING btree (survey_id, email_key) WHERE blocks_resend;
 
 create table organization_day_tallies (
   org_id uuid not null,

@@ -78,7 +78,9 @@ async function columns(sql: Sql, table: number) {
       select concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
                case when a.attnotnull then 'not null' end,
                case when a.attidentity = 'a' then 'generated always as identity' end,
-               'default ' || pg_get_expr(d.adbin, d.adrelid)) as line
+               case when a.attgenerated = 's'
+                    then format('generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid))
+                    else 'default ' || pg_get_expr(d.adbin, d.adrelid) end) as line
       from pg_attribute a
       left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
       where a.attrelid = ${table} and a.attnum > 0 and not a.attisdropped

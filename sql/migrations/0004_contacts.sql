@@ -10,6 +10,7 @@ create table contacts (
   org_id         uuid not null,
   survey_id      uuid not null,
   email          text not null,
+  email_key      text not null generated always as (lower(email)) stored,
   name           text,
   properties     jsonb not null default '{}',
   status         text not null default 'pending'
@@ -26,7 +27,7 @@ create table contacts (
 ) with (fillfactor = 75);
 
 -- One row per address and survey, whatever its case.
-create unique index contacts_one_per_email on contacts (survey_id, lower(email));
+create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
-create index contacts_by_email on contacts (org_id, lower(email));
+create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);

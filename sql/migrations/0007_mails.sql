@@ -9,6 +9,7 @@ create table mails (
   contact_id    uuid not null,
   request_id    uuid not null,                       -- the request that claimed it and waits for it
   email         text not null,
+  email_key     text not null generated always as (lower(email)) stored,
   status        text not null default 'claimed' check (status in ('claimed', 'sending', 'sent', 'failed', 'unknown')),
   -- What has gone out, may have gone out, or is on its way blocks another mail to the same address.
   blocks_resend boolean not null default true,
@@ -25,10 +26,10 @@ create table mails (
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 ) with (fillfactor = 50);
 
-create unique index mails_once on mails (survey_id, lower(email)) where blocks_resend;
+create unique index mails_once on mails (survey_id, email_key) where blocks_resend;
 create index mails_by_request on mails (request_id);
 create index mails_by_contact on mails (contact_id);
-create index mails_by_address on mails (org_id, lower(email), claimed_at desc);
+create index mails_by_address on mails (org_id, email_key, claimed_at desc);
 
 -- An address that gets no more mail of an organization: it asked so, or its mailbox does not exist.
 create table suppressions (
@@ -50,6 +51,7 @@ create table blocked_mails (
   org_id      uuid not null,
   survey_id   uuid not null,
   email       text not null,
+  email_key   text not null generated always as (lower(email)) stored,
   reason_code text not null,
   reason      text not null,
   blocked_at  timestamptz not null default now(),
@@ -57,7 +59,7 @@ create table blocked_mails (
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 );
 
-create index blocked_mails_by_address on blocked_mails (org_id, lower(email), blocked_at desc);
+create index blocked_mails_by_address on blocked_mails (org_id, email_key, blocked_at desc);
 
 -- Where mail lands when no SMTP server is configured.
 create table mailbox_messages (

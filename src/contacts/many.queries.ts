@@ -28,7 +28,7 @@ export async function saveMany(
     from json_to_recordset(${JSON.stringify(contacts)}::text::json)
       as given (email text, name text, properties jsonb, token text, sending boolean)
     order by lower(email)
-    on conflict (survey_id, lower(email)) do update
+    on conflict (survey_id, email_key) do update
       set name = coalesce(excluded.name, c.name),
           properties = c.properties || excluded.properties,
           status = case when excluded.status = 'sending' and c.status not in ('responded', 'unsubscribed')
@@ -36,7 +36,7 @@ export async function saveMany(
           failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
           updated_at = now()
       where c.org_id = ${orgId}
-    returning id, email, lower(email) as key, token, xmax = 0 as added`;
+    returning id, email, email_key as key, token, xmax = 0 as added`;
 }
 
 /** Those of the addresses that are contacts of the survey already. */
@@ -46,7 +46,7 @@ export async function listByAddress(
   keys: readonly string[],
 ) {
   return await sql<FoundContact[]>`
-    select id, email, lower(email) as key, token
+    select id, email, email_key as key, token
     from contacts
-    where org_id = ${orgId} and survey_id = ${surveyId} and lower(email) = any (${[...keys]})`;
+    where org_id = ${orgId} and survey_id = ${surveyId} and email_key = any (${[...keys]})`;
 }

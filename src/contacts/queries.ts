@@ -96,7 +96,7 @@ export async function saveContact(
       insert into contacts as c (org_id, survey_id, email, name, properties, token)
       values (${orgId}, ${contact.survey_id}, ${contact.email}, ${contact.name},
               ${json(sql, contact.properties)}, ${contact.token})
-      on conflict (survey_id, lower(email)) do update
+      on conflict (survey_id, email_key) do update
         set name = coalesce(excluded.name, c.name),
             properties = c.properties || excluded.properties,
             updated_at = now()

@@ -20,7 +20,7 @@ export const markSettled = (sql: Sql, outcomes: Part) => sql`
     select l.org_id, l.id, s.status, s.reason, s.sent_at
     from (${outcomes}) as s (org_id, contact_id, status, reason, sent_at)
     join contacts l on l.org_id = s.org_id and l.id = s.contact_id
-    order by lower(l.email), l.id
+    order by l.email_key, l.id
     for no key update of l
   ) s
   where c.org_id = s.org_id and c.id = s.id`;

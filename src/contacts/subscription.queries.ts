@@ -34,6 +34,6 @@ export async function markReleased(
 const contactsOf = (sql: Sql, orgId: string, email: string) => sql`
   select id
   from contacts
-  where org_id = ${orgId} and lower(email) = ${email}
-  order by lower(email), id
+  where org_id = ${orgId} and email_key = ${email}
+  order by email_key, id
   for no key update`;

@@ -30,7 +30,7 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
     with people as (
       select id, survey_id, created_at
       from contacts
-      where org_id = ${orgId} and lower(email) = lower(${email})
+      where org_id = ${orgId} and email_key = lower(${email})
     ), history as (
       select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason,
              null as traceparent
@@ -38,11 +38,11 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       union all
       select coalesce(finished_at, sending_at, claimed_at), status, survey_id, reason_code, reason, traceparent
       from mails
-      where org_id = ${orgId} and lower(email) = lower(${email})
+      where org_id = ${orgId} and email_key = lower(${email})
       union all
       select blocked_at, 'withheld', survey_id, reason_code, reason, null
       from blocked_mails
-      where org_id = ${orgId} and lower(email) = lower(${email})
+      where org_id = ${orgId} and email_key = lower(${email})
       union all
       select min(o.visited_at), 'opened', o.survey_id, null,
              format('%s times, last on %s', count(*), iso(max(o.visited_at))), null

@@ -89,6 +89,6 @@ const those = (sql: Sql, mails: readonly { org_id: string; id: string }[]) => sq
 /** Why a mail is not to go, as scalar subqueries: never by a plan that reads whole tables. */
 const keptBack = (sql: Sql) => sql`
   coalesce(
-    (select max(k.kind) from suppressions k where k.org_id = s.org_id and k.email = lower(s.email)),
+    (select max(k.kind) from suppressions k where k.org_id = s.org_id and k.email = s.email_key),
     (select 'answered' from contacts c
      where c.org_id = s.org_id and c.id = s.contact_id and c.responded_at is not null))`;

@@ -19,14 +19,14 @@ export async function loadFacts(
            recent.at as recent_at
     from unnest(${[...keys]}::text[]) as a (key)
     left join mails claim
-      on claim.org_id = ${orgId} and claim.survey_id = ${surveyId} and lower(claim.email) = a.key
+      on claim.org_id = ${orgId} and claim.survey_id = ${surveyId} and claim.email_key = a.key
       and claim.blocks_resend
     left join contacts c
-      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and lower(c.email) = a.key
+      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = a.key
     left join lateral (
       select max(coalesce(finished_at, claimed_at)) as at
       from mails
-      where org_id = ${orgId} and lower(email) = a.key and blocks_resend
+      where org_id = ${orgId} and email_key = a.key and blocks_resend
         and claimed_at > now() - make_interval(days => ${frequencyDays}::int)
     ) recent on true`;
 }
@@ -79,7 +79,7 @@ export type SendResult = {
 /** How the mails of a request stand. */
 export async function listResults(sql: Sql, orgId: string, requestId: string) {
   return await sql<SendResult[]>`
-    select lower(email) as key, status, reason, reason_code
+    select email_key as key, status, reason, reason_code
     from mails
     where org_id = ${orgId} and request_id = ${requestId}`;
 }

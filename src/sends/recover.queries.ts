@@ -36,7 +36,7 @@ export async function listLeft(sql: Sql, jobs: readonly FailedJob[]) {
     select s.id, s.org_id, s.status,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
            exists (select from suppressions x
-                   where x.org_id = s.org_id and x.email = lower(s.email)
+                   where x.org_id = s.org_id and x.email = s.email_key
                      and x.kind = 'unsubscribed') as unsubscribed,
            v.completed_by is not distinct from 'hand' as closed
     from unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])

@@ -18,7 +18,7 @@ export async function findSubscriber(sql: Sql, token: string) {
   const [subscriber] = await sql<Subscriber[]>`
     select c.org_id, c.email, v.language, o.name as organization, o.color,
            exists (select from suppressions s
-                   where s.org_id = c.org_id and s.email = lower(c.email)
+                   where s.org_id = c.org_id and s.email = c.email_key
                      and s.kind = 'unsubscribed') as unsubscribed,
            (select traceparent from mails
             where contact_id = c.id and org_id = c.org_id
@@ -99,7 +99,7 @@ export async function listSuppressions(sql: Sql, orgId: string, query: Suppressi
 /** The address that these mails of the organization went to, if it is the same for all of them. */
 export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string[]) {
   const found = await sql<{ email: string }[]>`
-    select distinct lower(email) as email
+    select distinct email_key as email
     from mails
     where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')`;
   return found.length === 1 ? found[0] : undefined;

@@ -113,7 +113,7 @@ async function fill(session: postgres.ReservedSql, tables: readonly Table[], lin
   for (const { table } of tables) {
     await session`alter table ${session(table)} disable trigger user`;
   }
-  const rows = await fillTables(session, lines);
+  const rows = await fillTables(session, tables, lines);
   for (const table of tables) {
     await session`alter table ${session(table.table)} enable trigger user`;
     await continueIdentity(session, table);
@@ -121,9 +121,13 @@ async function fill(session: postgres.ReservedSql, tables: readonly Table[], lin
   return rows;
 }
 
-async function fillTables(session: postgres.ReservedSql, lines: Lines): Promise<number> {
+async function fillTables(
+  session: postgres.ReservedSql,
+  tables: readonly Table[],
+  lines: Lines,
+): Promise<number> {
   let rows = 0;
-  let table = '';
+  let table: Table | undefined;
   let batch: string[] = [];
   const flush = async () => {
     if (batch.length > 0) await insertRows(session, table, batch);
@@ -139,16 +143,22 @@ async function fillTables(session: postgres.ReservedSql, lines: Lines): Promise<
     }
     await flush();
     const mark = parseLine(Mark, text);
-    if ('table' in mark) table = mark.table;
+    if ('table' in mark) table = tables.find((found) => found.table === mark.table);
     else if (mark.rows === rows) return rows;
     else throw unusable('it lost rows');
   }
 }
 
-async function insertRows(session: postgres.ReservedSql, table: string, batch: readonly string[]) {
+async function insertRows(
+  session: postgres.ReservedSql,
+  found: Table | undefined,
+  batch: readonly string[],
+) {
+  if (!found) throw unusable('it has rows of a table that is not there');
+  const { table, columns } = found;
   await session`
-    insert into ${session(table)} overriding system value
-    select *
+    insert into ${session(table)} (${session(columns)}) overriding system value
+    select ${session(columns)}
     from json_populate_recordset(null::${session(table)}, ${`[${batch.join(',')}]`}::text::json)`;
 }
 

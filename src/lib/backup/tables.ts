@@ -1,6 +1,7 @@
 import type { Sql } from '../db/db.ts';
 
-export type Table = { table: string; identity: string | null };
+/** Its columns are those that rows are written with: generated ones follow from them. */
+export type Table = { table: string; identity: string | null; columns: string[] };
 
 /** The service's tables, each after those it refers to, so that they can be filled in this order. */
 export async function listTables(sql: Sql, except: readonly string[]): Promise<Table[]> {
@@ -11,6 +12,12 @@ export async function listTables(sql: Sql, except: readonly string[]): Promise<T
              from pg_attribute a
              where a.attrelid = c.oid and a.attidentity <> ''
            ) as identity,
+           array(
+             select a.attname::text
+             from pg_attribute a
+             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+             order by a.attnum
+           ) as columns,
            array(
              select distinct f.confrelid::regclass::text
              from pg_constraint f
