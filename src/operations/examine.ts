@@ -3,8 +3,9 @@ import { dirname, resolve } from 'node:path';
 import type { CommandTools } from '../command-tools.ts';
 import { readSecretKey } from '../lib/crypto/secret-key.ts';
 import type { Db } from '../lib/db/db.ts';
-import { schemaState } from '../lib/db/migrate.ts';
+import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
 import { explain } from '../lib/db/startup-errors.ts';
+import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { openDatabase } from '../open-database.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
@@ -39,8 +40,11 @@ export async function examine(config: Config, { say, dns }: Examining, asked: Qu
 }
 
 /** With PORT=0 the service knows its address, and the settings do not. */
-const whereLinksLead = (config: Config, known: string | null) =>
-  config.port === 0 ? { ...config, publicUrl: known } : config;
+function whereLinksLead({ host, port, ...config }: Config, known: string | null) {
+  const publicUrl = port === 0 ? known : config.publicUrl;
+  const isLocal = isLoopbackHost(publicUrl ? new URL(publicUrl).hostname : host);
+  return { publicUrl, host, port, isLocal };
+}
 
 /** What there is to know of a deployment whose database does not tell. */
 const unknown = (config: Config) => ({ senders: [] as string[], publicUrl: config.publicUrl });
@@ -61,7 +65,7 @@ async function lookInto(db: Db, config: Config) {
   const after = new Date();
   const schema = await schemaState(db);
   const findings: Finding[] = [
-    rules.judgeServer(server),
+    rules.judgeServer({ ...server, oldestMajor: oldestPostgres }),
     rules.judgeExtensions(server),
     rules.judgeSchema(schema),
     rules.judgeClock({ before, database: server.now, after }),

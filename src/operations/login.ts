@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { type Connection, open } from '../lib/smtp/connection.ts';
 import type { MailOutcome } from '../lib/smtp/outcome.ts';
 import type { SmtpSettings } from '../lib/smtp/settings.ts';
@@ -41,8 +42,8 @@ export function judgeLogin(settings: SmtpSettings, facts: LoginFacts): Finding {
     const message = `${done}; but ${risk} over the network unencrypted (tls=${settings.tls})`;
     return finding(
       name,
-      isLocal(settings.host) ? 'ok' : 'warn',
-      isLocal(settings.host) ? done : message,
+      isLoopbackHost(settings.host) ? 'ok' : 'warn',
+      isLoopbackHost(settings.host) ? done : message,
     );
   }
   if (!settings.verify) {
@@ -68,5 +69,3 @@ function whatWasRefused(code: number, { auth, tls }: Pick<SmtpSettings, 'auth' |
 
 const loginCodes = new Set([530, 534, 535, 538]);
 const noSuchCommand = new Set([454, 500, 502, 503, 504]);
-
-const isLocal = (host: string) => host === 'localhost' || host === '::1' || /^127\./.test(host);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { type Finding, finding } from './finding.ts';
 
 const patienceMs = 5000;
@@ -72,7 +73,7 @@ export function judgeOneClick(publicUrl: string, facts: OneClickFacts): Finding 
     return finding(name, 'fail', `a POST from here to ${at} fails: ${facts.failed}`);
   const wrong = wrongStatus(facts);
   if (wrong) return finding(name, 'fail', `a POST to ${at} ${wrong}`);
-  if (isHere(hostname)) {
+  if (isLoopbackHost(hostname)) {
     const message = `${at} works on this machine only: set ASKBACK_PUBLIC_URL to the address that people see`;
     return finding(name, 'warn', message);
   }
@@ -97,6 +98,3 @@ function wrongStatus({ status, location, ours }: Exclude<OneClickFacts, { failed
   if (status >= 500 || status === 429) return `is answered ${status}: the service is not well`;
   return `is answered ${status}, and not by askback: another program has that address`;
 }
-
-const isHere = (hostname: string) =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);

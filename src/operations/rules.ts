@@ -1,6 +1,5 @@
 import { type Finding, finding } from './finding.ts';
 
-const oldestPostgres = 15;
 const extensionsNeeded = ['btree_gin', 'pg_trgm'];
 const skewToWarnOfMs = 2000;
 const skewToFailAtMs = 60_000;
@@ -13,17 +12,18 @@ export function judgeServer(server: {
   major: number;
   read_only: boolean;
   folds: boolean;
+  oldestMajor: number;
 }): Finding {
-  const { version, major, read_only, folds } = server;
-  if (major < oldestPostgres) {
-    const message = `PostgreSQL ${version}: askback needs ${oldestPostgres} or newer`;
+  const { version, major, read_only, folds, oldestMajor } = server;
+  if (major < oldestMajor) {
+    const message = `PostgreSQL ${version}: askback needs ${oldestMajor} or newer`;
     return finding('database', 'fail', message);
   }
   if (read_only) {
     return finding('database', 'fail', `PostgreSQL ${version} is a replica that cannot be written`);
   }
   if (!folds) {
-    const message = 'the database writes I in lower case as ı: make it anew with another locale';
+    const message = 'the database writes I in lower case as ı: create it again with another locale';
     return finding('database', 'fail', message);
   }
   return finding('database', 'ok', `PostgreSQL ${version} answers`);
@@ -89,11 +89,13 @@ export function judgePublicUrl(config: {
   publicUrl: string | null;
   host: string;
   port: number;
+  /** Whether those addresses are this machine's own. */
+  isLocal: boolean;
 }): Finding {
-  const { publicUrl, host, port } = config;
+  const { publicUrl, host, port, isLocal } = config;
   if (publicUrl) {
     if (publicUrl.startsWith('https:')) return finding('public URL', 'ok', publicUrl);
-    if (isLoopback(new URL(publicUrl).hostname)) {
+    if (isLocal) {
       return finding('public URL', 'ok', `${publicUrl} works on this machine only`);
     }
     const message = `${publicUrl} is not https: answers travel in the clear`;
@@ -104,8 +106,5 @@ export function judgePublicUrl(config: {
     return finding('public URL', 'warn', message);
   }
   const message = `ASKBACK_PUBLIC_URL is not set: links work where http://${host}:${port} does`;
-  return finding('public URL', isLoopback(host) ? 'ok' : 'warn', message);
+  return finding('public URL', isLocal ? 'ok' : 'warn', message);
 }
-
-const isLoopback = (host: string) =>
-  host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');

@@ -6,7 +6,7 @@ import { listAssets, readAsset } from '../process/assets.ts';
 import { type Db, one, type Sql } from './db.ts';
 
 const folder = 'sql/migrations/';
-const oldestPostgres = 15;
+export const oldestPostgres = 15;
 const turkishLetters =
   "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
 const lockName = 'askback migrations';

@@ -1,6 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import ipaddr from 'ipaddr.js';
+import { isLoopbackHost } from './http-address.ts';
 
 /** What a proxy adds for whom it speaks: then the peer of the socket is not who asks. */
 const proxyHeaders = ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'Via'];
@@ -14,16 +14,12 @@ const oldestVersion = '1.0';
  */
 export function isLocalRequest(c: Context): boolean {
   const peer = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
-  if (!peer || !isLoopback(peer)) return false;
+  if (!peer || !isLoopbackHost(peer)) return false;
   if (proxyHeaders.some((name) => c.req.header(name) !== undefined)) return false;
   if (c.env.incoming.httpVersion === oldestVersion) return false;
   return isLocalName(c.req.header('Host') ?? '');
 }
 
 function isLocalName(host: string): boolean {
-  const name = URL.parse(`http://${host}`)?.hostname ?? '';
-  return name === 'localhost' || isLoopback(name.replace(/^\[|\]$/g, ''));
+  return isLoopbackHost(URL.parse(`http://${host}`)?.hostname ?? '');
 }
-
-const isLoopback = (address: string) =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
