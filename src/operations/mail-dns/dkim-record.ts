@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { readTags } from './tags.ts';
+import { readTags } from './tag-list.ts';
 
 export type DkimRecord = {
   /** Null when the key was withdrawn. */
@@ -43,11 +43,19 @@ function publicKeyOf(base64: string): KeyObject | null {
   return null;
 }
 
-/** What belongs into DNS beside a private key. */
+/** A record of DNS, compared with the private key that mails are signed with. */
+export function compareDkim(text: string, pem: string): PublishedDkim {
+  const { key, testing, mistakes } = readDkim(text);
+  const isOurs = key !== null && createPublicKey(createPrivateKey(pem)).equals(key);
+  return { testing, mistakes, isOurs, bits: key?.asymmetricKeyDetails?.modulusLength ?? null };
+}
+
+export type PublishedDkim = Omit<DkimRecord, 'key'> & {
+  isOurs: boolean;
+  /** Null when the key was withdrawn. */
+  bits: number | null;
+};
+
+/** The record that belongs to a private key. */
 export const dkimRecordFor = (pem: string) =>
   `v=DKIM1; k=rsa; p=${createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' }).toString('base64')}`;
-
-export const belongsTo = (publicKey: KeyObject, pem: string) =>
-  createPublicKey(createPrivateKey(pem)).equals(publicKey);
-
-export const bitsOf = (key: KeyObject) => key.asymmetricKeyDetails?.modulusLength ?? 0;

@@ -1,4 +1,4 @@
-import { readTags, shortened } from './tags.ts';
+import { readTags, shortened } from './tag-list.ts';
 
 const policies = ['none', 'quarantine', 'reject'] as const;
 export type DmarcPolicy = (typeof policies)[number];

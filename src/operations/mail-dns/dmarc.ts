@@ -1,17 +1,17 @@
-import { isDmarc, readDmarc, type Strictness } from './dmarc-record.ts';
+import { type DmarcRecord, isDmarc, readDmarc } from './dmarc-record.ts';
 import type { Resolver } from './resolver.ts';
 
 /** What is kept under `_dmarc.` of a domain and of those above it, the nearest first. */
-export type Step = { domain: string; records: string[] };
-export type Walked = { steps: Step[] } | { failed: string };
+export type DmarcStep = { domain: string; records: DmarcRecord[] };
+export type DmarcSteps = { steps: DmarcStep[] } | { failed: string };
 
 const mostLabels = 7;
 
 /** The tree walk of RFC 9989, 4.10: no list of public suffixes is needed. */
-export async function walkDmarc(dns: Resolver, domain: string): Promise<Walked> {
+export async function walkDmarc(dns: Resolver, domain: string): Promise<DmarcSteps> {
   const domains = walkOf(domain);
   const answers = await Promise.all(domains.map((each) => dns.txt(`_dmarc.${each}`)));
-  const steps: Step[] = [];
+  const steps: DmarcStep[] = [];
   for (const [place, answer] of answers.entries()) {
     const at = domains[place]!;
     if (answer.kind === 'failed') {
@@ -19,7 +19,7 @@ export async function walkDmarc(dns: Resolver, domain: string): Promise<Walked> 
       if (!at.includes('.')) continue;
       return { failed: `_dmarc.${at} cannot be looked up: ${answer.why}` };
     }
-    const records = answer.kind === 'found' ? answer.records.filter(isDmarc) : [];
+    const records = answer.kind === 'found' ? answer.records.filter(isDmarc).map(readDmarc) : [];
     steps.push({ domain: at, records });
   }
   return { steps };
@@ -32,27 +32,3 @@ export function walkOf(domain: string): string[] {
   const above = labels.slice(from).map((_, place) => labels.slice(from + place).join('.'));
   return [domain, ...above];
 }
-
-/** The domain that an organization has as a whole: `example.com` for `news.example.com`. */
-export function organizationalDomain(steps: readonly Step[]): string {
-  const [first] = steps;
-  const start = first?.domain ?? '';
-  const valid = steps.filter(({ records }) => records.length === 1);
-  for (const { domain, records } of valid) {
-    const { publicSuffix } = readDmarc(records[0]!);
-    if (publicSuffix === false) return domain;
-    if (publicSuffix === true && domain !== start) return oneBelow(start, domain);
-  }
-  return valid.at(-1)?.domain ?? start;
-}
-
-/** Of the names between both, the one directly under the suffix. */
-function oneBelow(domain: string, suffix: string): string {
-  const labels = domain.split('.');
-  return labels.slice(labels.length - suffix.split('.').length - 1).join('.');
-}
-
-export type Named = { domain: string; organization: string };
-
-export const isAligned = (a: Named, b: Named, strictness: Strictness) =>
-  strictness === 'strict' ? a.domain === b.domain : a.organization === b.organization;

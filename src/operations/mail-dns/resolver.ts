@@ -3,42 +3,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 
 /** What DNS says about one name and one type. A server that fails is an answer too. */
-export type Answer<T> =
+export type DnsAnswer<T> =
   | { kind: 'found'; records: T[] }
   /** The name exists, without a record of this type. */
   | { kind: 'nothing' }
   | { kind: 'no_name' }
   | { kind: 'failed'; why: string };
 
-export type Exchange = { exchange: string; priority: number };
+export type MailExchange = { exchange: string; priority: number };
 
 export type Resolver = {
-  txt: (name: string) => Promise<Answer<string>>;
-  mx: (name: string) => Promise<Answer<Exchange>>;
-  a: (name: string) => Promise<Answer<string>>;
-  aaaa: (name: string) => Promise<Answer<string>>;
+  txt: (name: string) => Promise<DnsAnswer<string>>;
+  mx: (name: string) => Promise<DnsAnswer<MailExchange>>;
+  a: (name: string) => Promise<DnsAnswer<string>>;
+  aaaa: (name: string) => Promise<DnsAnswer<string>>;
   /** The names of an address. */
-  ptr: (address: string) => Promise<Answer<string>>;
+  ptr: (address: string) => Promise<DnsAnswer<string>>;
 };
 
 const patienceMs = 3000;
 /** Of one try; a second one still fits, for what got lost on the way. */
 const tryMs = 1200;
 
-type Options = {
+type ResolverOptions = {
   /** `address:port`; without it, the servers that this machine is set to. */
   server?: string | undefined;
   timeoutMs?: number;
 };
 
 /** Asks DNS. The same question is asked once, and no answer takes longer than the time for it. */
-export function createResolver({ server, timeoutMs = patienceMs }: Options = {}): Resolver {
-  const asked = new Map<string, Promise<Answer<never>>>();
-  const ask = <T>(type: string, name: string, query: Query<T>): Promise<Answer<T>> => {
+export function createResolver({ server, timeoutMs = patienceMs }: ResolverOptions = {}): Resolver {
+  const asked = new Map<string, Promise<DnsAnswer<never>>>();
+  const ask = <T>(type: string, name: string, query: Query<T>): Promise<DnsAnswer<T>> => {
     const question = `${type} ${name.toLowerCase()}`;
     const asking = asked.get(question) ?? lookUp(query, { server, timeoutMs });
-    asked.set(question, asking as Promise<Answer<never>>);
-    return asking as Promise<Answer<T>>;
+    asked.set(question, asking as Promise<DnsAnswer<never>>);
+    return asking as Promise<DnsAnswer<T>>;
   };
   return {
     txt: (name) =>
@@ -58,7 +58,7 @@ type Query<T> = (dns: Asking) => Promise<T[]>;
 async function lookUp<T>(
   query: Query<T>,
   { server, timeoutMs }: { server: string | undefined; timeoutMs: number },
-): Promise<Answer<T>> {
+): Promise<DnsAnswer<T>> {
   // One of its own: giving up one question must not give up the others.
   const dns = new Asking({ timeout: Math.min(tryMs, timeoutMs), tries: 2 });
   const late = new AbortController();
@@ -77,7 +77,7 @@ async function lookUp<T>(
   }
 }
 
-function answerOf(code: string, timeoutMs: number): Answer<never> {
+function answerOf(code: string, timeoutMs: number): DnsAnswer<never> {
   if (code === 'ENOTFOUND') return { kind: 'no_name' };
   if (code === 'ENODATA') return { kind: 'nothing' };
   const late = `no name server answered within ${timeoutMs / 1000} seconds`;
@@ -104,8 +104,15 @@ export function reverseName(address: string): string {
   return `${[...digits].reverse().join('.')}.ip6.arpa`;
 }
 
+/** The same answer with what its records come to. */
+export const mapAnswer = <From, To>(
+  answer: DnsAnswer<From>,
+  read: (records: readonly From[]) => To[],
+): DnsAnswer<To> =>
+  answer.kind === 'found' ? { kind: 'found', records: read(answer.records) } : answer;
+
 /** The addresses of a name, of both kinds. They failed only if there is none. */
-export async function addressesOf(dns: Resolver, name: string): Promise<Answer<string>> {
+export async function addressesOf(dns: Resolver, name: string): Promise<DnsAnswer<string>> {
   const [four, six] = await Promise.all([dns.a(name), dns.aaaa(name)]);
   const records = [four, six].flatMap((each) => (each.kind === 'found' ? each.records : []));
   if (records.length > 0) return { kind: 'found', records };

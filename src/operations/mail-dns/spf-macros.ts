@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
 /** Whom a mail is from, as far as a domain in an SPF record can ask for it. */
-export type Sender = { ip: string; local: string; domain: string; helo: string };
+export type SpfSender = { ip: string; local: string; domain: string; helo: string };
 
 /** Fills `%{i}` and its kin in (RFC 7208, 7) for the record of one domain. */
-export function expandMacros(text: string, domain: string, sender: Sender): string {
+export function expandMacros(text: string, domain: string, sender: SpfSender): string {
   const expanded = text.replace(
     macroForm,
     (whole, letter?: string, count?: string, reverse?: string, marks?: string) => {
@@ -25,7 +25,7 @@ const longestName = 253;
 function macroValue(
   letter: string,
   domain: string,
-  { ip, local, helo, ...sender }: Sender,
+  { ip, local, helo, ...sender }: SpfSender,
 ): string {
   const address = ipaddr.process(ip);
   const isFour = address.kind() === 'ipv4';

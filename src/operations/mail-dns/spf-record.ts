@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
-import { shortened } from './tags.ts';
+import { shortened } from './tag-list.ts';
 
-export type Qualifier = '+' | '-' | '~' | '?';
+type SpfQualifier = '+' | '-' | '~' | '?';
 
 /** One term of an SPF record. What each name means is in RFC 7208, 5. */
-export type Mechanism = {
-  qualifier: Qualifier;
+export type SpfMechanism = {
+  qualifier: SpfQualifier;
   name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists';
   /** A domain, perhaps with macros, or a network; null means the domain that is asked about. */
   value: string | null;
@@ -14,16 +14,20 @@ export type Mechanism = {
 };
 
 export type SpfRecord = {
-  mechanisms: Mechanism[];
+  text: string;
+  mechanisms: SpfMechanism[];
   redirect: string | null;
   mistakes: string[];
 };
 
-export const isSpf = (text: string) => /^v=spf1( |$)/i.test(text);
+/** Those of a domain's texts that are SPF records, read. */
+export const readSpfRecords = (texts: readonly string[]) => texts.filter(isSpf).map(readSpf);
 
-/** Reads a record that begins with `v=spf1`. A mistake makes it void for who receives mails. */
+const isSpf = (text: string) => /^v=spf1( |$)/i.test(text);
+
+/** Reads a record that begins with `v=spf1`. A record with a mistake is void for receivers. */
 export function readSpf(text: string): SpfRecord {
-  const record: SpfRecord = { mechanisms: [], redirect: null, mistakes: [] };
+  const record: SpfRecord = { text, mechanisms: [], redirect: null, mistakes: [] };
   const seen = new Set<string>();
   for (const term of text.split(' ').slice(1)) {
     if (term === '') continue;
@@ -58,7 +62,7 @@ function readMechanism(record: SpfRecord, term: string) {
   else record.mistakes.push(`'${shortened(term)}' is no term of SPF`);
 }
 
-function readNetwork([, sign, name = '', value = '']: RegExpExecArray): Mechanism | undefined {
+function readNetwork([, sign, name = '', value = '']: RegExpExecArray): SpfMechanism | undefined {
   const parse = name.toLowerCase() === 'ip4' ? ipaddr.IPv4 : ipaddr.IPv6;
   const [address = '', bits, ...more] = value.split('/');
   const most = parse === ipaddr.IPv4 ? 32 : 128;
@@ -68,7 +72,7 @@ function readNetwork([, sign, name = '', value = '']: RegExpExecArray): Mechanis
   return mechanism({ sign, name, value: address }, bits, bits);
 }
 
-function readPlain(match: RegExpExecArray | null): Mechanism | undefined {
+function readPlain(match: RegExpExecArray | null): SpfMechanism | undefined {
   if (!match) return undefined;
   const [, sign, spelled = '', value, bits4, bits6] = match;
   const name = spelled.toLowerCase();
@@ -85,10 +89,10 @@ function mechanism(
   { sign, name, value }: { sign: string | undefined; name: string; value: string | null },
   bits4: string | undefined,
   bits6: string | undefined,
-): Mechanism {
+): SpfMechanism {
   return {
-    qualifier: (sign || '+') as Qualifier,
-    name: name.toLowerCase() as Mechanism['name'],
+    qualifier: (sign || '+') as SpfQualifier,
+    name: name.toLowerCase() as SpfMechanism['name'],
     value,
     bits4: Number(bits4 ?? 32),
     bits6: Number(bits6 ?? 128),

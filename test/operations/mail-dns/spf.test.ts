@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { spf } from 'mailauth/lib/spf/index.js';
-import { checkSpf, measureSpf, type SpfResult } from '../../../src/operations/mail-dns/spf.ts';
+import type { SpfResult } from '../../../src/operations/mail-dns/spf.rules.ts';
+import { checkSpf, measureSpf } from '../../../src/operations/mail-dns/spf.ts';
 import { readSpf } from '../../../src/operations/mail-dns/spf-record.ts';
 import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
 

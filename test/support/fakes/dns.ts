@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after } from 'node:test';
-import type { Answer, Resolver } from '../../../src/operations/mail-dns/resolver.ts';
+import type { DnsAnswer, Resolver } from '../../../src/operations/mail-dns/resolver.ts';
 
 export const servfail = '(the servers of the name fail)';
 export const silence = '(no answer)';
@@ -12,7 +12,7 @@ export type Zone = Readonly<Record<string, readonly string[]>>;
 
 /** A resolver that knows a zone and nothing else, and writes down what it was asked. */
 export function fakeResolver(zone: Zone, asked: string[] = []): Resolver {
-  const ask = (type: string, name: string): Answer<string> => {
+  const ask = (type: string, name: string): DnsAnswer<string> => {
     asked.push(`${type} ${name}`);
     const records = lookUp(zone, type, name);
     if (records?.includes(servfail)) return { kind: 'failed', why: 'its name servers fail' };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { examineOneClick, judgeOneClick } from '../../src/operations/one-click.ts';
+import { examineOneClick, judgeOneClick } from '../../src/operations/examine-one-click.ts';
 
 /** What stands at the public address, whatever it is. */
 async function standing(listener: RequestListener) {

@@ -1,16 +1,16 @@
-import { type DnsRecord, type Finding, finding } from './finding.ts';
-import { belongsTo, bitsOf, dkimRecordFor, readDkim } from './mail-dns/dkim-record.ts';
-import type { Answer } from './mail-dns/resolver.ts';
+import { type DnsRecord, type Finding, finding } from '../finding.ts';
+import type { PublishedDkim } from './dkim-record.ts';
+import type { DnsAnswer } from './resolver.ts';
 
 export type DkimFacts = {
-  settings: { domain: string; selector: string; key: string };
-  texts: Answer<string>;
+  /** The name under which DNS has the key. */
+  at: string;
+  /** The record that belongs there. */
+  expected: string;
+  published: DnsAnswer<PublishedDkim>;
 };
 
 const goodBits = 2048;
-
-export const dkimName = ({ domain, selector }: DkimFacts['settings']) =>
-  `${selector}._domainkey.${domain}`;
 
 /** Nothing is signed here. Perhaps the mail server does it; that cannot be seen. */
 export const unsigned = () =>
@@ -21,30 +21,30 @@ export const unsigned = () =>
   );
 
 /** Whether DNS has the public half of the key that mails are signed with. */
-export function judgeDkim({ settings, texts }: DkimFacts): Finding {
-  const at = dkimName(settings);
+export function judgeDkim({ at, expected, published }: DkimFacts): Finding {
   const name = `DKIM ${at}`;
   const entry = (action: DnsRecord['action']): DnsRecord[] => [
-    { action, name: at, type: 'TXT', value: dkimRecordFor(settings.key) },
+    { action, name: at, type: 'TXT', value: expected },
   ];
-  if (texts.kind === 'failed') return finding(name, 'fail', `cannot be looked up: ${texts.why}`);
-  if (texts.kind !== 'found') {
+  if (published.kind === 'failed')
+    return finding(name, 'fail', `cannot be looked up: ${published.why}`);
+  if (published.kind !== 'found') {
     const message = 'DNS has no such record: the signatures of your mails cannot be checked';
     return finding(name, 'fail', message, entry('add'));
   }
-  if (texts.records.length > 1) {
-    const message = `there are ${texts.records.length} records, and receivers pick any: leave one of them`;
+  if (published.records.length > 1) {
+    const message = `there are ${published.records.length} records, and receivers pick any: leave one of them`;
     return finding(name, 'fail', message, entry('change'));
   }
-  const { key, testing, mistakes } = readDkim(texts.records[0] ?? '');
+  const { bits, isOurs, testing, mistakes } = published.records[0]!;
   if (mistakes.length > 0) {
     return finding(name, 'fail', `the record is wrong: ${mistakes.join('; ')}`, entry('change'));
   }
-  if (!key) {
+  if (bits === null) {
     const message = 'the record says that this key was withdrawn (p= is empty)';
     return finding(name, 'fail', message, entry('change'));
   }
-  if (!belongsTo(key, settings.key)) {
+  if (!isOurs) {
     const message = 'the record holds another key than the one mails are signed with';
     return finding(name, 'fail', message, entry('change'));
   }
@@ -52,7 +52,7 @@ export function judgeDkim({ settings, texts }: DkimFacts): Finding {
     const message = 'the record says t=y, testing: receivers treat your mails as unsigned';
     return finding(name, 'warn', message, entry('change'));
   }
-  return judgeSize(name, bitsOf(key));
+  return judgeSize(name, bits);
 }
 
 function judgeSize(name: string, bits: number): Finding {

@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { judgeDkim, unsigned } from '../../src/operations/dkim.rules.ts';
-import { judgeAlignment, judgeDmarc } from '../../src/operations/dmarc.rules.ts';
-import { type Finding, recordLine } from '../../src/operations/finding.ts';
-import { dkimRecordFor } from '../../src/operations/mail-dns/dkim-record.ts';
-import type { Answer } from '../../src/operations/mail-dns/resolver.ts';
-import type { SpfResult } from '../../src/operations/mail-dns/spf.ts';
-import { judgeMx, judgePtr } from '../../src/operations/route.rules.ts';
-import { judgeSpf, type Origins, type SpfFacts } from '../../src/operations/spf.rules.ts';
+import { type Finding, recordLine } from '../../../src/operations/finding.ts';
+import { judgeDkim, unsigned } from '../../../src/operations/mail-dns/dkim.rules.ts';
+import { compareDkim, dkimRecordFor } from '../../../src/operations/mail-dns/dkim-record.ts';
+import { judgeAlignment, judgeDmarc } from '../../../src/operations/mail-dns/dmarc.rules.ts';
+import { readDmarc } from '../../../src/operations/mail-dns/dmarc-record.ts';
+import { type DnsAnswer, mapAnswer } from '../../../src/operations/mail-dns/resolver.ts';
+import { judgeMx, judgePtr } from '../../../src/operations/mail-dns/route.rules.ts';
+import {
+  judgeSpf,
+  type MailOrigins,
+  type SpfFacts,
+  type SpfResult,
+} from '../../../src/operations/mail-dns/spf.rules.ts';
+import { readSpfRecords } from '../../../src/operations/mail-dns/spf-record.ts';
 
-const found = <T>(...records: T[]): Answer<T> => ({ kind: 'found', records });
-const nothing: Answer<never> = { kind: 'nothing' };
-const noName: Answer<never> = { kind: 'no_name' };
-const failed: Answer<never> = { kind: 'failed', why: 'no name server answered within 3 seconds' };
+const found = <T>(...records: T[]): DnsAnswer<T> => ({ kind: 'found', records });
+const nothing: DnsAnswer<never> = { kind: 'nothing' };
+const noName: DnsAnswer<never> = { kind: 'no_name' };
+const failed: DnsAnswer<never> = {
+  kind: 'failed',
+  why: 'no name server answered within 3 seconds',
+};
 
 type Row = [
   why: string,
@@ -34,16 +43,29 @@ function check(rows: readonly Row[]) {
 }
 
 const neutral: SpfFacts['whole'] = { result: 'neutral', why: null, lookups: 0 };
-const noOrigins: Origins = { hosts: [], certain: false, relay: 'localhost' };
+const noOrigins: MailOrigins = { hosts: [], certain: false, relay: 'localhost' };
 const host = (ip: string, result: SpfResult) => ({ ip, outcome: { result, why: null } });
-const told = (...hosts: Origins['hosts']): Origins => ({ hosts, certain: true, relay: null });
-const at = (relay: string, ...hosts: Origins['hosts']): Origins => ({
+const named = (...hosts: MailOrigins['hosts']): MailOrigins => ({
+  hosts,
+  certain: true,
+  relay: null,
+});
+const at = (relay: string, ...hosts: MailOrigins['hosts']): MailOrigins => ({
   hosts,
   certain: false,
   relay,
 });
-const spf = (texts: Answer<string>, origins = noOrigins, whole: Partial<SpfFacts['whole']> = {}) =>
-  judgeSpf({ domain: 'example.com', texts, whole: { ...neutral, ...whole }, origins });
+const spf = (
+  texts: DnsAnswer<string>,
+  origins = noOrigins,
+  whole: Partial<SpfFacts['whole']> = {},
+) =>
+  judgeSpf({
+    domain: 'example.com',
+    records: mapAnswer(texts, readSpfRecords),
+    whole: { ...neutral, ...whole },
+    origins,
+  });
 
 check([
   [
@@ -53,16 +75,16 @@ check([
     /^cannot be looked up: no name server/,
   ],
   ['SPF: the domain does not exist', spf(noName), 'fail', /does not exist/],
-  ['SPF: nothing is there and nobody told whence', spf(nothing), 'fail', /--sends-from/],
+  ['SPF: no record, and the sending addresses are unknown', spf(nothing), 'fail', /--sends-from/],
   [
-    'SPF: nothing is there, and whence is known',
-    spf(found('hello'), told(host('192.0.2.7', 'none'), host('2001:db8::7', 'none'))),
+    'SPF: no record, and the sending addresses are named',
+    spf(found('hello'), named(host('192.0.2.7', 'none'), host('2001:db8::7', 'none'))),
     'fail',
     /no SPF record/,
     'add: example.com TXT "v=spf1 ip4:192.0.2.7 ip6:2001:db8::7 ~all"',
   ],
   [
-    'SPF: nothing is there, and the relay is a known one',
+    'SPF: no record, and the relay is a known one',
     spf(nothing, at('smtp.gmail.com', host('142.250.1.1', 'none'))),
     'fail',
     /no SPF record/,
@@ -109,15 +131,15 @@ check([
   ['SPF: all means +all', spf(found('v=spf1 all')), 'fail', /whole world/],
   [
     'SPF: the named addresses may send',
-    spf(found('v=spf1 ip4:192.0.2.7 -all'), told(host('192.0.2.7', 'pass'))),
+    spf(found('v=spf1 ip4:192.0.2.7 -all'), named(host('192.0.2.7', 'pass'))),
     'ok',
     /^lets 192\.0\.2\.7 send/,
   ],
   [
-    'SPF: one of the named addresses may not',
+    'SPF: one of the named addresses may not send',
     spf(
       found('v=spf1 ip4:192.0.2.7 -all'),
-      told(host('192.0.2.7', 'pass'), host('192.0.2.8', 'fail')),
+      named(host('192.0.2.7', 'pass'), host('192.0.2.8', 'fail')),
     ),
     'fail',
     /does not let 192\.0\.2\.8 \(fail\) send/,
@@ -125,7 +147,7 @@ check([
   ],
   [
     'SPF: softly refused is refused',
-    spf(found('v=spf1 ~all'), told(host('192.0.2.8', 'softfail'))),
+    spf(found('v=spf1 ~all'), named(host('192.0.2.8', 'softfail'))),
     'fail',
     /softfail/,
     'change: example.com TXT "v=spf1 ip4:192.0.2.8 ~all"',
@@ -153,7 +175,7 @@ check([
     /include:sendgrid\.net/,
   ],
   [
-    'SPF: a known relay that is not',
+    'SPF: a known relay that is not included',
     spf(found('v=spf1 mx -all'), at('smtp.sendgrid.net', host('192.0.2.7', 'fail'))),
     'warn',
     /does not include/,
@@ -167,25 +189,25 @@ check([
   ],
   [
     'SPF: nothing about the others',
-    spf(found('v=spf1 ip4:192.0.2.7'), told(host('192.0.2.7', 'pass'))),
+    spf(found('v=spf1 ip4:192.0.2.7'), named(host('192.0.2.7', 'pass'))),
     'warn',
     /says nothing about other senders/,
   ],
   [
     'SPF: ?all is nothing about the others',
-    spf(found('v=spf1 ip4:192.0.2.7 ?all'), told(host('192.0.2.7', 'pass'))),
+    spf(found('v=spf1 ip4:192.0.2.7 ?all'), named(host('192.0.2.7', 'pass'))),
     'warn',
     /says nothing about other senders/,
   ],
   [
     'SPF: a redirect says it elsewhere',
-    spf(found('v=spf1 redirect=a.example'), told(host('192.0.2.7', 'pass'))),
+    spf(found('v=spf1 redirect=a.example'), named(host('192.0.2.7', 'pass'))),
     'ok',
     /^lets/,
   ],
   [
     'SPF: ptr is out of use',
-    spf(found('v=spf1 ptr -all'), told(host('192.0.2.7', 'pass'))),
+    spf(found('v=spf1 ptr -all'), named(host('192.0.2.7', 'pass'))),
     'warn',
     /ptr/,
   ],
@@ -197,8 +219,12 @@ const newKey = (modulusLength: number) =>
     format: 'pem',
   }) as string;
 const [key, otherKey, smallKey] = [newKey(2048), newKey(2048), newKey(1024)];
-const dkim = (texts: Answer<string>, own = key) =>
-  judgeDkim({ settings: { domain: 'example.com', selector: 'ask', key: own }, texts });
+const dkim = (texts: DnsAnswer<string>, own = key) =>
+  judgeDkim({
+    at: 'ask._domainkey.example.com',
+    expected: dkimRecordFor(own),
+    published: mapAnswer(texts, (found) => found.map((text) => compareDkim(text, own))),
+  });
 const value = dkimRecordFor(key);
 const line = `ask._domainkey.example.com TXT "${value.slice(0, 255)}" "${value.slice(255)}"`;
 
@@ -239,7 +265,7 @@ const steps = (records: Record<string, string[]>, domain: string) => ({
     steps: domain
       .split('.')
       .map((_, place, all) => all.slice(place).join('.'))
-      .map((each) => ({ domain: each, records: records[each] ?? [] })),
+      .map((each) => ({ domain: each, records: (records[each] ?? []).map(readDmarc) })),
   },
 });
 const none = { 'example.com': ['v=DMARC1; p=none'] };
@@ -333,7 +359,7 @@ check([
     /forwarded: set ASKBACK_DKIM_DOMAIN to example\.com or a name under it/,
   ],
   [
-    'alignment: neither',
+    'alignment: neither DKIM nor SPF',
     aligned(other, 'example.com', 'other.example', 'other.example'),
     'fail',
     /every mail fails DMARC: set ASKBACK_DKIM_DOMAIN/,
@@ -363,7 +389,7 @@ check([
     /aspf strict\) does not/,
   ],
   [
-    'alignment: strict and both elsewhere in the house',
+    'alignment: strict and both at other subdomains',
     aligned(strict, 'example.com', 'mail.example.com', 'bounces.example.com'),
     'fail',
     /adkim strict/,
@@ -374,10 +400,12 @@ test('alignment: nothing is said where there is no policy to go by', () => {
   assert.equal(aligned({}, 'example.com', 'other.example', 'other.example'), undefined);
 });
 
-const mx = (exchanges: Answer<{ exchange: string; priority: number }>, addresses: Answer<string>) =>
-  judgeMx({ domain: 'example.com', what: 'bounces', exchanges, addresses });
+const mx = (
+  exchanges: DnsAnswer<{ exchange: string; priority: number }>,
+  addresses: DnsAnswer<string>,
+) => judgeMx({ domain: 'example.com', what: 'bounces', exchanges, addresses });
 const exchange = { exchange: 'mx.example.com', priority: 10 };
-const ptr = (names: Answer<string>, ...confirmed: string[]) =>
+const ptr = (names: DnsAnswer<string>, ...confirmed: string[]) =>
   judgePtr({ ip: '192.0.2.7', names, confirmed });
 
 check([
@@ -388,7 +416,7 @@ check([
     /bounces go to mx\.example\.com/,
   ],
   [
-    'MX: an exchanger without one',
+    'MX: an exchanger without an address',
     mx(found(exchange), noName),
     'fail',
     /mx\.example\.com has no address/,
@@ -406,7 +434,7 @@ check([
     /takes no mail/,
   ],
   ['MX: none, but an address', mx(nothing, found('192.0.2.7')), 'warn', /no MX record/],
-  ['MX: neither', mx(nothing, nothing), 'fail', /neither MX nor address/],
+  ['MX: neither MX nor address', mx(nothing, nothing), 'fail', /neither MX nor address/],
   ['MX: no such domain', mx(noName, noName), 'fail', /does not exist/],
   ['MX: it cannot be looked up', mx(failed, failed), 'fail', /cannot be looked up/],
   [
@@ -416,7 +444,7 @@ check([
     /and back/,
   ],
   [
-    'PTR: a name that does not',
+    'PTR: a name that does not lead back',
     ptr(found('host7.isp.example')),
     'fail',
     /host7\.isp\.example does not lead back/,

@@ -4,18 +4,20 @@ import { isForbidden } from '../lib/outbound/addresses.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { readSmtpUrl, type SmtpSettings } from '../lib/smtp/settings.ts';
 import type { Config } from '../settings/config.ts';
-import { dkimName, judgeDkim, unsigned } from './dkim.rules.ts';
-import { judgeAlignment, judgeDmarc, type Walk } from './dmarc.rules.ts';
+import { examineLogin } from './examine-login.ts';
+import { examineOneClick } from './examine-one-click.ts';
 import { type Finding, finding } from './finding.ts';
-import { examineLogin } from './login.ts';
+import { judgeDkim, unsigned } from './mail-dns/dkim.rules.ts';
+import { compareDkim, dkimRecordFor } from './mail-dns/dkim-record.ts';
+import { type DmarcWalk, judgeAlignment, judgeDmarc } from './mail-dns/dmarc.rules.ts';
 import { walkDmarc } from './mail-dns/dmarc.ts';
-import { addressesOf, type Resolver } from './mail-dns/resolver.ts';
+import { addressesOf, mapAnswer, type Resolver } from './mail-dns/resolver.ts';
+import { judgeMx, judgePtr } from './mail-dns/route.rules.ts';
+import { judgeSpf, type MailOrigins } from './mail-dns/spf.rules.ts';
 import { checkSpf, measureSpf } from './mail-dns/spf.ts';
-import { examineOneClick } from './one-click.ts';
-import { judgeMx, judgePtr } from './route.rules.ts';
-import { judgeSpf, type Origins } from './spf.rules.ts';
+import { readSpfRecords } from './mail-dns/spf-record.ts';
 
-/** What to look at beside the configuration. */
+/** What to examine in addition to the settings. */
 export type MailQuestions = {
   /** Addresses that surveys are sent from. */
   senders: readonly string[];
@@ -24,13 +26,16 @@ export type MailQuestions = {
   publicUrl: string | null;
 };
 
-type Settings = Pick<Config, 'smtpUrl' | 'bounceDomain' | 'dkim'>;
-type Tools = { dns: Resolver; settings: Settings };
+type MailSettings = Pick<Config, 'smtpUrl' | 'bounceDomain' | 'dkim'>;
+type ExamineMailTools = { dns: Resolver; settings: MailSettings };
 
 const mostDomains = 20;
 
 /** Whether mails of this deployment arrive, as far as DNS, the mail server and the public address decide it. */
-export async function examineMail(tools: Tools, questions: MailQuestions): Promise<Finding[]> {
+export async function examineMail(
+  tools: ExamineMailTools,
+  questions: MailQuestions,
+): Promise<Finding[]> {
   const { smtpUrl } = tools.settings;
   const smtp = smtpUrl ? readSmtpUrl(smtpUrl).settings : null;
   const here = [
@@ -56,7 +61,7 @@ const noServer = () =>
 
 function complainOfCount(count: number): Finding[] {
   if (count === 0) {
-    const message = 'no survey tells whom mails are from: name a sender by --from';
+    const message = 'no survey has a sender yet: name one by --from';
     return [finding('sender', 'warn', message)];
   }
   if (count <= mostDomains) return [];
@@ -75,28 +80,32 @@ const ascii = (domain: string) => domainOf(mailableAddress(`x@${domain}`) ?? dom
 
 type Machines = { ips: string[]; certain: boolean; relay: string | null };
 
-/** The addresses that mails leave from: as told, or else where the mail server is. */
+/** The addresses that mails leave from: those that the operator named, else those of the mail server. */
 async function findOrigins(
   dns: Resolver,
-  told: readonly string[],
+  named: readonly string[],
   smtp: SmtpSettings | null,
 ): Promise<Machines> {
   const relay = smtp?.host.toLowerCase() ?? null;
-  if (told.length > 0) return { ips: [...told], certain: true, relay };
+  if (named.length > 0) return { ips: [...named], certain: true, relay };
   const answer = relay && !isIP(relay) ? await addressesOf(dns, relay) : null;
   const known = relay && isIP(relay) ? [relay] : answer?.kind === 'found' ? answer.records : [];
   return { ips: known.filter((ip) => !isForbidden(ip, [])), certain: false, relay };
 }
 
-async function examineSigning({ dns, settings }: Tools): Promise<Finding[]> {
+async function examineSigning({ dns, settings }: ExamineMailTools): Promise<Finding[]> {
   if (!settings.dkim) return [unsigned()];
-  const dkim = { ...settings.dkim, domain: ascii(settings.dkim.domain) };
-  return [judgeDkim({ settings: dkim, texts: await dns.txt(dkimName(dkim)) })];
+  const { selector, domain, key } = settings.dkim;
+  const at = `${selector}._domainkey.${ascii(domain)}`;
+  const published = mapAnswer(await dns.txt(at), (texts) =>
+    texts.map((text) => compareDkim(text, key)),
+  );
+  return [judgeDkim({ at, expected: dkimRecordFor(key), published })];
 }
 
 /** Where bounces go: to one domain for all, or back to each sender. */
 async function examineReturnPaths(
-  { dns, settings, origins }: Tools & { origins: Machines },
+  { dns, settings, origins }: ExamineMailTools & { origins: Machines },
   domains: readonly string[],
 ): Promise<Finding[]> {
   const paths = settings.bounceDomain ? [ascii(settings.bounceDomain)] : domains;
@@ -115,12 +124,15 @@ async function examineSpf(dns: Resolver, domain: string, machines: Machines): Pr
     measureSpf(dns, domain),
     Promise.all(ips.map(async (ip) => ({ ip, outcome: await checkSpf(dns, { ...sender, ip }) }))),
   ]);
-  const origins: Origins = { hosts, certain, relay };
-  return judgeSpf({ domain, texts, whole, origins });
+  const origins: MailOrigins = { hosts, certain, relay };
+  return judgeSpf({ domain, records: mapAnswer(texts, readSpfRecords), whole, origins });
 }
 
-async function examineSender({ dns, settings }: Tools, domain: string): Promise<Finding[]> {
-  const walk = async (each: string): Promise<Walk> => ({
+async function examineSender(
+  { dns, settings }: ExamineMailTools,
+  domain: string,
+): Promise<Finding[]> {
+  const walk = async (each: string): Promise<DmarcWalk> => ({
     domain: each,
     walked: await walkDmarc(dns, each),
   });

@@ -1,13 +1,27 @@
-import { type DnsRecord, type Finding, finding } from './finding.ts';
-import type { Answer } from './mail-dns/resolver.ts';
-import { mostLookups, type SpfOutcome } from './mail-dns/spf.ts';
-import { isSpf, readSpf, type SpfRecord } from './mail-dns/spf-record.ts';
+import { type DnsRecord, type Finding, finding } from '../finding.ts';
+import type { DnsAnswer } from './resolver.ts';
+import type { SpfRecord } from './spf-record.ts';
 
-/** What is known about the machines that a domain's mails come from. */
-export type Origins = {
+/** How many lookups a receiver spends on one mail (RFC 7208, 4.6.4). */
+export const mostLookups = 10;
+
+export type SpfResult =
+  | 'pass'
+  | 'fail'
+  | 'softfail'
+  | 'neutral'
+  | 'none'
+  | 'permerror'
+  | 'temperror';
+
+/** What a receiver makes of it, and why when it could make nothing of it. */
+export type SpfOutcome = { result: SpfResult; why: string | null };
+
+/** The machines that mails of a domain come from, as far as they are known. */
+export type MailOrigins = {
   /** Public addresses, each with what the domain's record makes of it. */
   hosts: { ip: string; outcome: SpfOutcome }[];
-  /** Whether the operator named them. What a relay's name leads to may be only where it listens. */
+  /** Whether the operator named them. The addresses of a relay may be only where it listens. */
   certain: boolean;
   /** The host of ASKBACK_SMTP_URL. */
   relay: string | null;
@@ -16,9 +30,9 @@ export type Origins = {
 export type SpfFacts = {
   /** The domain of the return address: the one that receivers ask. */
   domain: string;
-  texts: Answer<string>;
+  records: DnsAnswer<SpfRecord>;
   whole: SpfOutcome & { lookups: number };
-  origins: Origins;
+  origins: MailOrigins;
 };
 
 /** Relays whose own documentation says what to include. */
@@ -30,38 +44,37 @@ const includes: readonly [relay: RegExp, include: string][] = [
   [/(^|\.)mailgun\.org$/, 'mailgun.org'],
 ];
 
-export function judgeSpf({ domain, texts, whole, origins }: SpfFacts): Finding {
+export function judgeSpf({ domain, records: answer, whole, origins }: SpfFacts): Finding {
   const name = `SPF ${domain}`;
-  if (texts.kind === 'failed') return finding(name, 'fail', `cannot be looked up: ${texts.why}`);
-  const records = texts.kind === 'found' ? texts.records.filter(isSpf) : [];
-  if (records.length === 0) return judgeMissing(name, domain, { texts, origins });
+  if (answer.kind === 'failed') return finding(name, 'fail', `cannot be looked up: ${answer.why}`);
+  const records = answer.kind === 'found' ? answer.records : [];
+  const [record] = records;
+  if (!record) return judgeMissing(name, domain, { exists: answer.kind !== 'no_name', origins });
   if (records.length > 1) {
     const message = `there are ${records.length} records, and receivers refuse to choose: leave one of them`;
     return finding(name, 'fail', message);
   }
-  const [text = ''] = records;
-  const record = readSpf(text);
   const wrong = mistakeIn(record, whole);
   if (wrong) return finding(name, 'fail', wrong);
-  return judgeOrigins({ name, domain, text, record, whole }, origins);
+  return judgeOrigins({ name, domain, record, whole }, origins);
 }
 
 function judgeMissing(
   name: string,
   domain: string,
-  { texts, origins }: Pick<SpfFacts, 'texts' | 'origins'>,
+  { exists, origins }: { exists: boolean; origins: MailOrigins },
 ): Finding {
-  if (texts.kind === 'no_name') {
+  if (!exists) {
     return finding(name, 'fail', 'the domain does not exist in DNS: no server takes mail from it');
   }
   const terms = termsFor(origins);
   const message = 'there is no SPF record: receivers cannot tell your mails from forged ones';
-  if (terms.length === 0) return finding(name, 'fail', `${message}; ${tellAddresses}`);
+  if (terms.length === 0) return finding(name, 'fail', `${message}; ${nameAddresses}`);
   return finding(name, 'fail', message, [entry('add', domain, ['v=spf1', ...terms, '~all'])]);
 }
 
-const tellAddresses =
-  'to be told which to add, name the addresses that mails leave from by --sends-from';
+const nameAddresses =
+  'to see which record to add, name the addresses that mails leave from by --sends-from';
 
 const entry = (action: DnsRecord['action'], name: string, terms: readonly string[]): DnsRecord => ({
   action,
@@ -71,7 +84,7 @@ const entry = (action: DnsRecord['action'], name: string, terms: readonly string
 });
 
 /** What a record must have to let these machines send. */
-function termsFor({ hosts, certain, relay }: Origins): string[] {
+function termsFor({ hosts, certain, relay }: MailOrigins): string[] {
   const include = certain ? undefined : includeOf(relay);
   if (include) return [`include:${include}`];
   return hosts.map(({ ip }) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
@@ -92,15 +105,14 @@ function mistakeIn(record: SpfRecord, whole: SpfFacts['whole']): string | undefi
   return all?.qualifier === '+' ? '+all lets the whole world send in your name' : undefined;
 }
 
-type Read = {
+type SpfReading = {
   name: string;
   domain: string;
-  text: string;
   record: SpfRecord;
   whole: SpfFacts['whole'];
 };
 
-function judgeOrigins(read: Read, origins: Origins): Finding {
+function judgeOrigins(read: SpfReading, origins: MailOrigins): Finding {
   const { record, whole } = read;
   const { hosts, certain, relay } = origins;
   const refused = hosts.filter(({ outcome }) => outcome.result !== 'pass');
@@ -110,8 +122,10 @@ function judgeOrigins(read: Read, origins: Origins): Finding {
   );
   const cost = `${whole.lookups} of ${mostLookups} lookups`;
   if (include ? included : hosts.length > 0 && refused.length === 0) {
-    const who = include ? `${relay} (include:${include})` : hosts.map(({ ip }) => ip).join(', ');
-    return judgeRest(read, `lets ${who} send, ${cost}`);
+    const senders = include
+      ? `${relay} (include:${include})`
+      : hosts.map(({ ip }) => ip).join(', ');
+    return judgeRest(read, `lets ${senders} send, ${cost}`);
   }
   if (!include && hosts.length === 0) {
     return judgeRest(
@@ -122,8 +136,8 @@ function judgeOrigins(read: Read, origins: Origins): Finding {
   return judgeRefused(read, origins, refused);
 }
 
-/** It lets them send; what else could be better? */
-function judgeRest({ name, record }: Read, good: string): Finding {
+/** The record lets them send; what else could be better? */
+function judgeRest({ name, record }: SpfReading, good: string): Finding {
   const all = record.mechanisms.find((each) => each.name === 'all');
   if (record.mechanisms.some((each) => each.name === 'ptr')) {
     return finding(
@@ -142,15 +156,19 @@ function judgeRest({ name, record }: Read, good: string): Finding {
   return finding(name, 'ok', good);
 }
 
-function judgeRefused({ name, domain, text }: Read, origins: Origins, refused: Origins['hosts']) {
+function judgeRefused(
+  { name, domain, record }: SpfReading,
+  origins: MailOrigins,
+  refused: MailOrigins['hosts'],
+) {
   const { certain, relay } = origins;
   const missing = certain ? refused : origins.hosts;
   const terms = termsFor({ ...origins, hosts: missing });
-  const [first = '', ...rest] = text.split(' ').filter((term) => term !== '');
+  const [first = '', ...rest] = record.text.split(' ').filter((term) => term !== '');
   const change = entry('change', domain, [first, ...terms, ...rest]);
   if (certain) {
-    const who = refused.map(({ ip, outcome }) => `${ip} (${outcome.result})`).join(', ');
-    return finding(name, 'fail', `the record does not let ${who} send`, [change]);
+    const senders = refused.map(({ ip, outcome }) => `${ip} (${outcome.result})`).join(', ');
+    return finding(name, 'fail', `the record does not let ${senders} send`, [change]);
   }
   const message = includeOf(relay)
     ? `the record does not include what ${relay} sends from`

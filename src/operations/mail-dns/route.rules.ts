@@ -1,13 +1,13 @@
-import { type Finding, finding } from './finding.ts';
-import type { Answer, Exchange } from './mail-dns/resolver.ts';
+import { type Finding, finding } from '../finding.ts';
+import type { DnsAnswer, MailExchange } from './resolver.ts';
 
 export type MxFacts = {
   domain: string;
   /** What arrives there, in words: bounces, or answers to the sender. */
   what: string;
-  exchanges: Answer<Exchange>;
+  exchanges: DnsAnswer<MailExchange>;
   /** Of the exchangers, or of the domain itself when it has none. */
-  addresses: Answer<string>;
+  addresses: DnsAnswer<string>;
 };
 
 /** Whether mails to the domain arrive anywhere. Many servers take none from a domain that they cannot answer. */
@@ -34,7 +34,7 @@ export function judgeMx({ domain, what, exchanges, addresses }: MxFacts): Findin
   return finding(name, 'ok', `${what} go to ${names.join(', ')}`);
 }
 
-function judgeWithoutMx(name: string, what: string, addresses: Answer<string>): Finding {
+function judgeWithoutMx(name: string, what: string, addresses: DnsAnswer<string>): Finding {
   if (addresses.kind !== 'found') {
     return finding(name, 'fail', `there is neither MX nor address: ${what} arrive nowhere`);
   }
@@ -44,7 +44,7 @@ function judgeWithoutMx(name: string, what: string, addresses: Answer<string>): 
 
 export type PtrFacts = {
   ip: string;
-  names: Answer<string>;
+  names: DnsAnswer<string>;
   /** Of those names, the ones that lead back to the address. */
   confirmed: readonly string[];
 };

@@ -1,20 +1,20 @@
-import { type DnsRecord, type Finding, finding } from './finding.ts';
-import { isAligned, type Named, organizationalDomain, type Walked } from './mail-dns/dmarc.ts';
-import { type DmarcRecord, readDmarc } from './mail-dns/dmarc-record.ts';
+import { type DnsRecord, type Finding, finding } from '../finding.ts';
+import type { DmarcStep, DmarcSteps } from './dmarc.ts';
+import type { DmarcRecord, Strictness } from './dmarc-record.ts';
 
-/** A domain with what is kept under `_dmarc.` of it and of those above it. */
-export type Walk = { domain: string; walked: Walked };
+/** A domain with the records under `_dmarc.` of it and of the domains above it. */
+export type DmarcWalk = { domain: string; walked: DmarcSteps };
 
 export type DmarcFacts = {
-  from: Walk;
+  from: DmarcWalk;
   /** The domain that DKIM signs as; null when askback signs nothing. */
-  dkim: Walk | null;
+  dkim: DmarcWalk | null;
   /** The domain of the return address: what SPF is asked about. */
-  returnPath: Walk;
+  returnPath: DmarcWalk;
 };
 
-/** Whether the From domain says what is to become of mails that are not its own. */
-export function judgeDmarc({ domain, walked }: Walk): Finding {
+/** Whether the From domain says what receivers do with mails that are not its own. */
+export function judgeDmarc({ domain, walked }: DmarcWalk): Finding {
   const name = `DMARC ${domain}`;
   if ('failed' in walked) return finding(name, 'fail', walked.failed);
   const several = walked.steps.find(({ records }) => records.length > 1);
@@ -51,35 +51,40 @@ const addition = (domain: string): DnsRecord => ({
 });
 
 /** The record of the domain itself, else that of its organization. */
-function recordOf({ domain, walked }: Walk): { at: string; record: DmarcRecord } | undefined {
+function recordOf({ domain, walked }: DmarcWalk): { at: string; record: DmarcRecord } | undefined {
   if ('failed' in walked) return undefined;
   const organization = organizationalDomain(walked.steps);
   const deciding = [domain, organization].map((at) =>
     walked.steps.find((step) => step.domain === at && step.records.length === 1),
   );
   const step = deciding.find((each) => each !== undefined);
-  return step && { at: step.domain, record: readDmarc(step.records[0]!) };
+  return step && { at: step.domain, record: step.records[0]! };
 }
 
-/** Whether DKIM or SPF speak for the domain that people see. One of them is enough. */
+/** Whether DKIM or SPF vouch for the domain that readers see. One of them is enough. */
 export function judgeAlignment(facts: DmarcFacts): Finding | undefined {
   const found = recordOf(facts.from);
-  const from = named(facts.from);
-  const returnPath = named(facts.returnPath);
-  const signer = facts.dkim && named(facts.dkim);
-  if (!found || !from || !returnPath || signer === undefined) return undefined; // told by the others
+  const from = ownedDomain(facts.from);
+  const returnPath = ownedDomain(facts.returnPath);
+  const signer = facts.dkim && ownedDomain(facts.dkim);
+  if (!found || !from || !returnPath || signer === undefined) return undefined; // the other findings say why
   const { record } = found;
   const byDkim = signer !== null && isAligned(from, signer, record.dkim);
   const bySpf = isAligned(from, returnPath, record.spf);
   return judgeBoth({ from, signer, returnPath, record }, byDkim, bySpf);
 }
 
-function named({ domain, walked }: Walk): Named | undefined {
+function ownedDomain({ domain, walked }: DmarcWalk): OwnedDomain | undefined {
   if ('failed' in walked) return undefined;
   return { domain, organization: organizationalDomain(walked.steps) };
 }
 
-type Parties = { from: Named; signer: Named | null; returnPath: Named; record: DmarcRecord };
+type Parties = {
+  from: OwnedDomain;
+  signer: OwnedDomain | null;
+  returnPath: OwnedDomain;
+  record: DmarcRecord;
+};
 
 function judgeBoth(parties: Parties, byDkim: boolean, bySpf: boolean): Finding {
   const { from, signer, returnPath, record } = parties;
@@ -100,3 +105,27 @@ function judgeBoth(parties: Parties, byDkim: boolean, bySpf: boolean): Finding {
   const message = `neither ${dkim} nor ${spf} speak for it, so every mail fails DMARC: ${sign}`;
   return finding(name, 'fail', message);
 }
+
+/** The domain that an organization has as a whole: `example.com` for `news.example.com`. */
+export function organizationalDomain(steps: readonly DmarcStep[]): string {
+  const [first] = steps;
+  const start = first?.domain ?? '';
+  const valid = steps.filter(({ records }) => records.length === 1);
+  for (const { domain, records } of valid) {
+    const { publicSuffix } = records[0]!;
+    if (publicSuffix === false) return domain;
+    if (publicSuffix === true && domain !== start) return oneBelow(start, domain);
+  }
+  return valid.at(-1)?.domain ?? start;
+}
+
+/** Of the names between both, the one directly under the suffix. */
+function oneBelow(domain: string, suffix: string): string {
+  const labels = domain.split('.');
+  return labels.slice(labels.length - suffix.split('.').length - 1).join('.');
+}
+
+type OwnedDomain = { domain: string; organization: string };
+
+const isAligned = (a: OwnedDomain, b: OwnedDomain, strictness: Strictness) =>
+  strictness === 'strict' ? a.domain === b.domain : a.organization === b.organization;
