@@ -51,7 +51,6 @@ export type AppTools = {
   waiting: Pick<SendProgress, 'watch'>;
   /** Whether mails land in the built-in mailbox, which then has pages. */
   mailbox: boolean;
-  addressOf: (text: string) => string | undefined;
   excerpt: Excerpt;
   /** Unless metrics have an address of their own. */
   metrics?: MetricsTools | undefined;

@@ -13,7 +13,6 @@ import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
 import type { Jobs } from './lib/queue/start.ts';
 import { prepareRedaction, redactedExcerpt } from './lib/redact/redact.ts';
-import { normalizeEmail } from './lib/smtp/address.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { writeLines } from './observations/log-lines.ts';
 import { startCounting } from './observations/metrics.ts';
@@ -125,7 +124,6 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   );
   const app = createApp({
     ...{ db, log, settings: config, checks, publicUrl, metrics, ...work },
-    addressOf: normalizeEmail,
     excerpt: redactedExcerpt,
   });
   await parts.start(

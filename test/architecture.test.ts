@@ -11,11 +11,12 @@ const storeys: Record<string, string[]> = {
   wiring: ['main.ts', 'cli.ts', 'serve.ts', 'app.ts', 'api.ts', 'work.ts', 'tasks.ts'],
   rooms: [
     ...['demo', 'operations', 'observations', 'mailbox', 'sends', 'summaries', 'responses'],
-    ...['suppressions', 'letters', 'webhooks', 'contacts', 'surveys', 'tags', 'keys'],
+    ...['suppressions', 'letters', 'contacts', 'surveys', 'webhooks', 'tags', 'keys'],
     ...['organizations', 'web'],
   ],
   ground: [
     'command-tools.ts',
+    'limits.ts',
     'signals.ts',
     'scores.ts',
     'open-database.ts',
@@ -42,7 +43,7 @@ const libraries: Record<string, string[]> = {
   process: ['log'],
   queue: ['async', 'db', 'log', 'tracing'],
   redact: [],
-  smtp: [],
+  smtp: ['validation'],
   tracing: ['log'],
   validation: [],
 };
@@ -53,8 +54,6 @@ const notYet = [
   'src/operations/cli.ts -> src/serve.ts',
   'src/suppressions/bounces.ts -> src/sends/queries.ts',
   'src/suppressions/queries.ts -> src/sends/schemas.ts',
-  'src/surveys/complete.ts -> src/webhooks/emit.ts',
-  'src/surveys/complete.ts -> src/webhooks/events.ts',
   'src/webhooks/notify-deactivated.ts -> src/sends/mailer.ts',
 ];
 

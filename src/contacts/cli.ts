@@ -4,7 +4,6 @@ import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
-import { normalizeEmail } from '../lib/smtp/address.ts';
 import { getSurvey } from '../surveys/find.ts';
 import { importContacts } from './import.ts';
 
@@ -21,11 +20,7 @@ const importFile = command({
       const text = readTextFile(file);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('contacts');
-      const data = await importContacts(
-        { db, addressOf: normalizeEmail, onProgress },
-        { orgId, surveyId: survey },
-        text,
-      );
+      const data = await importContacts({ db, onProgress }, { orgId, surveyId: survey }, text);
       return { data, text: `imported ${data.contacts} contacts` };
     }),
 });

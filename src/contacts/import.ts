@@ -9,24 +9,23 @@ import {
 import type { Db } from '../lib/db/db.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { saveContacts } from './many.ts';
+import {
+  type CheckedContact,
+  checkContact,
+  complainOfProperties,
+  complaintOfLine,
+} from './rules.ts';
 
 const contactsAtOnce = 1000;
-const longestName = 200;
 const emailColumns = ['email', 'emailaddress', 'personemail', 'mail'];
 const nameColumns = ['name', 'fullname', 'personname'];
 
-type ImportTools = {
-  db: Db;
-  /** The form an address is kept in; none for what cannot be mailed. */
-  addressOf: (text: string) => string | undefined;
-  onProgress: (done: number, total: number) => void;
-};
+type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 type Where = { orgId: string; surveyId: string };
-type Contact = { email: string; name: string | null; properties: Record<string, string> };
 
 /** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
 export async function importContacts(tools: ImportTools, where: Where, text: string) {
-  const contacts = readContacts(text, tools.addressOf);
+  const contacts = readContacts(text);
   return await tools.db.begin(async (tx) => {
     await holdForContacts(tx, where.orgId, where.surveyId);
     let added = false;
@@ -42,50 +41,45 @@ export async function importContacts(tools: ImportTools, where: Where, text: str
 }
 
 /** Of several lines with one address the later ones add to the first, as posting them would. */
-export function readContacts(text: string, addressOf: ImportTools['addressOf']): Contact[] {
+export function readContacts(text: string): CheckedContact[] {
   const { headers, records } = readCsv(text);
   const bad: BadLine[] = [];
   if (!headers.some((name) => emailColumns.includes(headerKey(name)))) {
     bad.push({ line: 1, complaint: 'the header row has no column named email' });
   }
-  const byAddress = new Map<string, Contact>();
+  const byAddress = new Map<string, CheckedContact>();
   for (const record of bad.length > 0 ? [] : records) {
     const contact = readContact(record, headers);
-    const email = addressOf(contact.email);
-    const complaint = complaintOf(contact, email);
+    const checked = checkContact(contact);
+    const complaint =
+      'complaint' in checked ? complaintOfLine(checked, contact.email) : merge(byAddress, checked);
     if (complaint) bad.push({ line: record.line, complaint });
-    else if (email) merge(byAddress, { ...contact, email });
   }
   refuseBadLines(bad);
   return [...byAddress.values()];
 }
 
-function readContact(record: CsvRecord, headers: readonly string[]): Contact {
-  const properties: Record<string, string> = {};
-  for (const header of headers) {
+function readContact(record: CsvRecord, headers: readonly string[]) {
+  const properties = headers.flatMap((header) => {
     const key = headerKey(header);
     const value = field(record, key);
-    if (value && !emailColumns.includes(key) && !nameColumns.includes(key)) {
-      properties[header.trim()] = value;
-    }
-  }
-  const email = field(record, ...emailColumns) ?? '';
-  return { email, name: field(record, ...nameColumns), properties };
-}
-
-function complaintOf({ email, name }: Contact, address: string | undefined) {
-  if (!email) return 'the email is missing';
-  if (!address) return `${JSON.stringify(email)} is not an email address`;
-  if (name && name.length > longestName) return `the name has more than ${longestName} characters`;
-  return null;
-}
-
-function merge(byAddress: Map<string, Contact>, contact: Contact) {
-  const key = contact.email.toLowerCase();
-  const earlier = byAddress.get(key);
-  byAddress.set(key, {
-    email: earlier?.email ?? contact.email,
-    name: contact.name ?? earlier?.name ?? null,
-    properties: { ...earlier?.properties, ...contact.properties },
+    if (!value || emailColumns.includes(key) || nameColumns.includes(key)) return [];
+    return [[header.trim(), value]];
   });
+  return {
+    email: field(record, ...emailColumns),
+    name: field(record, ...nameColumns),
+    properties: Object.fromEntries(properties) as Record<string, string>,
+  };
+}
+
+/** What is wrong with the properties that the lines of one address come to together, if anything. */
+function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) {
+  const { key } = contact;
+  const earlier = byAddress.get(key);
+  const properties = { ...earlier?.properties, ...contact.properties };
+  const { email } = earlier ?? contact;
+  byAddress.set(key, { email, key, name: contact.name ?? earlier?.name ?? null, properties });
+  const complaint = earlier && complainOfProperties(properties);
+  return complaint && `the properties of all lines of ${email} ${complaint}`;
 }

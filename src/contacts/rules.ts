@@ -1,26 +1,94 @@
-const largestProperties = 16 * 1024;
-const deepestProperties = 32;
+import { normalizeEmail } from '../lib/smtp/address.ts';
+import { isPlainLine } from '../lib/validation/plain-line.ts';
+import {
+  deepestPropertiesLevels,
+  isLongerThan,
+  largestPropertiesBytes,
+  longestName,
+} from '../limits.ts';
 
-/** What a person's name must not contain: characters that end a line or a field elsewhere. */
-export const hasControlCharacters = (text: string) => /[\u0000-\u001f\u007f]/.test(text);
+export type Properties = Record<string, unknown>;
 
-/** What is wrong with custom fields, in words that follow their name; nothing when they can be kept. */
-export function complainOfProperties(properties: Record<string, unknown>): string | undefined {
-  if (!isStorable(properties, deepestProperties)) {
-    return `must be plain text and numbers, at most ${deepestProperties} levels deep`;
-  }
-  if (Buffer.byteLength(JSON.stringify(properties)) > largestProperties) {
-    return `must be at most ${largestProperties} bytes as JSON`;
+/** A contact as it is kept; `key` is what addresses are compared by. */
+export type CheckedContact = {
+  email: string;
+  key: string;
+  name: string | null;
+  properties: Properties;
+};
+
+export type ContactComplaint = { field: 'email' | 'name' | 'properties'; complaint: string };
+
+/**
+ * The one check of a contact, wherever it comes in. An empty name and properties that are null are not
+ * given. A complaint is words that follow the name of the field.
+ */
+export function checkContact({
+  email,
+  name,
+  properties,
+}: {
+  email?: unknown;
+  name?: unknown;
+  properties?: unknown;
+}): CheckedContact | ContactComplaint {
+  const address = typeof email === 'string' ? normalizeEmail(email) : undefined;
+  if (address === undefined) return { field: 'email', complaint: 'is not an email address' };
+  const ofName = complainOfName(name ?? '');
+  if (ofName) return { field: 'name', complaint: ofName };
+  const ofProperties = complainOfProperties(properties ?? {});
+  if (ofProperties) return { field: 'properties', complaint: ofProperties };
+  return {
+    email: address,
+    key: address.toLowerCase(),
+    name: (typeof name === 'string' && name.trim()) || null,
+    properties: (properties ?? {}) as Properties,
+  };
+}
+
+/** The complaint as a sentence about a line of a file. */
+export function complaintOfLine({ field, complaint }: ContactComplaint, email: string | null) {
+  if (field !== 'email') return `the ${field} ${complaint}`;
+  return email ? `${JSON.stringify(email)} ${complaint}` : 'the email is missing';
+}
+
+export function complainOfName(name: unknown): string | undefined {
+  if (typeof name !== 'string') return 'must be text';
+  const trimmed = name.trim();
+  if (isLongerThan(trimmed, longestName)) return `must be at most ${longestName} characters`;
+  if (!isPlainLine(trimmed)) return 'must be one line without control characters';
+  return undefined;
+}
+
+export function complainOfProperties(properties: unknown): string | undefined {
+  if (!isObject(properties)) return 'must be an object';
+  const unstorable = whyUnstorable(properties, deepestPropertiesLevels);
+  if (unstorable) return unstorable;
+  if (Buffer.byteLength(JSON.stringify(properties)) > largestPropertiesBytes) {
+    return `must be at most ${largestPropertiesBytes} bytes as JSON`;
   }
   return undefined;
 }
 
-/** Postgres keeps neither a NUL nor half a surrogate pair; and depth must not exhaust the stack. */
-function isStorable(value: unknown, levels: number): boolean {
-  if (typeof value === 'string') return !value.includes('\u0000') && value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  return Object.entries(value).every(
-    ([name, inner]) => isStorable(name, 1) && isStorable(inner, levels - 1),
-  );
+const isObject = (value: unknown): value is Properties =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Depth is looked at first: it must not exhaust the stack. */
+function whyUnstorable(value: unknown, levels: number): string | undefined {
+  if (typeof value === 'string') return whyUnstorableText(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold such a number';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return `must be at most ${deepestPropertiesLevels} levels deep`;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === '__proto__') return 'must not have a field named __proto__';
+    const complaint = whyUnstorableText(name) ?? whyUnstorable(inner, levels - 1);
+    if (complaint) return complaint;
+  }
+  return undefined;
+}
+
+/** Postgres keeps neither a NUL nor half a surrogate pair. */
+function whyUnstorableText(text: string): string | undefined {
+  if (text.includes('\u0000')) return 'must not contain the character NUL';
+  return text.isWellFormed() ? undefined : 'must not contain half a surrogate pair';
 }

@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { described, Id, Moment } from '../lib/paging/list-answer.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { Uuid } from '../lib/validation/parse.ts';
-import { complainOfProperties, hasControlCharacters } from './rules.ts';
-
-const longestName = 200;
+import { longestName } from '../limits.ts';
+import { complainOfName, complainOfProperties, type Properties } from './rules.ts';
 
 export const Email = v.pipe(
   v.string('must be text'),
@@ -13,21 +12,22 @@ export const Email = v.pipe(
   v.transform((text) => normalizeEmail(text) ?? text),
 );
 
-export const PersonName = v.pipe(
+export const ContactName = v.pipe(
   v.string('must be text'),
   v.trim(),
-  v.check((name) => !hasControlCharacters(name), 'must not contain control characters'),
-  v.maxLength(longestName, `must be at most ${longestName} characters`),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed && complainOfName(dataset.value);
+    if (message) addIssue({ message });
+  }),
+  v.metadata({ maxLength: longestName }),
+  v.transform((name) => name || null),
 );
 
-export const Properties = v.pipe(
-  v.custom<Record<string, unknown>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
-  ),
+export const ContactProperties = v.pipe(
+  v.custom<Properties>(() => true),
   v.metadata({ type: 'object' }),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed && complainOfProperties(dataset.value);
+    const message = complainOfProperties(dataset.value);
     if (message) addIssue({ message });
   }),
 );
@@ -35,9 +35,9 @@ export const Properties = v.pipe(
 export const ContactInput = v.object({
   email: Email,
   survey_id: described(Uuid, 'a survey of the organization'),
-  name: v.nullish(PersonName, null),
+  name: v.nullish(ContactName, null),
   properties: described(
-    v.nullish(Properties, {}),
+    v.nullish(ContactProperties, {}),
     'custom fields; merged into those the contact has',
   ),
 });

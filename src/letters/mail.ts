@@ -1,6 +1,6 @@
-import { isPlainName, oneLine } from '../lib/smtp/address.ts';
 import type { Filling, MessageTemplate } from '../lib/smtp/compose.ts';
 import { slot } from '../lib/smtp/slots.ts';
+import { isPlainLine, oneLine } from '../lib/validation/plain-line.ts';
 import { type SurveyType, scaleOf } from '../scores.ts';
 import { languageOf } from '../web/language.ts';
 import { type Letter, letterText } from './letter.ts';
@@ -90,6 +90,6 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
 const visible = (text: string) =>
   text
     .split(/\r\n|\r|\n/)
-    .map((line) => (isPlainName(line) ? line.trim() : oneLine(line)))
+    .map((line) => (isPlainLine(line) ? line.trim() : oneLine(line)))
     .join('\n')
     .trim();

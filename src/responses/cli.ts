@@ -5,7 +5,6 @@ import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
 import { redactedExcerpt } from '../lib/redact/redact.ts';
-import { normalizeEmail } from '../lib/smtp/address.ts';
 import { getSurvey } from '../surveys/find.ts';
 import { importResponses } from './import.ts';
 import { releaseAnswer } from './release.ts';
@@ -38,11 +37,7 @@ const importAnswers = command({
       const text = readTextFile(file);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('answers');
-      const data = await importResponses(
-        { db, addressOf: normalizeEmail, onProgress },
-        { orgId, surveyId: survey },
-        text,
-      );
+      const data = await importResponses({ db, onProgress }, { orgId, surveyId: survey }, text);
       const before = data.passed_over === 0 ? '' : `, ${data.passed_over} were here before`;
       return { data, text: `imported ${data.imported} answers${before}` };
     }),

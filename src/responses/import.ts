@@ -1,19 +1,18 @@
 import { markAnsweredMany } from '../contacts/history.ts';
 import { saveContacts } from '../contacts/many.ts';
+import { checkContact, complaintOfLine } from '../contacts/rules.ts';
 import { notFound } from '../errors.ts';
 import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
 import { findSurveyType, type ImportedAnswer, insertImported } from './import.queries.ts';
 
 const answersAtOnce = 1000;
-const longestComment = 5000;
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
 
 type ImportTools = {
   db: Db;
-  /** The form an address is kept in; none for what cannot be mailed. */
-  addressOf: (text: string) => string | undefined;
   onProgress: (done: number, total: number) => void;
 };
 type Where = { orgId: string; surveyId: string };
@@ -26,7 +25,7 @@ type Answer = Omit<ImportedAnswer, 'contact_id'> & { email: string | null; name:
 export async function importResponses(tools: ImportTools, where: Where, text: string) {
   const type = await findSurveyType(tools.db, where.orgId, where.surveyId);
   if (!type) throw notFound('survey');
-  const answers = numberAlike(readAnswers(text, type, tools.addressOf));
+  const answers = numberAlike(readAnswers(text, type));
   return await tools.db.begin(async (tx) => {
     let imported = 0;
     for (let done = 0; done < answers.length; done += answersAtOnce) {
@@ -74,10 +73,10 @@ async function contactIds(tx: Sql, where: Where, answers: readonly Answer[]) {
   return new Map(contacts.map(({ key, id }) => [key, id]));
 }
 
-function readAnswers(text: string, type: SurveyType, addressOf: ImportTools['addressOf']) {
+function readAnswers(text: string, type: SurveyType) {
   const bad: BadLine[] = [];
   const answers = readCsv(text).records.flatMap((record) => {
-    const answer = readAnswer(record, type, addressOf);
+    const answer = readAnswer(record, type);
     if (typeof answer !== 'string') return [answer];
     bad.push({ line: record.line, complaint: answer });
     return [];
@@ -87,7 +86,7 @@ function readAnswers(text: string, type: SurveyType, addressOf: ImportTools['add
 }
 
 /** The answer on a line, or what is wrong with it. */
-function readAnswer(record: CsvRecord, type: SurveyType, addressOf: ImportTools['addressOf']) {
+function readAnswer(record: CsvRecord, type: SurveyType) {
   const given = field(record, 'score', 'rating');
   const score = Number(given);
   const { lowest, highest } = scaleOf(type);
@@ -99,13 +98,14 @@ function readAnswer(record: CsvRecord, type: SurveyType, addressOf: ImportTools[
   if (!created_at) return time ? `${JSON.stringify(time)} is not a time` : 'the time is missing';
 
   const written = field(record, 'email', 'personemail', 'emailaddress');
-  const email = written ? addressOf(written) : null;
-  if (email === undefined) return `${JSON.stringify(written)} is not an email address`;
+  const name = field(record, 'name', 'personname');
+  const contact = written ? checkContact({ email: written, name }) : { email: null };
+  if ('complaint' in contact) return complaintOfLine(contact, written);
   const comment = field(record, 'comment', 'feedback', 'answer');
-  if (comment && comment.length > longestComment) {
+  if (comment && isLongerThan(comment, longestComment)) {
     return `the comment has more than ${longestComment} characters`;
   }
-  const name = field(record, 'name', 'personname');
+  const { email } = contact;
   return { score, category: categoryOf(type, score), comment, created_at, email, name };
 }
 

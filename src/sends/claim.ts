@@ -1,11 +1,12 @@
 import { findContacts, saveContacts } from '../contacts/many.ts';
+import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { holdMonth, refuseOverLimit, takeQuota } from '../organizations/quota.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { insertClaims, insertWithheld, loadFacts } from './queries.ts';
-import { type Judgement, judgeAll, type Recipient, type Submitted } from './rules.ts';
+import { type Judgement, judgeAll, type Submitted } from './rules.ts';
 
 const mailsPerJob = 50;
 const withheldByRule = new Set(['unsubscribed', 'bounced', 'frequency']);
@@ -98,8 +99,8 @@ async function judgeUnderLock(tx: Sql, where: Where, submitted: readonly Submitt
 const toSend = (judgements: readonly Judgement[]) =>
   judgements.flatMap((judgement) => ('send' in judgement ? [judgement.send] : []));
 
-function uniqueRecipients(submitted: readonly Submitted[]): Recipient[] {
-  const unique = new Map<string, Recipient>();
+function uniqueRecipients(submitted: readonly Submitted[]): CheckedContact[] {
+  const unique = new Map<string, CheckedContact>();
   for (const { recipient } of submitted) {
     if (recipient && !unique.has(recipient.key)) unique.set(recipient.key, recipient);
   }

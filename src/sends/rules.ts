@@ -1,13 +1,4 @@
-const longestName = 200;
-const largestProperties = 16 * 1024;
-
-/** What a caller submitted, as far as it can be mailed; `key` is what addresses are compared by. */
-export type Recipient = {
-  email: string;
-  key: string;
-  name: string | null;
-  properties: Record<string, unknown>;
-};
+import { type CheckedContact, checkContact } from '../contacts/rules.ts';
 
 export type ReasonCode =
   | 'invalid_email'
@@ -21,7 +12,7 @@ export type ReasonCode =
   | 'frequency';
 
 export type Judgement =
-  | { send: Recipient }
+  | { send: CheckedContact }
   | {
       status: 'invalid' | 'duplicate';
       reason_code: ReasonCode;
@@ -41,40 +32,25 @@ export type Facts = {
   recent_at: Date | null;
 };
 
-export type Submitted = { email: string; recipient: Recipient | null; complaint: string | null };
+export type Submitted = {
+  email: string;
+  recipient: CheckedContact | null;
+  complaint: string | null;
+};
 
 /** Reads one submitted contact. Whatever is wrong with it is told of it alone, not of the request. */
-export function readContact(
-  contact: unknown,
-  addressOf: (text: string) => string | undefined,
-): Submitted {
-  const { email, name, properties } = asRecord(contact) ?? {};
+export function readContact(contact: unknown): Submitted {
+  const fields = typeof contact === 'object' && contact !== null ? contact : {};
+  const { email } = fields as { email?: unknown };
   const submitted = typeof email === 'string' ? email : '';
-  const address = addressOf(submitted);
-  const refuse = (complaint: string | null) => ({ email: submitted, recipient: null, complaint });
-  if (address === undefined) return refuse(null);
-  if (!isName(name)) return refuse(`name must be text of at most ${longestName} characters`);
-  const fields = properties ?? {};
-  if (!asRecord(fields) || JSON.stringify(fields).length > largestProperties) {
-    return refuse(`properties must be an object of at most ${largestProperties} bytes`);
-  }
-  const recipient = {
-    email: address,
-    key: address.toLowerCase(),
-    name: typeof name === 'string' && name.trim() !== '' ? name.trim() : null,
-    properties: asRecord(fields) ?? {},
+  const checked = checkContact(fields);
+  if (!('complaint' in checked)) return { email: submitted, recipient: checked, complaint: null };
+  const { field, complaint } = checked;
+  return {
+    email: submitted,
+    recipient: null,
+    complaint: field === 'email' ? null : `${field} ${complaint}`,
   };
-  return { email: submitted, recipient, complaint: null };
-}
-
-const isName = (name: unknown) =>
-  name === undefined ||
-  name === null ||
-  (typeof name === 'string' && name.length <= longestName && !/\p{Cc}/u.test(name));
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Record<string, unknown>) : undefined;
 }
 
 /** Judges every submitted contact, in the order given; the first of several alike is the one that counts. */
@@ -109,7 +85,11 @@ const duplicate = (reason_code: ReasonCode, key: string, reason: string): Judgem
   key,
 });
 
-function judge(recipient: Recipient, facts: Facts | undefined, days: number | null): Judgement {
+function judge(
+  recipient: CheckedContact,
+  facts: Facts | undefined,
+  days: number | null,
+): Judgement {
   const { key } = recipient;
   if (!facts) return { send: recipient };
   if (facts.claim === 'sent') {

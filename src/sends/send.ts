@@ -21,8 +21,6 @@ export type SendTools = {
   db: Db;
   pump: () => void;
   waiting: Pick<SendProgress, 'watch'>;
-  /** The form an address is kept in; none for what cannot be mailed. */
-  addressOf: (text: string) => string | undefined;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -38,7 +36,7 @@ export type Result = {
 /** Sends a survey to contacts and answers when every one of them has a final status. */
 export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
   const where = { orgId: key.org_id, surveyId: wish.surveyId };
-  const submitted = wish.contacts.map((contact) => readContact(contact, tools.addressOf));
+  const submitted = wish.contacts.map((contact) => readContact(contact));
   const requestId = randomUUID();
   const watch = tools.waiting.watch(requestId);
   try {
@@ -61,7 +59,7 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
 /** What a send would do: the same judgement and the same answer, nothing written, nothing sent. */
 export async function trySend(tools: SendTools, key: WriteKey, wish: Wish) {
   const where = { orgId: key.org_id, surveyId: wish.surveyId };
-  const submitted = wish.contacts.map((contact) => readContact(contact, tools.addressOf));
+  const submitted = wish.contacts.map((contact) => readContact(contact));
   const judged = await judgeOnly(tools.db, where, submitted);
   const sent = { status: 'sent', reason: null, reason_code: null } as const;
   const results = new Map([...judged.claimed].map((each) => [each, { key: each, ...sent }]));

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { Email } from '../../src/lib/cli/options.ts';
-import { normalizeEmail } from '../../src/lib/smtp/address.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -45,8 +44,8 @@ for (const [email, takes] of judged) {
     assert.deepEqual([data.sent, data.invalid], takes ? [1, 0] : [0, 1]);
     assert.equal(v.is(Email, email), takes);
     const file = `email\n"${email.replaceAll('"', '""')}"\n`;
-    if (takes) assert.equal(readContacts(file, normalizeEmail).length, 1);
-    else assert.throws(() => readContacts(file, normalizeEmail), /is not an email address/);
+    if (takes) assert.equal(readContacts(file).length, 1);
+    else assert.throws(() => readContacts(file), /is not an email address/);
   });
 }
 
@@ -81,7 +80,7 @@ test('a domain in letters and the same in ASCII are one person, at every door', 
     ids.push(data.id);
   }
   const where = { orgId: client.id, surveyId: survey_id };
-  const tools = { db, addressOf: normalizeEmail, onProgress: () => {} };
+  const tools = { db, onProgress: () => {} };
   const { contacts } = await importContacts(tools, where, ['email', ...forms].join('\n'));
   assert.equal(contacts, 1);
   const rows = await db<{ id: string }[]>`select id from contacts where survey_id = ${survey_id}`;

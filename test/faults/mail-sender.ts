@@ -32,7 +32,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
 
   return {
     async claim({ emails, ...where }: Order) {
-      const submitted = emails.map((email) => readContact({ email }, (text) => text));
+      const submitted = emails.map((email) => readContact({ email }));
       const wish = { requestId: randomUUID(), submitted, traceparent: null };
       await claim(passingBeforeCommit(db, pass), where, wish);
       pass('after the claim');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importContacts } from '../../src/contacts/import.ts';
-import { normalizeEmail } from '../../src/lib/smtp/address.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -15,7 +14,6 @@ async function survey(over: Record<string, unknown> = {}) {
 
 const tools = {
   db,
-  addressOf: normalizeEmail,
   onProgress: () => {},
 };
 

@@ -30,7 +30,7 @@ async function claimed(people: number) {
 
 async function claimFor(where: { orgId: string; surveyId: string }, people: number) {
   const submitted = Array.from({ length: people }, (_, n) =>
-    readContact({ email: `p${n}@people.test` }, (text) => text),
+    readContact({ email: `p${n}@people.test` }),
   );
   return await claim(db, where, { requestId: randomUUID(), submitted, traceparent: null });
 }

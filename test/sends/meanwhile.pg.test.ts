@@ -58,7 +58,7 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   };
   const key = { id: orgId, org_id: orgId, permission: 'write' } as WriteKey;
   const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
-  const tools = { db, pump, waiting, addressOf: (email: string) => email, settings };
+  const tools = { db, pump, waiting, settings };
   const { results } = await sendSurvey(tools, key, wish);
   await jobs;
   const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`

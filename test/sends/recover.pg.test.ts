@@ -38,7 +38,7 @@ async function claimed(people: number, ago = '10 minutes') {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
   const submitted = Array.from({ length: people }, (_, n) =>
-    readContact({ email: `p${n}-${orgId}@people.test` }, (email) => email),
+    readContact({ email: `p${n}-${orgId}@people.test` }),
   );
   const wish = { requestId: randomUUID(), submitted, traceparent: null };
   await claim(db, { orgId, surveyId }, wish);

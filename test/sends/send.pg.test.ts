@@ -3,7 +3,6 @@ import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
 import type { WriteKey } from '../../src/keys/authenticate.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { normalizeEmail } from '../../src/lib/smtp/address.ts';
 import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
 import type { MailOutcome } from '../../src/sends/rules.ts';
 import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
@@ -52,7 +51,6 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     db,
     pump: () => void pumped.push(runJobs()),
     waiting,
-    addressOf: normalizeEmail,
     settings: { sendDeadlineSeconds },
   };
   return { tools, runJobs };

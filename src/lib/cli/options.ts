@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { isMailable } from '../smtp/address.ts';
 import { Uuid } from '../validation/parse.ts';
+import { isPlainLine } from '../validation/plain-line.ts';
 import type { Option } from './command.ts';
-
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** Text of one line. Control characters are refused: it may end up in the header of a mail. */
 export const Line = (longest: number) =>
@@ -12,7 +11,7 @@ export const Line = (longest: number) =>
     v.trim(),
     v.minLength(1, 'must not be empty'),
     v.check((text) => [...text].length <= longest, `must be at most ${longest} characters`),
-    v.check((text) => !controlCharacter.test(text), 'must not contain control characters'),
+    v.check(isPlainLine, 'must be one line without control characters'),
   );
 
 export const Name = Line(200);

@@ -2,7 +2,6 @@ import { domainToASCII } from 'node:url';
 
 const longestAddress = 254;
 const longestLocalPart = 64;
-const longestName = 200;
 
 /** A person or sender as mail shows them. Never joined into one string that somebody parses again. */
 export type Mailbox = { name: string | null; address: string };
@@ -57,17 +56,3 @@ const domainLetters = /^[\p{L}\p{M}\p{N}.-]+$/u;
 // At least two labels, the last of which is not a number: 10.0.0.1 is no domain.
 const domainForm =
   /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/** Whether a name may stand in a header and on a page: one line, nothing that hides or turns text. */
-export function isPlainName(text: string): boolean {
-  return text.length <= longestName && text.isWellFormed() && !unwanted.test(text);
-}
-
-// Controls, line separators, noncharacters, and the marks that override the direction of text around
-// them. Joiners stay: Persian and emoji need them.
-const unwanted = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/u;
-const everyUnwanted = new RegExp(unwanted.source, 'gu');
-
-/** Any text as one line fit for a header: what `isPlainName` refuses becomes a space. */
-export const oneLine = (text: string) =>
-  text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { encodeWord, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import MimeNode from 'nodemailer/lib/mime-node';
-import { type Mailbox, oneLine } from './address.ts';
+import { oneLine } from '../validation/plain-line.ts';
+import type { Mailbox } from './address.ts';
 import { cutAtSlots, fillBody, headerSlots } from './slots.ts';
 
 /** One mail for many people. `text`, `html` and header values may hold slots. */

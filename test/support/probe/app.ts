@@ -4,7 +4,6 @@ import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { judgeTarget } from '../../../src/lib/outbound/targets.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
-import { normalizeEmail } from '../../../src/lib/smtp/address.ts';
 import { subscriber } from '../fakes/subscriber.ts';
 import { testSettings } from '../make/settings.ts';
 import { conforms } from './conforms.ts';
@@ -38,7 +37,6 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     secrets: createSecrets([Buffer.alloc(32, 1)]),
     waiting: { watch: () => ({ told: () => 0, until: async () => {}, end: () => {} }) },
     mailbox: true,
-    addressOf: normalizeEmail,
     excerpt: redactedExcerpt,
     ...over,
   });

@@ -1,0 +1,16 @@
+/** Sizes that several rooms hold to, in characters where nothing else is said. */
+
+/** A name: of a contact, a survey, an organization, a key, a tag. */
+export const longestName = 200;
+
+export const longestQuestion = 500;
+
+export const longestComment = 5000;
+
+/** A contact's properties, as JSON. */
+export const largestPropertiesBytes = 16 * 1024;
+export const deepestPropertiesLevels = 32;
+
+/** Counted as readers and Postgres count them: an emoji is one character, not two. */
+export const isLongerThan = (text: string, longest: number) =>
+  text.length > longest && (text.length > 2 * longest || [...text].length > longest);

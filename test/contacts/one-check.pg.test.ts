@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readContacts } from '../../src/contacts/import.ts';
+import { checkContact } from '../../src/contacts/rules.ts';
+import { importResponses } from '../../src/responses/import.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+const client = await makeClient(db);
+
+type Given = { email: string; name: string | null; plan: string };
+
+const piece = fc.constantFrom(
+  ...['Ann', ' ', 'é', '👩', '\u200d', '"', ',', '\n', '\r', '\t', '\u0000', '\u001f', '\u007f'],
+  ...['\u0085', '\u2028', '\u202e', '\u2066', '\ufeff', '\uffff', '\ud800'],
+);
+const words = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
+const atTheEdge = fc
+  .tuple(fc.constantFrom('a', '👩', 'é'), fc.integer({ min: 199, max: 201 }))
+  .map(([letter, times]) => letter.repeat(times));
+const around16KiB = fc
+  .tuple(fc.constantFrom('a', 'é', '"'), fc.integer({ min: 16_360, max: 16_390 }))
+  .map(([letter, bytes]) => letter.repeat(Math.floor(bytes / (letter === 'a' ? 1 : 2))));
+
+const given: fc.Arbitrary<Given> = fc.record({
+  email: fc.constantFrom('ann@people.test', ' Ann@Bücher.example ', 'ann@people', 'zoë@x.test', ''),
+  name: fc.oneof(fc.constant(null), words, atTheEdge),
+  plan: fc.oneof({ weight: 3, arbitrary: words }, { weight: 1, arbitrary: around16KiB }),
+});
+
+const takes = (contact: object) => !('complaint' in checkContact(contact));
+
+test('a contact is taken or refused alike wherever it comes in', async () => {
+  await fc.assert(
+    fc.asyncProperty(given, async ({ email, name, plan }) => {
+      const contact = { email, name, properties: { plan } };
+      const expected = takes(contact);
+      const surveyId = await makeSurvey(db, client.id);
+      assert.equal(await posts(surveyId, contact), expected, 'POST /contacts');
+      assert.equal(await sends(surveyId, contact), expected, 'POST /send');
+      // A file is bytes, which cannot hold half a surrogate pair.
+      if (![name ?? '', plan].every((text) => text.isWellFormed())) return;
+      assert.equal(imports({ email, name, plan }), expected, 'contact import');
+      if (email === '') return;
+      assert.equal(
+        await importsResponse(surveyId, { email, name, plan }),
+        takes({ email, name }),
+        'responses import',
+      );
+    }),
+    { numRuns: 150 },
+  );
+});
+
+async function post(path: string, body: object) {
+  const answer = await app.request(path, {
+    method: 'POST',
+    headers: client.write,
+    body: JSON.stringify(body),
+  });
+  assert.ok(answer.status < 500, `${answer.status}`);
+  return { ok: answer.ok, ...((await answer.json()) as { data?: { invalid?: number } }) };
+}
+
+const posts = async (survey_id: string, contact: object) =>
+  (await post('/api/v1/contacts', { survey_id, ...contact })).ok;
+
+async function sends(surveyId: string, contact: object) {
+  const path = `/api/v1/surveys/${surveyId}/send?dry_run=true`;
+  const { ok, data } = await post(path, { contacts: [contact] });
+  return ok && data?.invalid === 0;
+}
+
+const quoted = (...cells: string[]) =>
+  cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
+
+function imports({ email, name, plan }: Given) {
+  const text = `email,name,plan\n${quoted(email, name ?? '', plan)}\n`;
+  return succeeds(() => readContacts(text));
+}
+
+async function importsResponse(surveyId: string, { email, name }: Given) {
+  const text = `score,date,email,name\n${quoted('9', '2024-01-01', email, name ?? '')}\n`;
+  const where = { orgId: client.id, surveyId };
+  return await succeeds(() => importResponses({ db, onProgress: () => {} }, where, text));
+}
+
+/** A refusal is an answer; anything else that is thrown fails the test. */
+function succeeds(work: () => unknown): boolean | Promise<boolean> {
+  const refused = (error: unknown) => {
+    assert.equal((error as Error).name, 'Refusal', String(error));
+    return false;
+  };
+  try {
+    const done = work();
+    return done instanceof Promise ? done.then(() => true, refused) : true;
+  } catch (error) {
+    return refused(error);
+  }
+}
