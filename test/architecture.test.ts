@@ -38,7 +38,7 @@ const libraries: Record<string, string[]> = {
   log: [],
   metrics: ['http', 'tracing'],
   openapi: [],
-  outbound: [],
+  outbound: ['async'],
   paging: ['db', 'validation'],
   process: ['log'],
   queue: ['async', 'db', 'log', 'tracing'],

@@ -21,7 +21,7 @@ import { type Attempt, answerTimeoutMs, judge, standAfter } from './rules.ts';
 export type Outbound = {
   post(
     url: string,
-    request: { headers: Record<string, string>; body: string; deadlineMs: number },
+    request: { group: string; headers: Record<string, string>; body: string; deadlineMs: number },
   ): Promise<Answer>;
 };
 
@@ -75,6 +75,7 @@ async function post(tools: DeliverTools, delivery: ClaimedDelivery, traceparent:
   const context = { orgId: delivery.org_id, id: delivery.webhook_id };
   const open = (sealed: Uint8Array) => tools.secrets.open(context, sealed);
   const answer = await tools.outbound.post(delivery.url, {
+    group: delivery.org_id,
     headers: deliveryHeaders(tools.settings.serviceName, {
       id: delivery.id,
       messageId: delivery.message_id,

@@ -26,7 +26,7 @@ export async function comparePosts() {
     perHostConnections: concurrency,
   });
   const guarded = async () => {
-    const answer = await outbound.post(url, { headers, body, deadlineMs: 10_000 });
+    const answer = await outbound.post(url, { group: 'a', headers, body, deadlineMs: 10_000 });
     if (answer.error !== null) throw new Error(answer.error);
   };
 

@@ -1,6 +1,6 @@
 export type FairSlotOptions = {
   total: number;
-  /** This many free slots are kept for groups that hold none. */
+  /** This many slots are kept free of groups that already hold more than what is left. */
   reserve: number;
   /** How many of one group may wait; the next is refused with `TooManyWaiting`. */
   waitingPerGroup?: number;
@@ -16,9 +16,10 @@ type Group = { name: string; held: number; waiting: Set<() => void> };
 
 /**
  * Slots that are shared by groups, such as organizations. A group without a slot gets one as long as
- * any is free; a group with slots gets more only while more than the reserve are free. Idle capacity
- * is used, and a newcomer does not wait for a neighbour whose work hangs. Groups that wait are served
- * in turn, those without a slot first; inside a group the order of arrival counts.
+ * any is free; a group with slots gets more while more than the reserve are free, and out of the reserve
+ * while it holds fewer than are free. Idle capacity is used, and a newcomer does not wait for a neighbour
+ * whose work hangs. Groups that wait are served in turn, those without a slot first; inside a group the
+ * order of arrival counts.
  *
  *     const slots = createFairSlots({ total: 20, reserve: 4 });
  *     await slots.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
@@ -111,7 +112,8 @@ function createGroups() {
 
   function next(free: number, reserve: number): Group | undefined {
     if (free <= 0) return undefined;
-    return first(waitingWithoutSlot) ?? (free > reserve ? first(waitingWithSlot) : undefined);
+    const mayHaveMore = ({ held }: Group) => free > reserve || held < free;
+    return first(waitingWithoutSlot) ?? [...waitingWithSlot].find(mayHaveMore);
   }
 
   return { get, update, moveToEnd, next, size: () => byName.size };

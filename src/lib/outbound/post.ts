@@ -1,10 +1,10 @@
 import { Agent } from 'undici';
+import { createFairSlotsByKey } from '../async/fair-slots.ts';
 import { parseAllowList } from './addresses.ts';
 import { type Received, type Receiver, receiver } from './answer.ts';
 import { guardedConnector, judgedAddresses } from './connect.ts';
 import { type FailureKind, OutboundFailure } from './failures.ts';
 import { createResolve, type Resolve } from './resolve.ts';
-import { createSlots } from './slots.ts';
 import { hostOf, judgeTarget } from './targets.ts';
 
 export type { FailureKind } from './failures.ts';
@@ -19,6 +19,8 @@ export type Answer = {
 };
 
 export type Post = {
+  /** Connections to one host are shared fairly between groups. */
+  group: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array;
   deadlineMs: number;
@@ -35,6 +37,7 @@ type Settings = {
 };
 
 const maxHeaderBytes = 16 * 1024;
+const reservedShare = 4;
 const idleConnectionMs = 4_000;
 const maxIdleConnectionMs = 30_000;
 
@@ -47,7 +50,8 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   const names = createResolve({ systemNames: allow.length > 0 });
   const guard = { allow: rules.allow, resolve: resolve ?? names.resolve };
   const agent = guardedAgent(guardedConnector(guard), perHostConnections);
-  const slots = createSlots(perHostConnections);
+  const reserve = Math.floor(perHostConnections / reservedShare);
+  const slots = createFairSlotsByKey({ total: perHostConnections, reserve });
 
   function post(url: string, request: Post): Promise<Answer> {
     const complaint = judgeTarget(url, rules);
@@ -92,7 +96,7 @@ const guardedAgent = (connect: ReturnType<typeof guardedConnector>, connections:
     bodyTimeout: 0,
   });
 
-type Means = { agent: Agent; slots: ReturnType<typeof createSlots> };
+type Means = { agent: Agent; slots: ReturnType<typeof createFairSlotsByKey> };
 
 function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -100,7 +104,7 @@ function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<Ans
   const answering = receiver((received) => resolve(answerFrom(received, startedAt)), reject);
   let sent = false;
 
-  const leave = slots.enter(hostOf(url), () => {
+  const leave = slots.enter(hostOf(url), request.group, () => {
     sent = true;
     agent.dispatch(
       {

@@ -28,6 +28,14 @@ test('a newcomer starts at once although a neighbour hangs', () => {
   assert.deepEqual(started, ['a1', 'a2', 'a3', 'b1']);
 });
 
+test('a newcomer gets half of the reserve, so that the next newcomer finds a slot too', () => {
+  const { started, enter } = recorded(12, 4);
+  for (let at = 1; at <= 12; at += 1) enter(`a${at}`);
+  assert.equal(started.length, 8);
+  for (const name of ['b1', 'b2', 'b3', 'c1', 'c2', 'd1']) enter(name);
+  assert.deepEqual(started.slice(8), ['b1', 'b2', 'c1', 'd1']);
+});
+
 test('groups that wait are served in turn, each in its own order', () => {
   const { started, enter } = recorded(1, 0);
   const leave = enter('x1');
@@ -35,6 +43,25 @@ test('groups that wait are served in turn, each in its own order', () => {
   leave();
   for (const at of [0, 3, 4, 1, 5]) leaves[at]!();
   assert.deepEqual(started, ['x1', 'a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+});
+
+test('groups that hold slots and wait for more are served in turn', () => {
+  const { started, enter } = recorded(4, 0);
+  const leaves = ['a1', 'b1', 'x1', 'x2', 'a2', 'a3', 'b2'].map(enter);
+  leaves[2]!();
+  leaves[3]!();
+  assert.deepEqual(started, ['a1', 'b1', 'x1', 'x2', 'a2', 'b2']);
+});
+
+test('a group that lost its last slot and stops waiting is out of every queue', () => {
+  const { slots, started, enter } = recorded(1, 0);
+  const [leave, stopWaiting] = ['a1', 'a2'].map(enter);
+  slots.resize(0);
+  leave!();
+  stopWaiting!();
+  slots.resize(1);
+  enter('b1');
+  assert.deepEqual(started, ['a1', 'b1']);
 });
 
 test('a waiter that leaves gives its turn to the next and does not start later', () => {
@@ -118,7 +145,9 @@ function check(entries: Entry[], { limit, reserve }: { limit: number; reserve: n
   const holders = new Set(running.map(({ group }) => group));
   for (const { group } of waiting) {
     assert.ok(free <= 0 || holders.has(group), 'a group without a slot waits while one is free');
+    const held = running.filter((entry) => entry.group === group).length;
     assert.ok(free <= reserve, 'capacity is idle while a group waits');
+    assert.ok(free <= held, 'a group waits although it holds fewer than are free');
   }
   for (const { group } of waiting) {
     const own = present.filter((entry) => entry.group === group).map(({ started }) => started);

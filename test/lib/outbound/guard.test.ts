@@ -38,7 +38,13 @@ function outboundTo(...allow: string[]) {
     const outbound = createOutbound({ allow, http: true, perHostConnections: 100, ...settings });
     made.push(outbound);
     const post = (url: string, { deadlineMs = 2_000, ...more }: Partial<Post> = {}) =>
-      outbound.post(url, { headers: { 'x-a': 'b' }, body: '{"ä":1}', deadlineMs, ...more });
+      outbound.post(url, {
+        group: 'a',
+        headers: { 'x-a': 'b' },
+        body: '{"ä":1}',
+        deadlineMs,
+        ...more,
+      });
     return { ...outbound, post };
   };
 }
@@ -243,6 +249,28 @@ test('no more connections to a host than allowed, and everyone gets a turn', asy
 
   assert.ok(answers.every(({ statusCode }) => statusCode === 200));
   assert.equal(connections.most, 3);
+});
+
+test('requests of one group that hang do not delay those of another to the same host', async (t) => {
+  let hanging = 0;
+  const full = Promise.withResolvers<void>();
+  const { port } = await listen(t, (request, answer) => {
+    if (request.url === '/fine') ok(request, answer);
+    else if (++hanging === 6) full.resolve();
+  });
+  const { post, close } = loopback({ perHostConnections: 8 });
+  const url = `http://127.0.0.1:${port}`;
+
+  const hung = Array.from({ length: 20 }, () => post(`${url}/hang`, { deadlineMs: 60_000 }));
+  await full.promise;
+  for (let at = 0; at < 5; at++) {
+    const { statusCode } = await post(`${url}/fine`, { group: 'b', deadlineMs: 2_000 });
+    assert.equal(statusCode, 200);
+  }
+
+  assert.equal(hanging, 6);
+  await close();
+  await Promise.all(hung);
 });
 
 test('who waited in vain for a connection is told so, and nothing was sent', async (t) => {

@@ -102,6 +102,7 @@ const postPolitely = () => post((polite.address() as AddressInfo).port);
 
 const post = (port: number, scheme = 'http'): Promise<Answer> =>
   outbound.post(`${scheme}://127.0.0.1:${port}/`, {
+    group: 'a',
     headers: { 'content-type': 'application/json' },
     body: '{"version":"1"}',
     deadlineMs,

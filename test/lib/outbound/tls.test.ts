@@ -35,7 +35,8 @@ async function listen(t: TestContext, { key, cert }: Certificate) {
   return { port: (server.address() as AddressInfo).port, asked };
 }
 
-const post = (url: string) => outbound.post(url, { headers: {}, body: '{}', deadlineMs: 2_000 });
+const post = (url: string) =>
+  outbound.post(url, { group: 'a', headers: {}, body: '{}', deadlineMs: 2_000 });
 
 test('a certificate is judged by the name that was asked for', async (t) => {
   const { port, asked } = await listen(t, good);
