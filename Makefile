@@ -4,8 +4,13 @@ SHELL := /bin/bash
 tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
-.PHONY: run test e2e test-prometheus bench faults binary deb test-binary test-installed
+.DEFAULT_GOAL := help
+.PHONY: help run test e2e test-prometheus bench faults binary deb test-binary test-installed
 .PHONY: check types lint format schema openapi
+
+## help: lists these targets
+help:
+	@awk '/^## / { sub(/^## /, ""); i = index($$0, ": "); printf "make %-16s %s\n", substr($$0, 1, i - 1), substr($$0, i + 2) }' $(MAKEFILE_LIST)
 
 ## run: serves from this checkout; the first time with a demo organization
 run: $(installed)
@@ -27,7 +32,7 @@ e2e: $(installed)
 test-prometheus: $(installed)
 	@$(tsx) test/run.ts --prometheus $(only)
 
-## bench: what the service costs beside its floors, kept in ops/benchmarks.md; only=NAME runs one part of it
+## bench: what the service costs compared with bare statements, kept in ops/benchmarks.md; only=NAME runs one part of it
 bench: $(installed)
 	@$(tsx) test/bench/run.ts $(only)
 
@@ -56,12 +61,15 @@ test-installed: dist/askback
 ## check: types and style
 check: types lint
 
+## types: the types alone
 types: $(installed)
 	@tsc -p .
 
+## lint: the style alone
 lint: $(installed)
 	@biome ci --colors=off --error-on-warnings .
 
+## format: mends the style
 format: $(installed)
 	@biome check --colors=off --write .
 

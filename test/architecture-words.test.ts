@@ -16,9 +16,9 @@ const retired: [words: RegExp, say: string][] = [
   [/hears?|hearing|heard|unheard/g, 'subscribe, receive, response'],
   [/happenings?/g, 'signal, event'],
   [/lanes?/g, 'queue, worker'],
-  [/life|lives/g, 'lease, lifetime, run'],
+  [/life/g, 'lease, lifetime, run'],
   [/doors?/g, 'endpoint, listener, page'],
-  [/demand(?:s|ed|ing)?/g, 'get (finds or refuses), need'],
+  [/(?<!\bon )demand(?:s|ed|ing)?/g, 'get (finds or refuses), need'],
   [/forgets?|forgot|forgotten|forgetting/g, 'delete old, discard, clear'],
   [/retires?|retired|retiring/g, 'delete old, revoke'],
   [/beside/g, 'next to, in addition to'],
@@ -34,12 +34,11 @@ const foreign = /\ballSettled\b|['"`]nobody['"`]|'?nobody'? \(account\)/g;
 
 /** How many are still left in each place. These numbers only fall. */
 const notYet: Record<string, number> = {
-  Makefile: 1,
   'README.md': 6,
-  ops: 65,
-  sql: 9,
-  src: 865,
-  test: 880,
+  ops: 54,
+  sql: 7,
+  src: 843,
+  test: 860,
 };
 
 const files = readFiles(

@@ -147,11 +147,11 @@ function compareFields({ before, after }: Pair, about: About): string[] {
   const [old, fields] = [before.properties ?? {}, after.properties ?? {}];
   const removed = Object.keys(old).filter((name) => !(name in fields));
   const [wasRequired, isRequired] = [before.required ?? [], after.required ?? []];
-  const demanded = isRequired.filter((name) => !wasRequired.includes(name));
+  const needed = isRequired.filter((name) => !wasRequired.includes(name));
   const doubtful = wasRequired.filter((name) => !isRequired.includes(name) && name in fields);
   return [
     ...removed.map((name) => `${at}.${name} was removed`),
-    ...(side === 'taken' ? demanded.map((name) => `${at}.${name} is required now`) : []),
+    ...(side === 'taken' ? needed.map((name) => `${at}.${name} is required now`) : []),
     ...(side === 'given' ? doubtful.map((name) => `${at}.${name} may be missing now`) : []),
     ...Object.entries(old).flatMap(([name, field]) =>
       fields[name]

@@ -45,7 +45,7 @@ for (const script of ['postinst', 'prerm', 'postrm']) {
 write('DEBIAN/conffiles', filled('ops/deb/conffiles'));
 write('DEBIAN/md5sums', md5sums());
 write('DEBIAN/control', filled('ops/deb/control'));
-settle(tree);
+fixTimes(tree);
 
 const options = ['--root-owner-group', '-Zxz', '-z1', '--threads-max=1'];
 execFileSync('dpkg-deb', [...options, '--build', tree, output], {
@@ -106,10 +106,10 @@ function md5sums(): string {
 }
 
 /** Folders and times that do not depend on who builds, and when. */
-function settle(path: string) {
+function fixTimes(path: string) {
   const stat = statSync(path);
   if (stat.isDirectory()) {
-    for (const name of readdirSync(path)) settle(join(path, name));
+    for (const name of readdirSync(path)) fixTimes(join(path, name));
     chmodSync(path, 0o755);
   }
   utimesSync(path, seconds, seconds);
