@@ -7,6 +7,7 @@ import {
   refuseBadLines,
 } from '../lib/cli/csv.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { saveContacts } from './many.ts';
 import {
@@ -26,7 +27,7 @@ type Where = { orgId: string; surveyId: string };
 /** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
 export async function importContacts(tools: ImportTools, where: Where, text: string) {
   const contacts = readContacts(text);
-  return await tools.db.begin(async (tx) => {
+  return await inTransaction(tools.db, async (tx) => {
     await holdForContacts(tx, where.orgId, where.surveyId);
     let added = false;
     for (let done = 0; done < contacts.length; done += contactsAtOnce) {

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
 import { newToken } from './many.ts';
 import { type ContactRow, type NewContact, saveContact } from './queries.ts';
@@ -12,7 +13,7 @@ export async function addContact(
   key: WriteKey,
   input: Omit<NewContact, 'token'>,
 ): Promise<ContactRow> {
-  return await db.begin(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     await holdForContacts(tx, key.org_id, input.survey_id);
     const saved = await saveContact(tx, key.org_id, { ...input, token: newToken() });
     const { properties, added, ...contact } = saved;

@@ -2,6 +2,7 @@ import { newToken } from '../contacts/many.ts';
 import { insertPastContacts } from '../contacts/past.queries.ts';
 import { issueKey } from '../keys/issue.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import { insertImported } from '../responses/import.queries.ts';
@@ -23,7 +24,7 @@ export type Submission = { readKey: string; writeKey: string; surveyId: string }
  * running service reads the comments, and then writes the summary of the last month.
  */
 export async function fillDemo(db: Db, now: Date): Promise<Submission | undefined> {
-  return await db.begin(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,
       name: 'Larkspur (demo)',

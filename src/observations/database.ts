@@ -1,4 +1,5 @@
 import { type Db, one } from '../lib/db/db.ts';
+import { inReadTransaction } from '../lib/db/transaction.ts';
 import type { Reading, Readings } from '../lib/metrics/instrument.ts';
 import { tasks } from './label-values.ts';
 import {
@@ -16,7 +17,7 @@ const longestStatementMs = 1000;
 
 /** What waits in the database, the same for all processes. One round trip. */
 export async function lookIntoDatabase(db: Db): Promise<Readings> {
-  return await db.begin('read only', async (tx) => {
+  return await inReadTransaction(db, async (tx) => {
     const [, waiting, outbox, webhooks, mails, , deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
       listWaiting(tx),

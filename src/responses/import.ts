@@ -4,6 +4,7 @@ import { checkContact, complaintOfLine } from '../contacts/rules.ts';
 import { notFound } from '../errors.ts';
 import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
 import { findSurveyType, type ImportedAnswer, insertImported } from './import.queries.ts';
@@ -26,7 +27,7 @@ export async function importResponses(tools: ImportTools, where: Where, text: st
   const type = await findSurveyType(tools.db, where.orgId, where.surveyId);
   if (!type) throw notFound('survey');
   const answers = numberAlike(readAnswers(text, type));
-  return await tools.db.begin(async (tx) => {
+  return await inTransaction(tools.db, async (tx) => {
     let imported = 0;
     for (let done = 0; done < answers.length; done += answersAtOnce) {
       const some = answers.slice(done, done + answersAtOnce);

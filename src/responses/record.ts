@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/tracing/conventions.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
@@ -62,7 +63,7 @@ type Recorded = { id: string; skipped: number; completed?: boolean };
 async function write(db: Db, { answer, events, given }: Written): Promise<Recorded | undefined> {
   const lastOnes = given.contact !== null && given.contact.openContacts <= mayBeLast;
   return lastOnes && given.heldReason === null
-    ? await db.begin((tx) => recordPerhapsLast(tx, answer, events))
+    ? await inTransaction(db, (tx) => recordPerhapsLast(tx, answer, events))
     : await insertAnswer(db, answer, events);
 }
 

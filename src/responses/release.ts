@@ -1,5 +1,6 @@
 import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
 import { emit } from '../webhooks/emit.ts';
 import type { Excerpt } from './answer.ts';
@@ -21,7 +22,7 @@ export async function releaseAnswer({ db, excerpt }: ReleaseTools, id: string) {
   const { org_id: orgId, survey_id: surveyId, type: surveyType, created_at: at } = held;
   const events = eventsOf(held, { ...held, surveyId, surveyType, excerpt: told, at });
 
-  return await db.begin(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     await holdForCompletion(tx, orgId, surveyId);
     const released = await releaseHeld(tx, held);
     if (!released) throw new Refusal('conflict', 'this answer has been replaced meanwhile');

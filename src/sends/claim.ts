@@ -2,6 +2,7 @@ import { findContacts, saveContacts } from '../contacts/many.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { holdMonth, refuseOverLimit, takeQuota } from '../organizations/quota.ts';
 import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
@@ -31,7 +32,7 @@ export type Claimed = {
  * refuses all of them, keeps the contacts, claims each address, and leaves the jobs in the outbox.
  */
 export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> {
-  return await db.begin(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const { settings, judgements } = await judgeUnderLock(tx, where, wish.submitted);
     const contacts = await saveContacts(tx, where, recipientsOf(wish.submitted, judgements));
     const claims = await insertClaims(tx, where, {
@@ -63,17 +64,15 @@ export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> 
 export async function judgeOnly(db: Db, where: Where, submitted: readonly Submitted[]) {
   const rollback = new Error('only looking');
   let looked: Claimed | undefined;
-  await db
-    .begin(async (tx) => {
-      const { judgements } = await judgeUnderLock(tx, where, submitted);
-      const keys = uniqueRecipients(submitted).map(({ key }) => key);
-      const contacts = [...(await findContacts(tx, where, keys))];
-      looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
-      throw rollback;
-    })
-    .catch((error: unknown) => {
-      if (error !== rollback) throw error;
-    });
+  await inTransaction(db, async (tx) => {
+    const { judgements } = await judgeUnderLock(tx, where, submitted);
+    const keys = uniqueRecipients(submitted).map(({ key }) => key);
+    const contacts = [...(await findContacts(tx, where, keys))];
+    looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
+    throw rollback;
+  }).catch((error: unknown) => {
+    if (error !== rollback) throw error;
+  });
   return looked!;
 }
 

@@ -1,4 +1,5 @@
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import { mailed } from '../signals.ts';
@@ -34,7 +35,7 @@ export type RecoverTools = {
 export async function recoverStrandedMails({ db, log, pump, settings }: RecoverTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
   for (let jobs = jobsAtOnce; jobs === jobsAtOnce; ) {
-    const taken = await db.begin(async (tx) => {
+    const taken = await inTransaction(db, async (tx) => {
       const found = await listFailedJobs(tx, failed);
       const left = await listLeft(tx, found);
       const ended = await takeUp(tx, left);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDeadlock } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { mailed } from '../signals.ts';
 import { unknownOutcome } from './rules.ts';
 import { endedFacts } from './settled.ts';
@@ -24,7 +25,7 @@ export async function giveUp(db: Db, orgId: string, ids: readonly string[]) {
 async function writeOnce(db: Db, settled: readonly SettledMail[]) {
   const failed = settled.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return await settleMails(db, settled);
-  await db.begin(async (tx) => {
+  await inTransaction(db, async (tx) => {
     const ids = failed.map(({ id }) => id);
     await Promise.all([lockMonths(tx, ids), settleMails(tx, settled)]);
   });

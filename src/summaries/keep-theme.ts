@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { countThemesOf, saveTheme } from './queries.ts';
 import type { Theme } from './themes.ts';
 
@@ -8,7 +9,7 @@ const mostOwnThemes = 100;
 
 /** Adds a theme, or gives the one of that name other words. */
 export async function keepTheme(db: Db, orgId: string, theme: Theme) {
-  return await db.begin(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const kept = await saveTheme(tx, orgId, theme);
     if ((await countThemesOf(tx, orgId)) > mostOwnThemes) {
       throw new Refusal(

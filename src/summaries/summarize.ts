@@ -1,4 +1,5 @@
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import { netPromoterScore } from '../scores.ts';
@@ -60,7 +61,7 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
   const themes = facts.themes.map(({ theme }) => theme);
   const nps = netPromoterScore(facts.now);
 
-  const summary = await tools.db.begin(async (tx) => {
+  const summary = await inTransaction(tools.db, async (tx) => {
     const kept = await insertSummary(tx, organization.id, {
       report_type: reportType,
       scheduled,

@@ -1,5 +1,6 @@
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { classifyReport } from './bounce.rules.ts';
 import { findMailedTo } from './queries.ts';
@@ -25,7 +26,7 @@ export async function takeBounce(
   const { action, detail } = classifyReport(report, mailed.email);
   if (action !== 'none') {
     const who = { orgId: key.org_id, email: mailed.email };
-    await db.begin((tx) => suppress(tx, who, { kind: action, detail }));
+    await inTransaction(db, (tx) => suppress(tx, who, { kind: action, detail }));
   }
   return { matched: true, action };
 }

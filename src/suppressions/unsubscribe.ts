@@ -2,6 +2,7 @@ import { keepContacts, releaseContacts } from '../contacts/subscription.ts';
 import { notFound } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import {
   deleteSuppression,
@@ -17,20 +18,20 @@ type Who = { orgId: string; email: string };
 /** From now on no survey of the organization goes to the address. Doing it again changes nothing. */
 export async function unsubscribe({ db }: Tools, subscriber: Subscriber) {
   const who = whoIs(subscriber);
-  await db.begin((tx) => suppress(tx, who, { kind: 'unsubscribed', detail: null }));
+  await inTransaction(db, (tx) => suppress(tx, who, { kind: 'unsubscribed', detail: null }));
 }
 
 /** Undoes it. An address whose mailbox does not exist still gets no mail. */
 export async function resubscribe({ db }: Tools, subscriber: Subscriber) {
   const { orgId, email } = whoIs(subscriber);
-  await db.begin(async (tx) => {
+  await inTransaction(db, async (tx) => {
     if (await deleteUnsubscribed(tx, orgId, email)) await release(tx, { orgId, email });
   });
 }
 
 /** Lifts one suppression of the key's organization, whatever its kind. */
 export async function liftSuppression({ db }: Tools, key: WriteKey, id: string) {
-  await db.begin(async (tx) => {
+  await inTransaction(db, async (tx) => {
     const freed = await deleteSuppression(tx, key.org_id, id);
     if (!freed) throw notFound('suppression');
     await release(tx, { orgId: key.org_id, email: freed.email });

@@ -1,5 +1,6 @@
 import { notFound } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { emitted } from '../signals.ts';
 import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
@@ -30,7 +31,7 @@ export async function completeIfAnswered(
 
 /** Closes a survey by hand. A survey that had completed by itself has told so already. */
 export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: string) {
-  const closed = await db.begin(async (tx) => {
+  const closed = await inTransaction(db, async (tx) => {
     await lockForCompletion(tx, orgId, surveyId);
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');

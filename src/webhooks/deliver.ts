@@ -1,5 +1,6 @@
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import type { FailureKind } from '../lib/outbound/post.ts';
 import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { attemptEnd, attemptSpan } from '../lib/tracing/conventions.ts';
@@ -101,7 +102,9 @@ export const isOurFault = ({ errorKind }: Answer) =>
  * stands, and whether it is switched off. Says whether jobs were written.
  */
 export async function record(db: Db, lane: Lane, outcomes: readonly Outcome[]): Promise<boolean> {
-  const { counted, retries, switchedOff } = await db.begin((tx) => write(tx, lane, outcomes));
+  const { counted, retries, switchedOff } = await inTransaction(db, (tx) =>
+    write(tx, lane, outcomes),
+  );
   for (const outcome of counted) attempted.publish(factsOf(outcome));
   if (switchedOff) deactivated.publish({ orgId: lane.org_id, webhookId: lane.webhook_id });
   return retries > 0 || switchedOff;

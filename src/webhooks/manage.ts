@@ -3,6 +3,7 @@ import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import type { EventType } from './events.ts';
 import {
   findWebhook,
@@ -44,7 +45,7 @@ export async function createWebhook(tools: ManageTools, key: WriteKey, wish: Wis
     description: wish.description ?? null,
     secret: tools.secrets.seal({ orgId: key.org_id, id }, secret),
   };
-  return await tools.db.begin(async (tx) => {
+  return await inTransaction(tools.db, async (tx) => {
     if ((await lockAndCountWebhooks(tx, key.org_id)) >= webhooksAllowed) {
       throw new Refusal('invalid', `an organization has at most ${webhooksAllowed} webhooks`, {
         code: 'too_many_webhooks',

@@ -1,6 +1,7 @@
 import { notFound, Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import { enqueueSpan } from '../lib/tracing/conventions.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
@@ -50,7 +51,7 @@ async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Pr
 /** Under the webhook's lock: of two replays at once, the second finds what the first has made. */
 async function copy(db: Db, orgId: string, which: Which & { traceparent: string | null }) {
   const lane = { org_id: orgId, webhook_id: which.webhookId };
-  return await db.begin(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const webhook = await lockStanding(tx, lane);
     if (!webhook) throw notFound('webhook');
     if (!webhook.active) {
