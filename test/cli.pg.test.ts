@@ -287,7 +287,7 @@ test('a database that compares letters as Turkish does is refused with what to d
   await assert.rejects(refuseUnfitPostgres(turkish), { message: /ı; make one of another locale/ });
 });
 
-test('check-config shows what is in force, keeps secrets, and warns of names that mean nothing', async () => {
+test('check-config shows the settings in force by name, hides secrets, and warns of unknown names', async () => {
   const { code, stdout, stderr } = await askback(['check-config', '--json'], {
     ...environment,
     DATABASE_URL: 'postgres://me:hunter2@db.example.com/askback',
@@ -295,9 +295,12 @@ test('check-config shows what is in force, keeps secrets, and warns of names tha
   });
   const settings = JSON.parse(stdout);
   assert.equal(code, 0);
-  assert.equal(settings.databaseUrl, 'postgres://me:***@db.example.com/askback');
-  assert.equal(settings.secretKey, '(secret)');
-  assert.equal(stderr, 'warning: ASKBACK_RATELIMIT is set, and is no setting of askback\n');
+  assert.equal(settings.DATABASE_URL, 'postgres://me:***@db.example.com/askback');
+  assert.equal(settings.ASKBACK_SECRET_KEY, '(secret)');
+  assert.equal(
+    stderr,
+    'warning: ASKBACK_RATELIMIT is set, and is no setting of askback: did you mean ASKBACK_RATE_LIMIT?\n',
+  );
 });
 
 test('healthcheck fails when nobody listens', async () => {

@@ -7,12 +7,13 @@ import { Email, flag, optional } from '../lib/cli/options.ts';
 import { migrate } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { serve } from '../serve.ts';
-import { Settings } from '../settings/config.ts';
+import { redactedConfig } from '../settings/redacted.ts';
+import { Settings } from '../settings/settings.ts';
+import { unknownSettings } from '../settings/unknown-settings.ts';
 import { examine } from './examine.ts';
 import { type Finding, recordLine } from './finding.ts';
 import { askHealth, findService } from './healthcheck.ts';
 import { createResolver } from './mail-dns/resolver.ts';
-import { meaningless, shown } from './shown-settings.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */
@@ -56,14 +57,21 @@ const checkConfig = command({
   does: 'says whether the environment is usable, and what follows from it',
   options: {},
   async run(tools: CommandTools) {
-    const settings = shown(tools.config());
-    for (const name of meaningless(tools.variables(), Object.keys(Settings.entries))) {
-      tools.say(`warning: ${name} is set, and is no setting of askback`);
+    const settings = redactedConfig(tools.config());
+    for (const warning of unknownSettings(tools.variables(), Object.keys(Settings.entries))) {
+      tools.say(`warning: ${warning}`);
     }
-    const rows = Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)]);
+    const rows = Object.entries(settings).map(([name, value]) => [name, spelled(value)]);
     return { data: settings, text: `the environment is usable\n\n${columns(rows)}` };
   },
 });
+
+/** A value as one sets it: lists with commas, and whatever is not set says so. */
+function spelled(value: unknown): string {
+  if (value === null || value === '') return '(not set)';
+  if (Array.isArray(value)) return value.length > 0 ? value.join(',') : '(not set)';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
 
 const IpAddress = v.pipe(
   v.string(),

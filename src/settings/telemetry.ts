@@ -1,26 +1,35 @@
 import * as v from 'valibot';
 import { complaint } from '../lib/validation/parse.ts';
-import { forEach, readFiles, unreadable } from './telemetry-files.ts';
-import { address, whole } from './validators.ts';
+import { type Environment, failureOf, type ReadFile, readValues } from './setting-files.ts';
+import {
+  count,
+  exporters,
+  headers,
+  oneOf,
+  pairs,
+  protocol,
+  ratio,
+  someOf,
+} from './telemetry-validators.ts';
+import { address } from './validators.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** What is exported, by settings that are OpenTelemetry's own. */
+/** What is exported, by OpenTelemetry's own settings. */
 export type TelemetrySettings = {
   traces: boolean;
   metrics: boolean;
-  /** What was given as files, by the names under which the SDK looks for it. */
+  /** Values given as files, by the names under which the SDK looks for them. */
   fromFiles: Readonly<Record<string, string>>;
 };
 
-type Read = { settings: TelemetrySettings; complaints: string[] };
+type TelemetryReading = { settings: TelemetrySettings; complaints: string[] };
 
 /**
- * Whether anything is exported, and what is wrong with the settings of that: the SDK would go on without
- * a word, with a default. As long as nothing is exported they may be meant for other programs.
+ * Whether anything is exported, and the mistakes in its settings: the SDK would ignore them and use a
+ * default. While nothing is exported the settings may be meant for other programs.
  */
-export function readTelemetry(given: Environment, readFile: (path: string) => string): Read {
-  const { fromFiles, complaints } = readFiles(given, readFile);
+export function readTelemetry(given: Environment, readFile: ReadFile): TelemetryReading {
+  const inFiles = forEach('OTEL_EXPORTER_OTLP', 'HEADERS');
+  const { fromFiles, complaints } = readValues(inFiles, given, readFile);
   const environment = { ...given, ...fromFiles };
   const off = { traces: false, metrics: false, fromFiles: {} };
   if (/^true$/i.test(environment['OTEL_SDK_DISABLED'] ?? '')) return { settings: off, complaints };
@@ -35,7 +44,7 @@ export function readTelemetry(given: Environment, readFile: (path: string) => st
 
 function isExported(environment: Environment, signal: 'TRACES' | 'METRICS'): boolean {
   const exporters = environment[`OTEL_${signal}_EXPORTER`];
-  if (exporters) return !split(exporters).includes('none');
+  if (exporters) return !words(exporters).includes('none');
   const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`];
   return endpoints.some((name) => environment[name]);
 }
@@ -55,77 +64,28 @@ function complaintsOf(environment: Environment): string[] {
 }
 
 const noConfigurationFile =
-  'OTEL_CONFIG_FILE: is not read by askback: say the same by the other OTEL_ variables';
+  'OTEL_CONFIG_FILE: is not read by askback: set the other OTEL_ variables instead';
 const noRatio = 'OTEL_TRACES_SAMPLER_ARG: is required by this OTEL_TRACES_SAMPLER, from 0 to 1';
-const noGrpc =
-  'is not spoken by askback: use http/protobuf or http/json, and the port of the collector for HTTP, 4318 as a rule';
 
-const split = (text: string) => text.split(',').map((word) => word.trim());
+const words = (text: string) => text.split(',').map((word) => word.trim());
 
-const word = (...allowed: string[]) => v.picklist(allowed, `must be one of ${allowed.join(', ')}`);
-const words = (...allowed: string[]) =>
-  v.pipe(
-    v.string(),
-    v.check(
-      (text) => split(text).every((word) => allowed.includes(word)),
-      `must be one or more of ${allowed.join(', ')}`,
-    ),
+/** The SDK would go on without a certificate that it cannot read. */
+function unreadable(environment: Environment, readFile: ReadFile): string[] {
+  const names = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].flatMap((what) =>
+    forEach('OTEL_EXPORTER_OTLP', what),
   );
-/** What the SDK would print belongs to nobody who reads our output; what it would listen on has no guard. */
-const exporters = v.pipe(
-  v.string(),
-  v.check(
-    (text) => !split(text).includes('console'),
-    'console would mix with the output: use otlp',
-  ),
-  v.check(
-    (text) => !split(text).includes('prometheus'),
-    'prometheus is /metrics: use otlp or none',
-  ),
-  v.check(
-    (text) => split(text).every((word) => /^(otlp|none|console|prometheus)$/.test(word)),
-    'must be one or more of otlp, none',
-  ),
-);
-const count = whole(1, 999_999_999);
-const pairs = v.pipe(
-  v.string(),
-  v.check((text) => split(text).every(isPair), 'must be name=value,name=value, percent-encoded'),
-);
-const headers = v.pipe(
-  pairs,
-  v.check((text) => split(text).every(isHeader), 'must have names and values that HTTP can carry'),
-);
-const protocol = v.pipe(
-  v.string(),
-  v.check((text) => text !== 'grpc', `grpc ${noGrpc}`),
-  v.check(
-    (text) => /^(grpc|http\/(protobuf|json))$/.test(text),
-    'must be http/protobuf or http/json',
-  ),
-);
-const ratio = v.pipe(
-  v.string(),
-  v.check((text) => /^\d*\.?\d+$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1'),
-);
-const samplers = ['always_on', 'always_off', 'traceidratio'];
-
-function isPair(text: string): boolean {
-  if (text === '') return true;
-  try {
-    return /^[^=]+=/.test(text) && decodeURIComponent(text) !== '';
-  } catch {
-    return false;
-  }
+  return names.flatMap((name) => {
+    const path = environment[name];
+    const why = path && failureOf(() => readFile(path));
+    return why ? [`${name}: cannot be read: ${why}`] : [];
+  });
 }
 
-/** An export that cannot even be asked for fails each time, in a line that is written cachedFor. */
-function isHeader(text: string): boolean {
-  if (text === '' || !isPair(text)) return true; // said already
-  const at = text.indexOf('=');
-  const name = decodeURIComponent(text.slice(0, at)).trim();
-  const value = decodeURIComponent(text.slice(at + 1));
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+const samplers = ['always_on', 'always_off', 'traceidratio'];
+
+/** The names of a setting: for all signals together, and for each. */
+function forEach(prefix: string, what: string): string[] {
+  return ['', 'TRACES_', 'METRICS_'].map((signal) => `${prefix}_${signal}${what}`);
 }
 
 const all = <S>(names: readonly string[], schema: S) =>
@@ -139,14 +99,14 @@ const optional = {
   ...all(forEach('OTEL_EXPORTER_OTLP', 'PROTOCOL'), protocol),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'HEADERS'), headers),
   ...all(forEach('OTEL_EXPORTER_OTLP', 'TIMEOUT'), count),
-  ...all(forEach('OTEL_EXPORTER_OTLP', 'COMPRESSION'), word('gzip', 'none')),
+  ...all(forEach('OTEL_EXPORTER_OTLP', 'COMPRESSION'), oneOf('gzip', 'none')),
   OTEL_RESOURCE_ATTRIBUTES: pairs,
-  OTEL_TRACES_SAMPLER: word(...samplers, ...samplers.map((name) => `parentbased_${name}`)),
+  OTEL_TRACES_SAMPLER: oneOf(...samplers, ...samplers.map((name) => `parentbased_${name}`)),
   OTEL_TRACES_SAMPLER_ARG: ratio,
   OTEL_PROPAGATORS: v.pipe(
     v.string(),
     v.check(
-      (text) => split(text).includes('tracecontext'),
+      (text) => words(text).includes('tracecontext'),
       'must have tracecontext, which is what askback passes on',
     ),
   ),
@@ -154,7 +114,7 @@ const optional = {
     v.string(),
     v.regex(/^(none|error|warn|info|debug|verbose|all)$/i, 'must be a level such as info'),
   ),
-  OTEL_NODE_RESOURCE_DETECTORS: words('service', 'host', 'process', 'all', 'none'),
+  OTEL_NODE_RESOURCE_DETECTORS: someOf('service', 'host', 'process', 'all', 'none'),
   ...all(
     ['MAX_QUEUE_SIZE', 'SCHEDULE_DELAY', 'EXPORT_TIMEOUT', 'MAX_EXPORT_BATCH_SIZE'].map(
       (name) => `OTEL_BSP_${name}`,

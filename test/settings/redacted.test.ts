@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { shown } from '../../src/operations/shown-settings.ts';
 import { loadConfig } from '../../src/settings/config.ts';
+import { redactedConfig } from '../../src/settings/redacted.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
 const secrets: Record<string, string> = {
@@ -17,15 +17,15 @@ const passwords: Record<string, string> = {
   ASKBACK_SMTP_URL: 'smtp://askback:pass-of-mail@mail.test',
   ASKBACK_AI_URL: 'https://askback:pass-of-analyst@ai.test/v1',
 };
-const beside = {
+const others = {
   ASKBACK_DKIM_DOMAIN: 'acme.test',
   ASKBACK_DKIM_SELECTOR: 's1',
   ASKBACK_AI_MODEL: 'reader',
 };
 
-test('the settings as they are shown have nothing in them that opens a door', () => {
-  const config = loadConfig({ ...secrets, ...passwords, ...beside }, () => '');
-  const said = JSON.stringify(shown(config));
+test('redacted settings contain no secret and no password', () => {
+  const config = loadConfig({ ...secrets, ...passwords, ...others }, () => '');
+  const said = JSON.stringify(redactedConfig(config));
   for (const secret of Object.values(secrets)) {
     for (const form of [secret, bytesOf(secret)]) {
       assert.ok(!said.includes(JSON.stringify(form).slice(1, -1)));
@@ -34,10 +34,10 @@ test('the settings as they are shown have nothing in them that opens a door', ()
   assert.doesNotMatch(said, /pass-of-/);
 });
 
-test('a secret that is set is said to be there', () => {
-  const settings = shown(loadConfig({ ...secrets, ...beside }, () => ''));
-  assert.equal(settings.secretKey, '(secret)');
-  assert.equal(settings.previousSecretKey, '(secret)');
+test('a secret that is set is shown as set', () => {
+  const settings = redactedConfig(loadConfig({ ...secrets, ...others }, () => ''));
+  assert.equal(settings['ASKBACK_SECRET_KEY'], '(secret)');
+  assert.equal(settings['ASKBACK_PREVIOUS_SECRET_KEY'], '(secret)');
 });
 
 /** A key that was read from base64 is bytes from then on, which JSON writes one by one. */

@@ -1,0 +1,69 @@
+import * as v from 'valibot';
+import {
+  address,
+  bearer,
+  bytes32,
+  cidrs,
+  domain,
+  hostAndPort,
+  names,
+  notifySocket,
+  origin,
+  selector,
+  smtpUrl,
+  text,
+  token,
+  whole,
+} from './validators.ts';
+
+const mostSockets = 16;
+const largestPid = 4_194_304;
+const longestWatchdogUs = 86_400_000_000;
+
+/** The names and defaults of ops/configuration.md; a test compares the two. */
+export const Settings = v.object({
+  DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
+  ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
+  ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
+  HOST: v.optional(text, '127.0.0.1'),
+  PORT: v.optional(whole(0, 65_535), '8080'),
+  ASKBACK_DRAIN_SECONDS: v.optional(whole(0, 10), '0'),
+  ASKBACK_PUBLIC_URL: v.optional(origin),
+  ASKBACK_SMTP_URL: v.optional(smtpUrl),
+  ASKBACK_BOUNCE_DOMAIN: v.optional(domain),
+  ASKBACK_DKIM_DOMAIN: v.optional(domain),
+  ASKBACK_DKIM_SELECTOR: v.optional(selector),
+  ASKBACK_DKIM_KEY: v.optional(text),
+  ASKBACK_SECRET_KEY: v.optional(bytes32),
+  ASKBACK_PREVIOUS_SECRET_KEY: v.optional(bytes32),
+  ASKBACK_SERVICE_NAME: v.optional(token, 'Service'),
+  ASKBACK_WEBHOOK_ALLOW: v.optional(cidrs, ''),
+  ASKBACK_WEBHOOK_HTTP: v.optional(
+    v.picklist(['refuse', 'allow'], 'must be refuse or allow'),
+    'refuse',
+  ),
+  ASKBACK_RATE_LIMIT: v.optional(whole(1, 1_000_000), '100'),
+  ASKBACK_MAX_CONTACTS: v.optional(whole(1, 100_000), '1000'),
+  ASKBACK_SEND_DEADLINE_SECONDS: v.optional(whole(1, 3600), '60'),
+  ASKBACK_AI_URL: v.optional(address('http:', 'https:')),
+  ASKBACK_AI_KEY: v.optional(text),
+  ASKBACK_AI_MODEL: v.optional(text),
+  ASKBACK_TRACE_URL: v.optional(
+    v.pipe(address('http:', 'https:'), v.includes('{trace_id}', 'must contain {trace_id}')),
+  ),
+  ASKBACK_METRICS_TOKEN: v.optional(bearer),
+  ASKBACK_METRICS_LISTEN: v.optional(hostAndPort),
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace'],
+      'must be fatal, error, warn, info, debug or trace',
+    ),
+    'info',
+  ),
+  LISTEN_FDS: v.optional(whole(0, mostSockets), '0'),
+  LISTEN_PID: v.optional(whole(1, largestPid)),
+  LISTEN_FDNAMES: v.optional(names, ''),
+  NOTIFY_SOCKET: v.optional(notifySocket),
+  WATCHDOG_USEC: v.optional(whole(1, longestWatchdogUs)),
+  WATCHDOG_PID: v.optional(whole(1, largestPid)),
+});
