@@ -1,6 +1,6 @@
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
-import { connect, type Db } from './lib/db/db.ts';
+import { connect, type Db, serviceLimits } from './lib/db/db.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import type { Config } from './settings/config.ts';
@@ -27,7 +27,9 @@ export async function openDatabase(
 ): Promise<Database> {
   const embedded = config.databaseUrl ? undefined : await openEmbedded(config, { say, serving });
   const url = config.databaseUrl ?? embedded!.url;
-  const { db, use: pool } = watchPool(connect(url, { connections }));
+  const { db, use: pool } = watchPool(
+    connect(url, { connections, ...(serving && { limits: serviceLimits }) }),
+  );
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
     await embedded?.stop();

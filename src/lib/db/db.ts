@@ -8,7 +8,17 @@ export type Db = postgres.Sql;
 
 const connectTimeoutSeconds = 5;
 
-export function connect(url: string, { connections }: { connections: number }): Db {
+type PoolOptions = { connections: number; limits?: SessionLimits };
+
+export type SessionLimits = { statementMs: number; idleInTransactionMs: number };
+
+/**
+ * For a service. A statement that waits this long waits for a lock that is held by mistake or by hand, and
+ * a transaction that is idle this long belongs to a process that hangs: both would hold up all others.
+ */
+export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
+
+export function connect(url: string, { connections, limits }: PoolOptions): Db {
   const { address, socket } = splitSocket(url);
   return postgres(address, {
     ...socket,
@@ -16,7 +26,15 @@ export function connect(url: string, { connections }: { connections: number }): 
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
     onnotice: () => {},
-    connection: { application_name: 'askback', TimeZone: 'UTC' },
+    connection: {
+      application_name: 'askback',
+      TimeZone: 'UTC',
+      // With the connection itself, so that they cost no statement.
+      ...(limits && {
+        statement_timeout: limits.statementMs,
+        idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+      }),
+    },
   });
 }
 

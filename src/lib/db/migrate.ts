@@ -20,10 +20,13 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   await refuseUnfitPostgres(db);
   const session = await db.reserve();
   try {
+    // An index on a big table takes as long as it takes.
+    await session`set statement_timeout = 0`;
     await waitForLock(session);
     return await applyMissing(session, migrations);
   } finally {
     await session`select pg_advisory_unlock(hashtext(${lockName}))`.catch(() => {});
+    await session`reset statement_timeout`.catch(() => {});
     session.release();
   }
 }

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, one } from '../../../src/lib/db/db.ts';
+import { migrate } from '../../../src/lib/db/migrate.ts';
+import { inReadTransaction, inTransaction } from '../../../src/lib/db/transaction.ts';
+import { emptyDatabase } from '../../support/probe/database.ts';
+
+const { db, url } = await emptyDatabase();
+await db`create table notes (text text)`;
+
+test('a transaction returns what its work returns and keeps what it wrote', async () => {
+  const written = await inTransaction(db, async (tx) => {
+    await tx`insert into notes values ('kept')`;
+    return ['kept'];
+  });
+  assert.deepEqual(written, ['kept']);
+  assert.equal((await db`select from notes where text = 'kept'`).length, 1);
+});
+
+test('a transaction whose work fails keeps nothing and fails with the same error', async () => {
+  const failure = new Error('on purpose');
+  const failing = inTransaction(db, async (tx) => {
+    await tx`insert into notes values ('lost')`;
+    throw failure;
+  });
+  await assert.rejects(failing, failure);
+  assert.equal((await db`select from notes where text = 'lost'`).length, 0);
+});
+
+test('a transaction is read committed, whatever the default of the database', async () => {
+  const address = new URL(url);
+  address.searchParams.set('default_transaction_isolation', 'serializable');
+  const strict = connect(address.href, { connections: 1 });
+  try {
+    const [outside] = await strict`show transaction_isolation`;
+    assert.equal(outside?.['transaction_isolation'], 'serializable');
+    for (const begin of [inTransaction, inReadTransaction]) {
+      const [inside] = await begin(strict, async (tx) => await tx`show transaction_isolation`);
+      assert.equal(inside?.['transaction_isolation'], 'read committed');
+    }
+  } finally {
+    await strict.end();
+  }
+});
+
+test('a transaction that only reads refuses to write', async () => {
+  const writing = inReadTransaction(db, (tx) => tx`insert into notes values ('no')`);
+  await assert.rejects(writing, { code: '25006' });
+});
+
+test('a statement and an idle transaction end at the limits of their connection, a migration does not', async () => {
+  const limits = { statementMs: 200, idleInTransactionMs: 100 };
+  const limited = connect(url, { connections: 1, limits });
+  try {
+    await assert.rejects(limited`select pg_sleep(30)`, { code: '57014' });
+    const never = Promise.withResolvers<void>();
+    const idle = inTransaction(limited, () => never.promise);
+    await assert.rejects(idle);
+    never.resolve();
+
+    const text = 'select pg_sleep(0.4)';
+    assert.deepEqual(await migrate(limited, [{ name: 'slow', text, sha256: 'x' }]), ['slow']);
+    const { statement_timeout } = one(await limited`show statement_timeout`);
+    assert.equal(statement_timeout, '200ms');
+  } finally {
+    await limited.end();
+  }
+});
