@@ -17,7 +17,7 @@ import { type NotifyTools, notifyDeactivated } from './webhooks/notify-deactivat
 import type { DeliveryWorker } from './webhooks/worker.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
-export type TaskTools = { db: Db; lanes: DeliveryWorker; mailing: Mailing } & AnalyzeTools &
+export type TaskTools = { db: Db; deliveries: DeliveryWorker; mailing: Mailing } & AnalyzeTools &
   RecoverTools &
   SummaryTools &
   NotifyTools;
@@ -34,7 +34,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   ),
   'sends.take_up_left': task(Nothing, () => recoverStrandedMails(tools)),
   'sends.forget_mailbox': task(Nothing, () => deleteOldMessages(tools)),
-  'webhooks.deliver': task(OneWebhook, (lane) => tools.lanes.wake(lane)),
+  'webhooks.deliver': task(OneWebhook, (webhook) => tools.deliveries.wake(webhook)),
   'webhooks.tell_deactivation': task(OneWebhook, (webhook) => notifyDeactivated(tools, webhook)),
   'webhooks.retire': task(Nothing, () => cleanUpDeliveries(tools)),
   'responses.forget_openings': task(Nothing, () => deleteOldVisits(tools)),

@@ -30,7 +30,7 @@ const timing = { stopWithinMs: 13_000 };
 
 type Work = { config: Config; log: Log; parts: Lifecycle; database: Database; publicUrl: string };
 
-/** Starts everything that works behind the requests: jobs, webhook lanes, mail. One line a part. */
+/** Starts everything that works behind the requests: jobs, deliveries to webhooks, mail. One line a part. */
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
   const { db, url } = database;
   const secrets = secretsOf(config, database);
@@ -55,12 +55,12 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   let jobs: Jobs | undefined;
   const pump = () => jobs?.pump();
   const common = { db, log, pump, settings: config };
-  const lanes = await parts.start(
-    'lanes',
+  const deliveries = await parts.start(
+    'deliveries',
     () => createDeliveryWorker({ ...common, outbound, secrets, claimer: life.id }),
     (it) => it.stop(),
   );
-  const sweep = () => void lanes.sweep().catch(() => {});
+  const sweep = () => void deliveries.sweep().catch(() => {});
   const { bounceDomain } = config;
   const dkim = signer(config);
   const mailer = untilStopped(
@@ -68,7 +68,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const mailing = createMailing({ db, log, mailer, waiting, settings: config });
   const analyst = chooseAnalyst(config);
-  const tools = { ...common, lanes, mailing, transport, publicUrl, analyst, redact };
+  const tools = { ...common, deliveries, mailing, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',
     () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing, onFreed: sweep }),
@@ -76,8 +76,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
   await parts.start(
-    'deliveries',
-    () => lanes,
+    'claims of deliveries',
+    () => deliveries,
     (it) => it.takeNoMore(),
   );
   await parts.start(

@@ -2,8 +2,8 @@ import { markAnswered } from '../contacts/answered.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category } from '../scores.ts';
-import { emission } from '../webhooks/emission.cte.ts';
-import type { Event } from '../webhooks/events.ts';
+import { emission } from '../webhooks/emit.cte.ts';
+import type { WebhookEvent } from '../webhooks/events.ts';
 
 export type NewAnswer = {
   id: string;
@@ -24,7 +24,7 @@ export type NewAnswer = {
  * hottest path. Nothing comes back, and nothing has happened, when the contact has answered already or
  * the survey takes no answers any more. An answer takes the place of a held one of the same contact.
  */
-export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly Event[]) {
+export async function insertAnswer(sql: Sql, answer: NewAnswer, events: readonly WebhookEvent[]) {
   const { org_id: orgId, traceparent } = answer;
   const counted = answer.held_reason === null;
   const [row] = await sql<{ id: string; skipped: number }[]>`

@@ -8,9 +8,9 @@ import { answered, skipped } from '../signals.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
 import {
   detractorDetected,
-  type Event,
   type EventType,
   responseReceived,
+  type WebhookEvent,
 } from '../webhooks/events.ts';
 import { insertAnswer, type NewAnswer } from './record.queries.ts';
 
@@ -56,7 +56,7 @@ export async function recordAnswer({ db, pump }: { db: Db; pump: () => void }, g
   );
 }
 
-type Written = { answer: NewAnswer; events: readonly Event[]; given: Given };
+type Written = { answer: NewAnswer; events: readonly WebhookEvent[]; given: Given };
 
 type Recorded = { id: string; skipped: number; completed?: boolean };
 

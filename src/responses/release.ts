@@ -2,7 +2,7 @@ import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
-import { emit } from '../webhooks/emit.ts';
+import { emit } from '../webhooks/emit.cte.ts';
 import type { Excerpt } from './answer.ts';
 import { eventsOf } from './record.ts';
 import { findHeld, releaseHeld } from './release.queries.ts';

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log/log.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import { netPromoterScore } from '../scores.ts';
 import { emitted } from '../signals.ts';
-import { emit } from '../webhooks/emit.ts';
+import { emit } from '../webhooks/emit.cte.ts';
 import { summaryGenerated } from '../webhooks/events.ts';
 import type { Analyst } from './analyst.ts';
 import {

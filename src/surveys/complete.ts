@@ -2,7 +2,7 @@ import { notFound } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { emitted } from '../signals.ts';
-import { emit } from '../webhooks/emit.ts';
+import { emit } from '../webhooks/emit.cte.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import {
   type CompletedSurvey,

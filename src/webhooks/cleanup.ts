@@ -5,7 +5,7 @@ const keptPerWebhook = 50;
 const keptDays = 30;
 const deletedAtOnce = 1000;
 
-/** Forgets what is older than thirty days, but for each webhook's newest; in steps, so no lock is long. */
+/** Deletes deliveries older than thirty days but for each webhook's newest, in steps: no lock is held long. */
 export async function cleanUpDeliveries({ db }: { db: Db }) {
   const old = { keep: keptPerWebhook, days: keptDays, atMost: deletedAtOnce };
   while (await deleteOldDeliveries(db, old));

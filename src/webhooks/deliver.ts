@@ -9,24 +9,24 @@ import { attempted, deactivated } from '../signals.ts';
 import {
   type AttemptRow,
   type ClaimedDelivery,
-  type Lane,
   lockStanding,
   type SavedAttempt,
   saveAttempts,
   saveStanding,
+  type WebhookRef,
 } from './delivery.queries.ts';
-import { deliveryHeaders } from './headers.ts';
-import { type Attempt, answerTimeoutMs, judge, standAfter } from './rules.ts';
+import { answerTimeoutMs, judge, standAfter, type Verdict } from './rules.ts';
+import { deliveryHeaders } from './sign.ts';
 
 /** The guarded client: it never throws for what the other side does. */
 export type Outbound = {
   post(
     url: string,
     request: { group: string; headers: Record<string, string>; body: string; deadlineMs: number },
-  ): Promise<Answer>;
+  ): Promise<SubscriberAnswer>;
 };
 
-export type Answer = {
+export type SubscriberAnswer = {
   statusCode: number | null;
   body: string;
   error: string | null;
@@ -40,42 +40,45 @@ export type DeliverTools = {
   settings: { serviceName: string };
 };
 
-export type Outcome = {
+export type AttemptOutcome = {
   delivery: ClaimedDelivery;
-  answer: Answer;
+  answer: SubscriberAnswer;
+  verdict: Verdict;
   at: Date;
   /** The span of the attempt. */
   traceparent: string | null;
 };
 
 /** One attempt at one delivery. Whatever the subscriber does is an outcome. */
-export async function attempt(tools: DeliverTools, delivery: ClaimedDelivery): Promise<Outcome> {
+export async function attempt(
+  tools: DeliverTools,
+  delivery: ClaimedDelivery,
+): Promise<AttemptOutcome> {
   const { traceparent, created_at } = delivery;
   const cause = { traceparent, agoMs: Date.now() - created_at.getTime() };
   return await inSpan(
     cause,
-    () => attemptSpan(delivery.url, whichAttempt(delivery)),
+    () => attemptSpan(delivery.url, attemptFacts(delivery)),
     async (own) => {
-      const posted = await post(tools, delivery, own.traceparent);
-      const outcome = { ...posted, delivery, traceparent: own.traceparent };
-      own.ended(() => {
-        const { status } = judge(attemptOf(outcome));
-        return attemptEnd({ ...outcome.answer, delivered: status === 'delivered' });
-      });
-      return outcome;
+      const at = new Date();
+      const answer = await post(tools, delivery, { at, traceparent: own.traceparent });
+      const verdict = judge({ ...answer, event: delivery.event, number: delivery.attempts + 1 });
+      own.ended(() => attemptEnd({ ...answer, delivered: verdict.status === 'delivered' }));
+      return { delivery, answer, verdict, at, traceparent: own.traceparent };
     },
   );
 }
 
-const whichAttempt = ({ id, webhook_id, event, attempts }: ClaimedDelivery) => ({
+const attemptFacts = ({ id, webhook_id, event, attempts }: ClaimedDelivery) => ({
   ...{ deliveryId: id, webhookId: webhook_id, event, attempt: attempts + 1 },
 });
 
-async function post(tools: DeliverTools, delivery: ClaimedDelivery, traceparent: string | null) {
-  const at = new Date();
+type AttemptSpan = { at: Date; traceparent: string | null };
+
+function post(tools: DeliverTools, delivery: ClaimedDelivery, { at, traceparent }: AttemptSpan) {
   const context = { orgId: delivery.org_id, id: delivery.webhook_id };
   const open = (sealed: Uint8Array) => tools.secrets.open(context, sealed);
-  const answer = await tools.outbound.post(delivery.url, {
+  return tools.outbound.post(delivery.url, {
     group: delivery.org_id,
     headers: deliveryHeaders(tools.settings.serviceName, {
       id: delivery.id,
@@ -90,44 +93,47 @@ async function post(tools: DeliverTools, delivery: ClaimedDelivery, traceparent:
     body: delivery.body,
     deadlineMs: answerTimeoutMs,
   });
-  return { answer, at };
 }
 
-/** No connection was free, or we hung up ourselves: the subscriber is not to answer for that. */
-export const isOurFault = ({ errorKind }: Answer) =>
+/** No connection was free, or this process ended the attempt: not the subscriber's fault. */
+export const isOurFault = ({ errorKind }: SubscriberAnswer) =>
   errorKind === 'busy' || errorKind === 'cancelled';
 
 /**
- * Records attempts of one webhook's deliveries and all that follows: the retries, how the webhook
- * stands, and whether it is switched off. Says whether jobs were written.
+ * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
+ * and whether it is switched off. Returns whether jobs were written.
  */
-export async function record(db: Db, lane: Lane, outcomes: readonly Outcome[]): Promise<boolean> {
+export async function record(
+  db: Db,
+  webhook: WebhookRef,
+  outcomes: readonly AttemptOutcome[],
+): Promise<boolean> {
   const { counted, retries, switchedOff } = await inTransaction(db, (tx) =>
-    write(tx, lane, outcomes),
+    write(tx, webhook, outcomes),
   );
-  for (const outcome of counted) attempted.publish(factsOf(outcome));
-  if (switchedOff) deactivated.publish({ orgId: lane.org_id, webhookId: lane.webhook_id });
+  for (const outcome of counted) attempted.publish(toSignal(outcome));
+  if (switchedOff) deactivated.publish({ orgId: webhook.org_id, webhookId: webhook.webhook_id });
   return retries > 0 || switchedOff;
 }
 
-async function write(tx: Sql, lane: Lane, outcomes: readonly Outcome[]) {
-  const webhook = await lockStanding(tx, lane);
-  if (!webhook) return { counted: [], retries: 0, switchedOff: false };
+async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
+  const before = await lockStanding(tx, webhook);
+  if (!before) return { counted: [], retries: 0, switchedOff: false };
 
-  const saved = await saveAttempts(tx, lane, outcomes.map(attemptRow));
-  const news = new Set(saved.map(({ id }) => id));
-  const counted = outcomes.filter(({ delivery }) => news.has(delivery.id));
-  const standing = standAfter(counted.map(attemptOf), webhook.failure_count);
-  await saveStanding(tx, lane, {
+  const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
+  const ids = new Set(saved.map(({ id }) => id));
+  const counted = outcomes.filter(({ delivery }) => ids.has(delivery.id));
+  const standing = standAfter(counted.map(toResult), before.failure_count);
+  await saveStanding(tx, webhook, {
     failures: standing.failures,
-    deactivatedReason: webhook.active ? standing.deactivatedReason : null,
+    deactivatedReason: before.active ? standing.deactivatedReason : null,
   });
 
-  // Named one by one: what is handed in as a lane may carry much more, and would all go into the queue.
-  const payload = { org_id: lane.org_id, webhook_id: lane.webhook_id };
+  // Named one by one: a caller may hand in a row with more fields, which must not go into the queue.
+  const payload = { org_id: webhook.org_id, webhook_id: webhook.webhook_id };
   const retries = retriesOf(payload, saved);
   await enqueue(tx, retries);
-  const switchedOff = webhook.active && standing.deactivatedReason !== null;
+  const switchedOff = before.active && standing.deactivatedReason !== null;
   if (switchedOff) {
     const traceparent = counted.at(-1)?.traceparent ?? null;
     await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload, traceparent }]);
@@ -135,29 +141,25 @@ async function write(tx: Sql, lane: Lane, outcomes: readonly Outcome[]) {
   return { counted, retries: retries.length, switchedOff };
 }
 
-/** Attempts at a delivery are siblings: a retry, too, belongs to what made the delivery. */
-const retriesOf = (payload: Lane, saved: readonly SavedAttempt[]): NewJob[] =>
+/** Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery. */
+const retriesOf = (payload: WebhookRef, saved: readonly SavedAttempt[]): NewJob[] =>
   saved.flatMap(({ next_attempt_at: runAt, traceparent }) =>
     runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent }] : [],
   );
 
-const attemptOf = ({ delivery, answer }: Pick<Outcome, 'delivery' | 'answer'>): Attempt => ({
+const toResult = ({ delivery, answer, verdict }: AttemptOutcome) => ({
   event: delivery.event,
-  number: delivery.attempts + 1,
+  status: verdict.status,
   statusCode: answer.statusCode,
   error: answer.error,
 });
 
-function factsOf(outcome: Outcome) {
-  const { delivery, answer } = outcome;
-  const { status } = judge(attemptOf(outcome));
+export function toSignal(outcome: AttemptOutcome) {
+  const { delivery, answer, verdict } = outcome;
   return {
     orgId: delivery.org_id,
-    webhookId: delivery.webhook_id,
-    deliveryId: delivery.id,
-    event: delivery.event,
-    attempt: delivery.attempts + 1,
-    outcome: status === 'pending' ? ('retry' as const) : status,
+    ...attemptFacts(delivery),
+    outcome: verdict.status === 'pending' ? ('retry' as const) : verdict.status,
     statusCode: answer.statusCode,
     error: answer.errorKind,
     ms: answer.durationMs,
@@ -166,19 +168,17 @@ function factsOf(outcome: Outcome) {
   };
 }
 
-function attemptRow(outcome: Outcome): AttemptRow {
-  const { delivery, answer, at } = outcome;
-  const { status, retryInSeconds } = judge(attemptOf(outcome));
+function toRow({ delivery, answer, verdict, at, traceparent }: AttemptOutcome): AttemptRow {
   return {
     id: delivery.id,
     number: delivery.attempts + 1,
-    status,
+    status: verdict.status,
     status_code: answer.statusCode,
     response_body: answer.statusCode === null ? null : answer.body,
     error: answer.error,
     duration_ms: answer.durationMs,
     at,
-    traceparent: outcome.traceparent,
-    retry_in_seconds: retryInSeconds,
+    traceparent,
+    retry_in_seconds: verdict.retryInSeconds,
   };
 }

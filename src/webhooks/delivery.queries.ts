@@ -1,6 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 
-/** A delivery in hand, with all that it takes to attempt it. */
+/** A claimed delivery, with all that its attempt needs. */
 export type ClaimedDelivery = {
   id: string;
   org_id: string;
@@ -16,17 +16,16 @@ export type ClaimedDelivery = {
   previous_secret: Buffer | null;
 };
 
-export type Lane = { org_id: string; webhook_id: string };
+export type WebhookRef = { org_id: string; webhook_id: string };
 
 /**
- * Takes due deliveries of a webhook in hand, oldest first. A claim holds while the worker pool that
- * made it lives; one of our own that we do not know of is a claim whose answer was lost on the way.
- * Nothing of a webhook that is switched off is taken. Retries go first: behind a long backlog a subscriber
- * that is dead would never be found to be so.
+ * Claims due deliveries of a webhook, oldest first; none of one that is switched off. A claim holds as long
+ * as the lease that made it. One in our own name that we do not know is a claim whose answer was lost.
+ * Retries go first: a backlog must not keep a dead subscriber from failing.
  */
-export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
-  const { by, atMost, inHand } = claim;
-  const takeable = takeableBy(sql, { by, inHand });
+export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
+  const { by, atMost, claimed } = claim;
+  const takeable = takeableBy(sql, { by, claimed });
   return await sql<ClaimedDelivery[]>`
     with webhook as (
       select active, url, secret,
@@ -62,13 +61,13 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: Lane, claim: Cl
               d.traceparent, d.created_at, w.url, w.secret, w.previous_secret`;
 }
 
-type Claim = { by: string; atMost: number; inHand: Iterable<string> };
+type Claim = { by: string; atMost: number; claimed: Iterable<string> };
 
 /**
- * What waits for a webhook that is switched off becomes skipped, which a replay tells later: some at a
- * time, for a backlog may be long. Says how many there were.
+ * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
+ * time, as a backlog may be long. Returns how many there were.
  */
-export async function skipWaiting(sql: Sql, { org_id, webhook_id }: Lane, claim: Claim) {
+export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
   const skipped = await sql`
     with waiting as (
       select id
@@ -86,15 +85,15 @@ export async function skipWaiting(sql: Sql, { org_id, webhook_id }: Lane, claim:
   return skipped.count;
 }
 
-const takeableBy = (sql: Sql, { by, inHand }: Omit<Claim, 'atMost'>) => sql`
-  (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...inHand]}::uuid[])`;
+const takeableBy = (sql: Sql, { by, claimed }: Omit<Claim, 'atMost'>) => sql`
+  (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...claimed]}::uuid[])`;
 
 const free = (sql: Sql) => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
-/** Webhooks with deliveries that are due and in nobody's hand. */
-export async function listLanesDue(sql: Sql) {
-  return await sql<Lane[]>`
+/** Webhooks with deliveries that are due and that no living process has claimed. */
+export async function listWebhooksDue(sql: Sql) {
+  return await sql<WebhookRef[]>`
     select org_id, id as webhook_id
     from webhooks w
     where exists (
@@ -103,7 +102,7 @@ export async function listLanesDue(sql: Sql) {
     )`;
 }
 
-/** Gives a claimed delivery back, to be taken in hand later. */
+/** Gives a claimed delivery back, to be claimed again later. */
 export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, seconds: number) {
   await sql`
     update deliveries
@@ -113,8 +112,8 @@ export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, second
 
 export type WebhookStanding = { active: boolean; failure_count: number };
 
-/** Locks the webhook, so that what several deliveries come to is added up one after the other. */
-export async function lockStanding(sql: Sql, { org_id, webhook_id }: Lane) {
+/** Locks the webhook, so that the outcomes of several deliveries are counted one after the other. */
+export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef) {
   const [webhook] = await sql<WebhookStanding[]>`
     select active, failure_count
     from webhooks
@@ -143,18 +142,22 @@ export type SavedAttempt = {
 };
 
 /**
- * Writes attempts and what they mean for their deliveries. Gives back those that were news: an attempt
- * that is written already, because the answer to the first writing was lost, changes nothing again. A
- * delivery that no trace has caused is found in that of its first attempt.
+ * Writes attempts and what they mean for their deliveries, and returns those that were new: an attempt
+ * that is written already, because the answer to the first statement was lost, changes nothing again. A
+ * delivery without a trace of its cause gets the trace of its first attempt.
  */
-export async function saveAttempts(sql: Sql, { org_id }: Lane, attempts: readonly AttemptRow[]) {
+export async function saveAttempts(
+  sql: Sql,
+  { org_id }: WebhookRef,
+  attempts: readonly AttemptRow[],
+) {
   return await sql<SavedAttempt[]>`
     with attempt as (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
         id uuid, number smallint, status text, status_code smallint, response_body text, error text,
         duration_ms integer, at timestamptz, traceparent text, retry_in_seconds integer)
-    ), news as (
+    ), recorded_now as (
       update deliveries d
       set status = a.status, attempts = a.number, status_code = a.status_code,
           response_body = a.response_body, claimed_by = null,
@@ -170,16 +173,16 @@ export async function saveAttempts(sql: Sql, { org_id }: Lane, attempts: readonl
         (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
       select ${org_id}, id, number, status_code, response_body, error, duration_ms, at
       from attempt
-      join news using (id)
+      join recorded_now using (id)
       on conflict (org_id, delivery_id, number) do nothing
     )
     select id, next_attempt_at, traceparent
-    from news`;
+    from recorded_now`;
 }
 
 export async function saveStanding(
   sql: Sql,
-  { org_id, webhook_id }: Lane,
+  { org_id, webhook_id }: WebhookRef,
   { failures, deactivatedReason }: { failures: number; deactivatedReason: string | null },
 ) {
   await sql`

@@ -6,8 +6,8 @@ import {
   type Tally,
 } from '../scores.ts';
 
-/** What subscribers are told, each with the exact bytes that will be signed and sent. */
-export type Event = { type: EventType; body: string };
+/** An event for subscribers, with the exact bytes that are signed and sent. */
+export type WebhookEvent = { type: EventType; body: string };
 
 export type EventType = (typeof eventTypes)[number]['type'];
 
@@ -27,7 +27,7 @@ export const eventTypes = [
 const version = '1';
 const mostThemes = 5;
 
-type Answer = {
+type AnswerFacts = {
   surveyId: string;
   responseId: string;
   surveyType: SurveyType;
@@ -36,7 +36,10 @@ type Answer = {
 };
 
 /** Carries the score on 0 to 10, whatever the survey's own scale. */
-export const responseReceived = ({ comment, ...answer }: Answer & { comment: string | null }) =>
+export const responseReceived = ({
+  comment,
+  ...answer
+}: AnswerFacts & { comment: string | null }) =>
   event('response.received', {
     surveyId: answer.surveyId,
     responseId: answer.responseId,
@@ -46,8 +49,11 @@ export const responseReceived = ({ comment, ...answer }: Answer & { comment: str
     timestamp: answer.at,
   });
 
-/** Carries the raw score, and of the comment only its beginning with nobody recognizable in it. */
-export const detractorDetected = ({ excerpt, ...answer }: Answer & { excerpt: string | null }) =>
+/** Carries the raw score, and of the comment only its redacted beginning. */
+export const detractorDetected = ({
+  excerpt,
+  ...answer
+}: AnswerFacts & { excerpt: string | null }) =>
   event('detractor.detected', {
     surveyId: answer.surveyId,
     responseId: answer.responseId,
@@ -56,7 +62,7 @@ export const detractorDetected = ({ excerpt, ...answer }: Answer & { excerpt: st
     timestamp: answer.at,
   });
 
-export type Completed = Tally & {
+type CompletionFacts = Tally & {
   surveyId: string;
   name: string;
   contacts: number;
@@ -64,7 +70,14 @@ export type Completed = Tally & {
   at: Date;
 };
 
-export const surveyCompleted = ({ surveyId, name, contacts, responded, at, ...tally }: Completed) =>
+export const surveyCompleted = ({
+  surveyId,
+  name,
+  contacts,
+  responded,
+  at,
+  ...tally
+}: CompletionFacts) =>
   event('survey.completed', {
     surveyId,
     name,
@@ -74,9 +87,9 @@ export const surveyCompleted = ({ surveyId, name, contacts, responded, at, ...ta
     timestamp: at,
   });
 
-export type Summarized = { reportType: string; nps: number | null; themes: string[]; at: Date };
+type SummaryFacts = { reportType: string; nps: number | null; themes: string[]; at: Date };
 
-export const summaryGenerated = ({ reportType, nps, themes, at }: Summarized) =>
+export const summaryGenerated = ({ reportType, nps, themes, at }: SummaryFacts) =>
   event('summary.generated', {
     reportType,
     nps,
@@ -85,7 +98,7 @@ export const summaryGenerated = ({ reportType, nps, themes, at }: Summarized) =>
   });
 
 /** A Date becomes ISO 8601 by its own toJSON. */
-const event = (type: EventType, fields: Record<string, unknown>): Event => ({
+const event = (type: EventType, fields: Record<string, unknown>): WebhookEvent => ({
   type,
   body: JSON.stringify({ version, ...fields }),
 });

@@ -1,17 +1,17 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import { testEvent } from './rules.ts';
 
-/** A replay of many is not told all their traces. */
+/** Traces that the span of a replay links to, at most. */
 const originalsLinked = 20;
 
-type Where = { orgId: string; webhookId: string };
-type Listed = { atMost: number; traceUrl: string | null };
+type HistoryOf = { orgId: string; webhookId: string };
+type HistoryOptions = { atMost: number; traceUrl: string | null };
 
 /** Deliveries with their attempts, newest first, as the JSON they are answered as. */
 export async function listDeliveries(
   sql: Sql,
-  { orgId, webhookId }: Where,
-  { atMost, traceUrl }: Listed,
+  { orgId, webhookId }: HistoryOf,
+  { atMost, traceUrl }: HistoryOptions,
 ) {
   const traceId = sql`substring(d.traceparent from 4 for 32)`;
   const shownTraceUrl = traceUrl
@@ -47,7 +47,7 @@ export async function listDeliveries(
 const iso = (sql: Sql, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-type Wanted = {
+type DeliveriesToCopy = {
   webhookId: string;
   deliveryId?: string;
   since?: Date;
@@ -55,13 +55,13 @@ type Wanted = {
 };
 
 /**
- * New deliveries of events that the webhook was told before, or should have been. Their time is the
- * clock's: this transaction may have begun before what it copies, and a copy must be the later one.
+ * Makes new deliveries of the events of earlier ones. They are created at the time of the clock: this
+ * transaction may have begun before the deliveries it copies, and a copy must be the later one.
  */
 export async function copyDeliveries(
   sql: Sql,
   orgId: string,
-  { webhookId, deliveryId, since, traceparent }: Wanted,
+  { webhookId, deliveryId, since, traceparent }: DeliveriesToCopy,
 ) {
   const which = deliveryId
     ? sql`d.id = ${deliveryId}`
@@ -93,8 +93,8 @@ export async function copyDeliveries(
 }
 
 /**
- * Forgets old deliveries beyond a webhook's newest, some at a time; says whether there may be more. It
- * begins at the old ones: the many newer ones of a busy webhook are not walked past each time.
+ * Deletes old deliveries but for a webhook's newest, some at a time, and returns whether there may be
+ * more. It begins at the old ones, so that it does not walk past the many newer ones of a busy webhook.
  */
 export async function deleteOldDeliveries(
   sql: Sql,
@@ -123,4 +123,38 @@ export async function deleteOldDeliveries(
     ) old
     where d.org_id = old.org_id and d.id = old.id`;
   return gone.count === atMost;
+}
+
+export type TestDelivery = {
+  id: string;
+  webhook_id: string;
+  event: string;
+  body: string;
+  status: 'delivered' | 'failed';
+  status_code: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+  at: Date;
+  traceparent: string | null;
+};
+
+/** Adds a test event to the history, when its one attempt has ended. */
+export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDelivery) {
+  await sql`
+    with delivery as (
+      insert into deliveries (org_id, id, message_id, webhook_id, event, body, status, attempts,
+                              status_code, response_body, delivered_at, traceparent)
+      select org_id, ${test.id}::uuid, ${test.id}::uuid, id, ${test.event}, ${test.body},
+             ${test.status}, 1, ${test.status_code}::smallint, ${test.response_body},
+             case when ${test.status} = 'delivered' then now() end, ${test.traceparent}
+      from webhooks
+      where org_id = ${orgId} and id = ${test.webhook_id}
+      returning org_id, id
+    )
+    insert into delivery_attempts
+      (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
+    select org_id, id, 1, ${test.status_code}::smallint, ${test.response_body}, ${test.error},
+           ${test.duration_ms}, ${test.at}
+    from delivery`;
 }

@@ -3,13 +3,13 @@ import type { Log } from '../lib/log/log.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import type { MailTransport } from '../lib/smtp/smtp.ts';
-import type { Lane } from './delivery.queries.ts';
+import type { WebhookRef } from './delivery.queries.ts';
 import { type Deactivation, findDeactivation } from './queries.ts';
 
 export type NotifyTools = { db: Db; log: Log; transport: MailTransport; publicUrl: string };
 
 /** Tells the organization, by mail to its contact address, that a webhook was switched off, and why. */
-export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: Lane) {
+export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: WebhookRef) {
   const { db, log, transport, publicUrl } = tools;
   const found = await findDeactivation(db, org_id, webhook_id);
   const to = found?.contact_email && mailableAddress(found.contact_email);

@@ -5,7 +5,7 @@ import {
   Delivery,
   NewWebhook,
   Replay,
-  Tried,
+  TestResult,
   Webhook,
   WebhookChange,
   WebhookWithSecret,
@@ -96,7 +96,7 @@ const delivering: Operation[] = [
     summary: 'Send a test event and see what comes of it',
     about: 'Works on an inactive webhook, is not retried, and never counts as a failure.',
     permission: 'write',
-    answer: { status: 200, about: 'what the subscriber answered', schema: Tried },
+    answer: { status: 200, about: 'what the subscriber answered', schema: TestResult },
   },
   {
     id: 'listDeliveries',
@@ -138,7 +138,7 @@ const delivering: Operation[] = [
 
 export const webhookRoom: Room = {
   name: 'Webhooks',
-  about: 'Subscriptions to events, and what became of their deliveries.',
-  schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: Tried },
+  about: 'Subscriptions to events, and the outcomes of their deliveries.',
+  schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },
   operations: [...managing, ...delivering],
 };

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { eventTypes } from './events.ts';
 import { testEvent } from './rules.ts';
 
-/** What subscribers are sent, for the document: within version "1" no field is removed or retyped. */
+/** The payloads, for the document: within version "1" no field is removed or changes its type. */
 const Version = v.pipe(v.literal('1'), v.description('the version of the payload'));
 const Moment = v.pipe(v.string(), v.isoTimestamp());
 const Uuid = v.pipe(v.string(), v.uuid());
@@ -82,7 +82,7 @@ export const messages = [
   },
 ];
 
-/** What the headers of a delivery hold, under the names that this deployment gives them. */
+/** The headers of a delivery, under the names of this deployment. */
 export const messageHeaders = (serviceName: string) => ({
   [`X-${serviceName}-Signature`]:
     'lowercase hex HMAC-SHA256 of the raw body, keyed with the whole secret',

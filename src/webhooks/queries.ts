@@ -1,6 +1,8 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
 
+const resealedAtOnce = 500;
+
 export type WebhookRow = {
   id: string;
   org_id: string;
@@ -109,11 +111,15 @@ export async function rotateSecret(sql: Sql, orgId: string, id: string, secret: 
   return webhook;
 }
 
-export type Target = { url: string; secret: Buffer };
+export type WebhookTarget = { url: string; secret: Buffer; previous_secret: Buffer | null };
 
+/** Where to post to, and the secrets that sign. */
 export async function findTarget(sql: Sql, orgId: string, id: string) {
-  const [target] = await sql<Target[]>`
-    select url, secret from webhooks where org_id = ${orgId} and id = ${id}`;
+  const [target] = await sql<WebhookTarget[]>`
+    select url, secret,
+           case when previous_secret_until > now() then previous_secret end as previous_secret
+    from webhooks
+    where org_id = ${orgId} and id = ${id}`;
   return target;
 }
 
@@ -125,7 +131,7 @@ export type Deactivation = {
   contact_email: string | null;
 };
 
-/** A webhook that is switched off, and whom to tell. */
+/** A webhook that is switched off, with the address of the notice. */
 export async function findDeactivation(sql: Sql, orgId: string, id: string) {
   const [found] = await sql<Deactivation[]>`
     select w.url, w.deactivated_at, w.deactivated_reason, o.name as organization, o.contact_email
@@ -133,4 +139,37 @@ export async function findDeactivation(sql: Sql, orgId: string, id: string) {
     join organizations o on o.id = w.org_id
     where w.org_id = ${orgId} and w.id = ${id} and not w.active and w.deactivated_at is not null`;
   return found;
+}
+
+export type SealedWebhook = {
+  org_id: string;
+  id: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+};
+
+/** Webhooks with a secret that is not sealed with this key. A sealed secret begins with the id of its key. */
+export async function listSealedWithOtherKey(
+  sql: Sql,
+  { keyId, after }: { keyId: Buffer; after: string | null },
+) {
+  return await sql<SealedWebhook[]>`
+    select org_id, id, secret, previous_secret
+    from webhooks
+    where (substring(secret from 1 for ${keyId.length}) <> ${keyId}
+           or substring(previous_secret from 1 for ${keyId.length}) <> ${keyId})
+      and (${after}::uuid is null or id > ${after}::uuid)
+    order by id
+    limit ${resealedAtOnce}`;
+}
+
+export async function replaceSealedSecrets(
+  sql: Sql,
+  { org_id, id, secret }: SealedWebhook,
+  resealed: Pick<SealedWebhook, 'secret' | 'previous_secret'>,
+) {
+  await sql`
+    update webhooks
+    set secret = ${resealed.secret}, previous_secret = ${resealed.previous_secret}
+    where org_id = ${org_id} and id = ${id} and secret = ${secret}`;
 }

@@ -9,7 +9,7 @@ import { lockStanding } from './delivery.queries.ts';
 import { copyDeliveries } from './history.queries.ts';
 
 type ReplayTools = { db: Db; pump: () => void };
-type Which = {
+type ReplayRequest = {
   webhookId: string;
   deliveryId?: string;
   since?: Date;
@@ -17,29 +17,33 @@ type Which = {
   traceparent?: string | null;
 };
 
-/** Tells one event again: a new delivery with the webhook-id of the first. */
-export async function redeliver(tools: ReplayTools, key: WriteKey, which: Which) {
-  const count = await again(tools, key.org_id, which);
+/** Delivers one event again: a new delivery with the webhook-id of the first. */
+export async function redeliver(tools: ReplayTools, key: WriteKey, request: ReplayRequest) {
+  const count = await deliverAgain(tools, key.org_id, request);
   if (count === 0) throw notFound('delivery');
   return { redelivered: count };
 }
 
-/** Tells again what a webhook has missed since a time: events that were skipped or failed. */
-export const replay = (tools: ReplayTools, key: WriteKey, which: Which) =>
-  replayMissed(tools, key.org_id, which);
+/** Delivers again what a webhook has missed since a time: events that were skipped or failed. */
+export const replay = (tools: ReplayTools, key: WriteKey, request: ReplayRequest) =>
+  replayMissed(tools, key.org_id, request);
 
-/** The same for the operator, who needs no key. */
-export async function replayMissed(tools: ReplayTools, orgId: string, which: Which) {
-  return { replayed: await again(tools, orgId, which) };
+/** The same for the operator, who has no key. */
+export async function replayMissed(tools: ReplayTools, orgId: string, request: ReplayRequest) {
+  return { replayed: await deliverAgain(tools, orgId, request) };
 }
 
-/** In a trace of their own, linked to those of the first deliveries. */
-async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Promise<number> {
+/** The new deliveries have a trace of their own, with links to those of the first ones. */
+async function deliverAgain(
+  { db, pump }: ReplayTools,
+  orgId: string,
+  request: ReplayRequest,
+): Promise<number> {
   const count = await inSpan(
-    { traceparent: which.traceparent ?? null, agoMs: 0 },
+    { traceparent: request.traceparent ?? null, agoMs: 0 },
     () => enqueueSpan('webhooks.deliver'),
     async ({ traceparent, link }) => {
-      const copied = await copy(db, orgId, { ...which, traceparent });
+      const copied = await copy(db, orgId, { ...request, traceparent });
       for (const original of copied.traceparents) link(original);
       return copied.count;
     },
@@ -48,21 +52,23 @@ async function again({ db, pump }: ReplayTools, orgId: string, which: Which): Pr
   return count;
 }
 
-/** Under the webhook's lock: of two replays at once, the second finds what the first has made. */
-async function copy(db: Db, orgId: string, which: Which & { traceparent: string | null }) {
-  const lane = { org_id: orgId, webhook_id: which.webhookId };
+type TracedRequest = ReplayRequest & { traceparent: string | null };
+
+/** Under the webhook's lock: the second of two replays finds what the first has made. */
+async function copy(db: Db, orgId: string, request: TracedRequest) {
+  const webhook = { org_id: orgId, webhook_id: request.webhookId };
   return await inTransaction(db, async (tx) => {
-    const webhook = await lockStanding(tx, lane);
-    if (!webhook) throw notFound('webhook');
-    if (!webhook.active) {
+    const standing = await lockStanding(tx, webhook);
+    if (!standing) throw notFound('webhook');
+    if (!standing.active) {
       throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
         code: 'webhook_inactive',
       });
     }
-    const copied = await copyDeliveries(tx, orgId, which);
-    const { traceparent } = which;
+    const copied = await copyDeliveries(tx, orgId, request);
+    const { traceparent } = request;
     if (copied.count > 0) {
-      await enqueue(tx, [{ task: 'webhooks.deliver', payload: lane, traceparent }]);
+      await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
     }
     return copied;
   });

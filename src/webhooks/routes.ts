@@ -17,7 +17,7 @@ import {
 import { deleteWebhook, listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
 import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
-import { tryWebhook } from './test-event.ts';
+import { testWebhook } from './test-event.ts';
 
 const deliveriesShown = 50;
 
@@ -61,7 +61,7 @@ export const webhookRoutes = (tools: WebhookTools) =>
     .post('/:id/test', async (c) => {
       const key = requireWrite(c.var.key);
       const which = { id: id(c.req.param('id'), 'webhook'), traceparent: traceparent(c) };
-      return c.json(await tryWebhook(tools, key, which));
+      return c.json(await testWebhook(tools, key, which));
     })
 
     .get('/:id/deliveries', async (c) => {
@@ -93,7 +93,7 @@ export const webhookRoutes = (tools: WebhookTools) =>
 
 const traceparent = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
 
-/** An id that is not a UUID is nobody's: not found, like a stranger's. */
+/** An id that is not a UUID is not found, like one of another organization. */
 function id(text: string, what: string): string {
   if (!isUuid(text)) throw notFound(what);
   return text;

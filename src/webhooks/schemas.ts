@@ -98,7 +98,7 @@ export const Delivery = v.object({
   ),
 });
 
-export const Tried = v.object({
+export const TestResult = v.object({
   delivered: v.boolean(),
   status_code: v.nullable(v.number()),
   response_body: v.nullable(v.string()),

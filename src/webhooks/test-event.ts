@@ -3,46 +3,44 @@ import { notFound } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { attempted } from '../signals.ts';
-import { attempt, type DeliverTools } from './deliver.ts';
+import { attempt, type DeliverTools, toSignal } from './deliver.ts';
+import { insertTestDelivery } from './history.queries.ts';
 import { findTarget } from './queries.ts';
-import { testEvent as event, judge } from './rules.ts';
-import { insertTried } from './test-event.queries.ts';
+import { testEvent as event } from './rules.ts';
 
-type Which = { id: string; traceparent: string | null };
+type TestRequest = { id: string; traceparent: string | null };
 
-/** Sends a test event and says what came of it. It changes nothing about the webhook's standing. */
-export async function tryWebhook(tools: DeliverTools & { db: Db }, key: WriteKey, which: Which) {
-  const { id } = which;
+/** Sends a test event and returns its outcome. It changes nothing about the webhook's failures. */
+export async function testWebhook(
+  tools: DeliverTools & { db: Db },
+  key: WriteKey,
+  { id, traceparent }: TestRequest,
+) {
   const target = await findTarget(tools.db, key.org_id, id);
   if (!target) throw notFound('webhook');
 
   const deliveryId = randomUUID();
-  const now = new Date();
-  const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: now });
-  const { answer, at, traceparent } = await attempt(tools, {
+  const created_at = new Date();
+  const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: created_at });
+  const outcome = await attempt(tools, {
     ...{ id: deliveryId, message_id: deliveryId, org_id: key.org_id, webhook_id: id, event, body },
-    ...{ attempts: 0, traceparent: which.traceparent, created_at: now },
-    ...{ ...target, previous_secret: null },
+    ...{ attempts: 0, traceparent, created_at },
+    ...target,
   });
 
-  const { statusCode: status_code, error, durationMs: duration_ms } = answer;
-  const delivered =
-    judge({ event, number: 1, statusCode: status_code, error }).status === 'delivered';
-  const response_body = status_code === null ? null : answer.body;
-  const outcome = { status_code, response_body, duration_ms, error };
+  const { answer, at } = outcome;
+  const delivered = outcome.verdict.status === 'delivered';
+  const result = {
+    status_code: answer.statusCode,
+    response_body: answer.statusCode === null ? null : answer.body,
+    duration_ms: answer.durationMs,
+    error: answer.error,
+  };
   const status = delivered ? ('delivered' as const) : ('failed' as const);
-  await insertTried(tools.db, key.org_id, {
-    ...{ id: deliveryId, webhook_id: id, event, body, status, at, traceparent },
-    ...outcome,
+  await insertTestDelivery(tools.db, key.org_id, {
+    ...{ id: deliveryId, webhook_id: id, event, body, status, at },
+    ...{ traceparent: outcome.traceparent, ...result },
   });
-  attempted.publish({
-    ...{ orgId: key.org_id, webhookId: id, deliveryId, event, attempt: 1 },
-    outcome: status,
-    statusCode: status_code,
-    error: answer.errorKind,
-    ms: duration_ms,
-    sinceMs: Date.now() - at.getTime(),
-    traceparent,
-  });
-  return { delivered, ...outcome, delivery_id: deliveryId };
+  attempted.publish(toSignal(outcome));
+  return { delivered, ...result, delivery_id: deliveryId };
 }

@@ -4,7 +4,7 @@ import { watchPool } from '../../src/lib/db/pool-use.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { createLifecycle } from '../../src/lib/process/lifecycle.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { emit } from '../../src/webhooks/emit.ts';
+import { emit } from '../../src/webhooks/emit.cte.ts';
 import { startWork } from '../../src/work.ts';
 import { now } from './clock.ts';
 import { serviceConnections } from './database.ts';

@@ -34,7 +34,7 @@ test("webhook list shows an organization's webhooks and no secret", async () => 
   assert.ok(!('secret' in listed));
 });
 
-test('webhook replay puts what was missed since a time on its way', async () => {
+test('webhook replay delivers again what was missed since a time', async () => {
   const org = await makeOrganization(db);
   const id = await makeWebhook(db, org);
   await skipped(id, org, new Date('2026-01-01T00:00:00Z'));

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordAnswer } from '../../src/responses/record.ts';
-import { type Outcome, record } from '../../src/webhooks/deliver.ts';
-import { type ClaimedDelivery, claimDue, type Lane } from '../../src/webhooks/delivery.queries.ts';
+import { type AttemptOutcome, record } from '../../src/webhooks/deliver.ts';
+import {
+  type ClaimedDelivery,
+  claimDue,
+  type WebhookRef,
+} from '../../src/webhooks/delivery.queries.ts';
+import { judge } from '../../src/webhooks/rules.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
-import { countDeliveries, lanesOf, makeBacklog, makePool } from '../support/make/deliveries.ts';
+import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { someoneWaits } from '../support/probe/locks.ts';
@@ -12,105 +17,109 @@ import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 
-const outcomeOf = (delivery: ClaimedDelivery, status: number): Outcome => ({
+const outcomeOf = (delivery: ClaimedDelivery, status: number): AttemptOutcome => ({
   delivery,
   answer: answerOf(status),
+  verdict: judge({ ...answerOf(status), event: delivery.event, number: delivery.attempts + 1 }),
   at: new Date(),
   traceparent: null,
 });
 
-const claimAll = async (lane: Lane) =>
-  await claimDue(db, lane, { by: await makePool(db), atMost: 100, inHand: [] });
+const claimAll = async (target: WebhookRef) =>
+  await claimDue(db, target, { by: await makePool(db), atMost: 100, claimed: [] });
 
-const makeDue = (lane: Lane) => db`
+const makeDue = (target: WebhookRef) => db`
   update deliveries set next_attempt_at = now()
-  where webhook_id = ${lane.webhook_id} and status = 'pending'`;
+  where webhook_id = ${target.webhook_id} and status = 'pending'`;
 
-const failuresOf = async (lane: Lane) =>
-  (await db`select failure_count from webhooks where id = ${lane.webhook_id}`)[0]?.[
+const failuresOf = async (target: WebhookRef) =>
+  (await db`select failure_count from webhooks where id = ${target.webhook_id}`)[0]?.[
     'failure_count'
   ];
 
-/** Ends whoever waits for a lock: the statement is undone, and its sender learns nothing. */
-const cutWhoWaits = () => db`
+/** Ends the sessions that wait for a lock: the statement is undone, and its sender gets no answer. */
+const endWaitingSessions = () => db`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`;
 
 test('an attempt that is recorded a second time counts once', async () => {
-  const lane = await makeBacklog(db, 1);
-  await db`update deliveries set attempts = 1 where webhook_id = ${lane.webhook_id}`;
-  const failed = (await claimAll(lane)).map((delivery) => outcomeOf(delivery, 500));
+  const target = await makeBacklog(db, 1);
+  await db`update deliveries set attempts = 1 where webhook_id = ${target.webhook_id}`;
+  const failed = (await claimAll(target)).map((delivery) => outcomeOf(delivery, 500));
 
-  await record(db, lane, failed);
-  await record(db, lane, failed);
+  await record(db, target, failed);
+  await record(db, target, failed);
 
-  assert.equal(await failuresOf(lane), 1);
+  assert.equal(await failuresOf(target), 1);
 });
 
 test('a first attempt that is recorded late does not undo the second', async () => {
-  const lane = await makeBacklog(db, 1);
-  const late = (await claimAll(lane)).map((delivery) => outcomeOf(delivery, 500));
-  await record(db, lane, late);
-  await makeDue(lane);
-  const second = await claimAll(lane);
+  const target = await makeBacklog(db, 1);
+  const late = (await claimAll(target)).map((delivery) => outcomeOf(delivery, 500));
+  await record(db, target, late);
+  await makeDue(target);
+  const second = await claimAll(target);
 
-  await record(db, lane, late);
+  await record(db, target, late);
   const [delivery] = await db`
-    select attempts, claimed_by is not null as in_hand from deliveries
-    where webhook_id = ${lane.webhook_id}`;
-  assert.deepEqual({ ...delivery }, { attempts: 1, in_hand: true });
+    select attempts, claimed_by is not null as claimed from deliveries
+    where webhook_id = ${target.webhook_id}`;
+  assert.deepEqual({ ...delivery }, { attempts: 1, claimed: true });
 
   await record(
     db,
-    lane,
+    target,
     second.map((each) => outcomeOf(each, 200)),
   );
-  assert.equal(await countDeliveries(db, lane, 'delivered'), 1);
+  assert.equal(await countDeliveries(db, target, 'delivered'), 1);
 });
 
-test('a claim whose answer was lost is found again by the same process', async () => {
-  const lane = await makeBacklog(db, 3);
+test('a process finds its own claim again when the answer to it was lost', async () => {
+  const target = await makeBacklog(db, 3);
   const by = await makePool(db);
-  await claimDue(db, lane, { by, atMost: 3, inHand: [] });
+  await claimDue(db, target, { by, atMost: 3, claimed: [] });
 
   const { posts, outbound } = subscriber(200);
-  const lanes = lanesOf(db, outbound, by);
-  await lanes.wake(lane);
-  await lanes.stop();
+  const worker = workerOf(db, outbound, by);
+  await worker.wake(target);
+  await worker.stop();
 
   assert.equal(posts.length, 3);
-  assert.equal(await countDeliveries(db, lane, 'delivered'), 3);
+  assert.equal(await countDeliveries(db, target, 'delivered'), 3);
 });
 
-test('a lane whose claim failed tries again by itself', async () => {
-  const lane = await makeBacklog(db, 1);
-  const lanes = lanesOf(db, subscriber(200).outbound, await makePool(db));
+test('a queue whose claim failed claims again by itself', async () => {
+  const target = await makeBacklog(db, 1);
+  const worker = workerOf(db, subscriber(200).outbound, await makePool(db));
   await db.begin(async (tx) => {
     await tx`lock table worker_pools in access exclusive mode`;
-    const failed = assert.rejects(lanes.wake(lane));
+    const failed = assert.rejects(worker.wake(target));
     await someoneWaits(db);
-    await cutWhoWaits();
+    await endWaitingSessions();
     await failed;
   });
 
-  await until('it is delivered', async () => (await countDeliveries(db, lane, 'delivered')) === 1);
-  await lanes.stop();
+  await until(
+    'it is delivered',
+    async () => (await countDeliveries(db, target, 'delivered')) === 1,
+  );
+  await worker.stop();
 });
 
-test('a lane that waited for outcomes to be written goes on afterwards', async () => {
-  const lane = await makeBacklog(db, 300);
+test('a queue that is full of unrecorded outcomes goes on when they are recorded', async () => {
+  const target = await makeBacklog(db, 300);
   const { posts, outbound } = subscriber(200);
-  const lanes = lanesOf(db, outbound, await makePool(db));
+  const worker = workerOf(db, outbound, await makePool(db));
   await db.begin(async (tx) => {
-    await tx`select from webhooks where id = ${lane.webhook_id} for no key update`;
-    await lanes.wake(lane);
+    await tx`select from webhooks where id = ${target.webhook_id} for no key update`;
+    await worker.wake(target);
     await until('it claims no more', () => posts.length >= 200);
   });
 
   await until('all are delivered', async () => {
-    return (await countDeliveries(db, lane, 'delivered')) === 300;
+    return (await countDeliveries(db, target, 'delivered')) === 300;
   });
-  await lanes.stop();
+  await worker.stop();
 });
 
 test('an answer is recorded although a webhook is deleted at that moment', async () => {

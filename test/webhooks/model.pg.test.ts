@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Refusal } from '../../src/errors.ts';
-import { inFlightPerWebhook } from '../../src/webhooks/worker.ts';
+import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
 import { startReal } from '../support/make/webhook-under-test.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { after, inHand, type Model, newModel, type Operation } from './model.ts';
+import { after, inFlight, type Model, newModel, type Operation } from './model.ts';
 
 /**
  * Random histories of one webhook, on the model and on Postgres with two processes. What happens at the
@@ -20,7 +20,7 @@ const { db } = await testDatabase();
 type Real = Awaited<ReturnType<typeof startReal>>;
 
 /** An operation before it is known what it may be done to. */
-type Wish = { do: Exclude<Operation['do'], 'wake'>; who: number; good: boolean };
+type Wish = { do: Exclude<Operation['do'], 'wake'>; place: number; good: boolean };
 
 const wish: fc.Arbitrary<Wish> = fc.record({
   do: fc.oneof(
@@ -29,10 +29,10 @@ const wish: fc.Arbitrary<Wish> = fc.record({
     { weight: 40, arbitrary: fc.constantFrom('deactivate', 'reactivate', 'replay', 'rotate') },
     { weight: 3, arbitrary: fc.constant('delete' as const) },
   ) as fc.Arbitrary<Wish['do']>,
-  who: fc.nat(15),
+  place: fc.nat(15),
   good: fc.boolean(),
 });
-const alone: fc.Arbitrary<Wish[]> = fc.constant([{ do: 'retries due', who: 0, good: true }]);
+const alone: fc.Arbitrary<Wish[]> = fc.constant([{ do: 'retries due', place: 0, good: true }]);
 const history = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.array(wish, { minLength: 1, maxLength: 4 }) },
@@ -41,7 +41,7 @@ const history = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-test('webhooks on Postgres do what the model says, whatever happens to them', async () => {
+test('webhooks on Postgres behave as the model in random histories', async () => {
   const property = fc.asyncProperty(history, async (steps) => {
     const real = await startReal(db);
     try {
@@ -56,15 +56,15 @@ test('webhooks on Postgres do what the model says, whatever happens to them', as
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 });
 
-/** Answers go to what is in hand, once each; no more is under way than a lane takes at once. */
+/** Answers go to deliveries in flight, once each; no more are in flight than a queue allows at once. */
 function operationsOf(model: Model, wishes: readonly Wish[], message: number): Operation[] {
-  const hand = inHand(model);
+  const hand = inFlight(model);
   const waiting = model.deliveries.filter(({ status }) => status !== 'delivered').length;
   let room = inFlightPerWebhook - waiting;
   return wishes.flatMap((each, place): Operation[] => {
     if (each.do === 'emit') return room-- > 0 ? [{ do: 'emit', message: message + place }] : [];
     if (each.do !== 'answer') return [{ do: each.do }];
-    const [delivery] = hand.splice(each.who % Math.max(hand.length, 1), 1);
+    const [delivery] = hand.splice(each.place % Math.max(hand.length, 1), 1);
     return delivery ? [{ do: 'answer', message: delivery.message, good: each.good }] : [];
   });
 }
@@ -90,7 +90,7 @@ function refused(error: unknown) {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** A lane may look at any moment between two operations, and looks at the end. */
+/** A queue may claim at any moment between two operations, and claims at the end. */
 function outcomes(before: Model, operations: readonly Operation[]): Model[] {
   const awake = after(before, { do: 'wake' });
   const ends = operations.flatMap((each, place) => {
@@ -112,8 +112,8 @@ const shown = (model: Model) => {
     .map(({ message, status, attempts }) => `${message} ${status} ${attempts} ${attempts}`)
     .sort();
   const webhook = { active, failures, rotated, switchedOff, deliveries };
-  const held = inHand(model)
-    .map(({ message, inHand }) => `${message} ${inHand}`)
+  const held = inFlight(model)
+    .map(({ message, inFlight }) => `${message} ${inFlight}`)
     .sort();
   return { webhook: model.exists ? webhook : null, held };
 };

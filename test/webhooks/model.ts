@@ -1,6 +1,6 @@
 /**
  * What webhooks promise, as small as it can be said: no time, no processes, no database. A delivery in
- * hand is one that a subscriber has got and not answered yet.
+ * flight is one that a subscriber has received and not answered yet.
  */
 export type Model = {
   exists: boolean;
@@ -16,8 +16,8 @@ type Delivery = {
   status: 'pending' | 'delivered' | 'failed' | 'skipped';
   attempts: number;
   due: boolean;
-  /** How many signatures it carries while it is in hand. */
-  inHand: 0 | 1 | 2;
+  /** How many signatures it carries while it is in flight; 0 when it is not. */
+  inFlight: 0 | 1 | 2;
 };
 
 export type Operation =
@@ -33,7 +33,7 @@ export const newModel = (): Model => ({
   deliveries: [],
 });
 
-export const inHand = (model: Model) => model.deliveries.filter((each) => each.inHand > 0);
+export const inFlight = (model: Model) => model.deliveries.filter((each) => each.inFlight > 0);
 
 /** The next state; the one before stays as it is. */
 export function after(before: Model, operation: Operation): Model {
@@ -68,18 +68,18 @@ function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
 }
 
 const add = (model: Model, message: number, status: Delivery['status']) =>
-  void model.deliveries.push({ message, status, attempts: 0, due: true, inHand: 0 });
+  void model.deliveries.push({ message, status, attempts: 0, due: true, inFlight: 0 });
 
-/** What is due is taken in hand; of a webhook that is off, all that waits is skipped. */
+/** What is due goes out; for a webhook that is off, all that waits is skipped. */
 function wake(model: Model) {
   for (const each of model.deliveries) {
-    if (each.status !== 'pending' || each.inHand > 0) continue;
+    if (each.status !== 'pending' || each.inFlight > 0) continue;
     if (!model.active) each.status = 'skipped';
-    else if (each.due) each.inHand = model.rotated ? 2 : 1;
+    else if (each.due) each.inFlight = model.rotated ? 2 : 1;
   }
 }
 
-/** What was missed and has no later delivery is delivered anew; by a webhook that is off, nothing is. */
+/** What was missed and has no later delivery is delivered again; for a webhook that is off, nothing is. */
 function replay(model: Model) {
   if (!model.active) return;
   const missed = model.deliveries.filter(({ message, status }, place) => {
@@ -90,9 +90,9 @@ function replay(model: Model) {
 }
 
 function answered(model: Model, { message, good }: { message: number; good: boolean }) {
-  const delivery = inHand(model).find((each) => each.message === message);
+  const delivery = inFlight(model).find((each) => each.message === message);
   if (!delivery) return;
-  delivery.inHand = 0;
+  delivery.inFlight = 0;
   delivery.due = false;
   delivery.attempts += 1;
   if (good) {

@@ -20,7 +20,7 @@ const off = {
 const mails = (to: string) => db<{ raw: Buffer }[]>`
   select raw from mailbox_messages where rcpt_to = ${to}`;
 
-test('the contact address is told which webhook was switched off, when and why', async (t) => {
+test('the contact address gets a mail that says which webhook was switched off, when and why', async (t) => {
   const org_id = await makeOrganization(db, { name: 'Bäcker', contact_email: 'ops@acme.test' });
   const webhook_id = await makeWebhook(db, org_id, {
     ...off,
@@ -49,7 +49,7 @@ const silent: [why: string, organization: object, webhook: object][] = [
   ['a webhook that was switched on again', { contact_email: 'on@acme.test' }, {}],
 ];
 for (const [why, organization, webhook] of silent) {
-  test(`${why} is told nothing`, async () => {
+  test(`${why} gets no mail`, async () => {
     const before = (await db`select from mailbox_messages`).length;
     const org_id = await makeOrganization(db, { ...organization });
     const webhook_id = await makeWebhook(db, org_id, { ...webhook });

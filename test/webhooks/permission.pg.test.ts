@@ -101,7 +101,7 @@ test('a delivery id that is no UUID, or of another webhook, is 404', async () =>
   for (const path of paths) assert.equal((await call('POST', path)).status, 404);
 });
 
-test('a method that a place does not have is 405 and says which it has', async () => {
+test('a method that a path does not have is 405 with the allowed ones', async () => {
   const { write, webhook } = await owned();
   const path = `/api/webhooks/${webhook}`;
   const answer = await app.request(path, { method: 'PATCH', headers: write });

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { responseReceived } from '../../src/webhooks/events.ts';
-import { deliveryHeaders } from '../../src/webhooks/headers.ts';
-import { spellSecret } from '../../src/webhooks/sign.ts';
+import { deliveryHeaders, spellSecret } from '../../src/webhooks/sign.ts';
 import { freePort } from '../support/processes/free-port.ts';
 
 /** The receivers of ops/webhooks, run as a reader of ops/webhooks.md would. */

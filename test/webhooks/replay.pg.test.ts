@@ -55,7 +55,7 @@ for (const status of ['delivered', 'failed', 'skipped']) {
   });
 }
 
-test('replay delivers again what was skipped or failed since a time, and nothing else', async () => {
+test('a replay delivers again what was skipped or failed since a time, and nothing else', async () => {
   const { call, webhook, made } = await history(
     'failed',
     'skipped',
@@ -101,7 +101,7 @@ for (const since of malformed) {
   });
 }
 
-test('nothing is delivered again to a webhook that is switched off', async () => {
+test('a webhook that is switched off refuses redelivery and replay', async () => {
   const { call, webhook, made } = await history('skipped');
   await call('PUT', `/${webhook}`, { body: { active: false } });
   const answers = [

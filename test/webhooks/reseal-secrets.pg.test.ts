@@ -37,7 +37,7 @@ async function webhooks(count: number, seal = old) {
   return { orgId, ids, stored, opened };
 }
 
-test('what the key before has sealed opens with the key of today alone', async () => {
+test('a secret sealed with the previous key is resealed and opens with the current key alone', async () => {
   const { orgId, ids, stored, opened } = await webhooks(3);
   const [first] = ids as [string];
   await rotateSecret(db, orgId, first, old.seal({ orgId, id: first }, 'newer'));
@@ -50,14 +50,14 @@ test('what the key before has sealed opens with the key of today alone', async (
   assert.deepEqual([await opened(ids[1]!), await opened(ids[2]!)], ['hush 1', 'hush 2']);
 });
 
-test('what the key of today has sealed stays as it is', async () => {
+test('a secret sealed with the current key stays as it is', async () => {
   const { ids, stored } = await webhooks(1, current);
   const sealed = (await stored(ids[0]!)).secret;
   await resealSecrets({ db, log, secrets: changing });
   assert.deepEqual((await stored(ids[0]!)).secret, sealed);
 });
 
-test('what neither key has sealed is left, and said', async () => {
+test('a secret that neither key opens stays as it is and is reported', async () => {
   const { ids, opened } = await webhooks(1, createSecrets([before]));
   lines.length = 0;
   await resealSecrets({ db, log, secrets: current });
@@ -65,7 +65,7 @@ test('what neither key has sealed is left, and said', async () => {
   assert.equal(await opened(ids[0]!, old), 'hush 0');
 });
 
-test('a previous secret that cannot be opened keeps the present one from nothing', async () => {
+test('a previous secret that cannot be opened does not stop the current one from being resealed', async () => {
   const { orgId, ids, opened, stored } = await webhooks(1, createSecrets([randomBytes(32)]));
   const [id] = ids as [string];
   await rotateSecret(db, orgId, id, old.seal({ orgId, id }, 'newer'));

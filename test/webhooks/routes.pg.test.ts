@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { emit } from '../../src/webhooks/emit.ts';
+import { emit } from '../../src/webhooks/emit.cte.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';
@@ -36,7 +36,7 @@ test('a webhook is created with a secret that no other answer shows', async () =
   for (const answer of later) assert.ok(!JSON.stringify(answer).includes('whsec_'));
 });
 
-test('the secret lies sealed in the database', async () => {
+test('the database holds the secret sealed', async () => {
   const { call } = await caller();
   const { body } = await call('POST', '', { body: wish });
   const [row] = await db<{ secret: Buffer }[]>`
@@ -100,7 +100,7 @@ test('a name that does not resolve, 2000 characters and 500 of description are a
   assert.equal(body['description'], description);
 });
 
-test('of many that are created at once an organization gets 50', async () => {
+test('an organization gets at most 50 webhooks, also of many created at the same time', async () => {
   const { id, call } = await caller();
   for (let made = 0; made < 45; made++) await makeWebhook(db, id);
 
@@ -159,7 +159,7 @@ for (const [field, value] of changes) {
   });
 }
 
-test('switching on ends the run of failures and says nothing of the past', async () => {
+test('switching on resets the failure count and clears the reason', async () => {
   const { id, call } = await caller();
   const webhook = await makeWebhook(db, id, {
     active: false,
@@ -182,7 +182,7 @@ test('active: true sets failure_count to 0 also while the webhook is on', async 
   assert.equal(answer.body['failure_count'], 0);
 });
 
-test('switching off what was switched off for failing keeps the reason', async () => {
+test('switching off a webhook that was deactivated for failures keeps the reason', async () => {
   const { id, call } = await caller();
   const off = { active: false, deactivated_at: new Date(), deactivated_reason: '3 failed' };
   const webhook = await makeWebhook(db, id, off);
@@ -222,7 +222,7 @@ test('a webhook is deleted together with its deliveries and their attempts', asy
   assert.equal((await call('DELETE', `/${webhook}`)).status, 404);
 });
 
-test('the events to subscribe to are the four, with a description each', async () => {
+test('the list of events names the four, each with a description', async () => {
   const { call, read } = await caller();
   const { status, body } = await call('GET', '/events', { headers: read });
   const { events } = body as { events: { type: string; description: string }[] };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Attempt, judge, standAfter, testEvent } from '../../src/webhooks/rules.ts';
+import { type AnsweredAttempt, judge, standAfter, testEvent } from '../../src/webhooks/rules.ts';
 
 const attempt = (number: number, statusCode: number | null, error: string | null = null) => ({
   ...{ event: 'response.received', number, statusCode, error },
 });
 const tried = (statusCode: number) => ({ ...attempt(1, statusCode), event: testEvent });
 
-const verdicts: [why: string, attempt: Attempt, status: string, retry: number | null][] = [
+const verdicts: [why: string, attempt: AnsweredAttempt, status: string, retry: number | null][] = [
   ['an answer in the 200s delivers', attempt(1, 204), 'delivered', null],
   ['also at the second try', attempt(2, 200), 'delivered', null],
   ['a first failure is tried again after five seconds', attempt(1, 500), 'pending', 5],
@@ -22,10 +22,11 @@ for (const [why, one, status, retryInSeconds] of verdicts) {
   test(why, () => assert.deepEqual(judge(one), { status, retryInSeconds }));
 }
 
+const judged = (one: AnsweredAttempt) => ({ ...one, status: judge(one).status });
 const bad = attempt(2, 500);
 const standings: [
   why: string,
-  attempts: Attempt[],
+  attempts: AnsweredAttempt[],
   before: number,
   failures: number,
   off: boolean,
@@ -41,7 +42,7 @@ const standings: [
 ];
 for (const [why, attempts, before, failures, off] of standings) {
   test(why, () => {
-    const standing = standAfter(attempts, before);
+    const standing = standAfter(attempts.map(judged), before);
     assert.equal(standing.failures, failures);
     assert.equal(standing.deactivatedReason !== null, off);
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { Lane } from '../../src/webhooks/delivery.queries.ts';
+import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
 import { replayMissed } from '../../src/webhooks/replay.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
-import { countDeliveries, lanesOf, makeBacklog, makePool } from '../support/make/deliveries.ts';
+import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { someoneWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
@@ -35,54 +35,54 @@ const steps = async () =>
     ({ changed }) => changed,
   );
 
-const switchTo = (active: boolean, { webhook_id }: Lane) =>
+const switchTo = (active: boolean, { webhook_id }: WebhookRef) =>
   db`update webhooks set active = ${active} where id = ${webhook_id}`;
 
-async function run(lane: Lane) {
+async function run(target: WebhookRef) {
   const { posts, outbound } = subscriber(200);
-  const lanes = lanesOf(db, outbound, await makePool(db));
-  await lanes.wake(lane);
-  await lanes.stop();
+  const worker = workerOf(db, outbound, await makePool(db));
+  await worker.wake(target);
+  await worker.stop();
   return posts;
 }
 
-test('the backlog of a webhook that is switched off is skipped a thousand at a time, all of it', async () => {
-  const lane = await makeBacklog(db, 2500);
-  await switchTo(false, lane);
+test('all of the backlog of a webhook that is switched off is skipped, a thousand at a time', async () => {
+  const target = await makeBacklog(db, 2500);
+  await switchTo(false, target);
 
-  assert.equal((await run(lane)).length, 0);
+  assert.equal((await run(target)).length, 0);
 
   const changes = (await steps()).filter((changed) => changed > 0);
   assert.deepEqual(changes, [1000, 1000, 500]);
-  assert.equal(await countDeliveries(db, lane, 'skipped'), 2500);
-  await switchTo(true, lane);
-  const which = { webhookId: lane.webhook_id, since: new Date(0) };
-  const { replayed } = await replayMissed({ db, pump: () => {} }, lane.org_id, which);
+  assert.equal(await countDeliveries(db, target, 'skipped'), 2500);
+  await switchTo(true, target);
+  const which = { webhookId: target.webhook_id, since: new Date(0) };
+  const { replayed } = await replayMissed({ db, pump: () => {} }, target.org_id, which);
   assert.equal(replayed, 2500);
 });
 
-test('while one backlog is skipped another webhook is served', async () => {
+test('another webhook is served while a backlog is skipped', async () => {
   const [off, live] = [await makeBacklog(db, 1500), await makeBacklog(db, 20)];
   await switchTo(false, off);
   const { posts, outbound } = subscriber(200);
-  const lanes = lanesOf(db, outbound, await makePool(db));
+  const worker = workerOf(db, outbound, await makePool(db));
   let skipping = Promise.resolve();
   await db.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${lock})`;
-    skipping = lanes.wake(off);
+    skipping = worker.wake(off);
     await someoneWaits(db);
 
-    await lanes.wake(live);
+    await worker.wake(live);
     await until('all arrived', () => posts.length === 20);
   });
   await skipping;
-  await lanes.stop();
+  await worker.stop();
   assert.equal(await countDeliveries(db, off, 'skipped'), 1500);
 });
 
-test('a lane that has found all there is does not look again for each that ends', async () => {
-  const lane = await makeBacklog(db, 3);
-  assert.equal((await run(lane)).length, 3);
+test('a queue that has claimed everything due does not claim again at the end of each attempt', async () => {
+  const target = await makeBacklog(db, 3);
+  assert.equal((await run(target)).length, 3);
   const looksInVain = (await steps()).filter((changed) => changed === 0);
   assert.deepEqual(looksInVain, []);
 });

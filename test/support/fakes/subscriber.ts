@@ -1,10 +1,10 @@
 import type { Secrets } from '../../../src/lib/crypto/secrets.ts';
-import type { Answer, Outbound } from '../../../src/webhooks/deliver.ts';
+import type { Outbound, SubscriberAnswer } from '../../../src/webhooks/deliver.ts';
 import { spellSecret } from '../../../src/webhooks/sign.ts';
 
 export const testSecret = spellSecret(new Uint8Array(32).fill(5));
 
-/** Every webhook of a test has the same secret; what is sealed is not the matter of these tests. */
+/** Every webhook of a test has the same secret; these tests are not about sealing. */
 export const plainSecrets: Secrets = {
   keyId: Buffer.alloc(4),
   seal: (_, secret) => Buffer.from(secret),
@@ -13,7 +13,7 @@ export const plainSecrets: Secrets = {
 
 type Post = { url: string; headers: Record<string, string>; body: string };
 
-/** A subscriber that answers as it is told, in order, and then for ever with the last. */
+/** A subscriber that answers with the given statuses in order, and from then on with the last. */
 export function subscriber(...statuses: (number | null)[]) {
   const posts: Post[] = [];
   const outbound: Outbound = {
@@ -26,7 +26,7 @@ export function subscriber(...statuses: (number | null)[]) {
   return { posts, outbound };
 }
 
-export const answerOf = (statusCode: number | null): Answer => ({
+export const answerOf = (statusCode: number | null): SubscriberAnswer => ({
   statusCode,
   body: statusCode === null ? '' : 'hello',
   error: statusCode === null ? 'no answer' : null,
@@ -34,7 +34,7 @@ export const answerOf = (statusCode: number | null): Answer => ({
   durationMs: 1,
 });
 
-/** A subscriber that hangs until it is let go. */
+/** A subscriber that hangs until it is released. */
 export function hangingSubscriber() {
   const waiting: (() => void)[] = [];
   let most = 0;
@@ -45,8 +45,8 @@ export function hangingSubscriber() {
         most = Math.max(most, waiting.length);
       }),
   };
-  const letGo = () => {
+  const release = () => {
     for (const go of waiting.splice(0)) go();
   };
-  return { outbound, letGo, hanging: () => waiting.length, mostAtOnce: () => most };
+  return { outbound, release, hanging: () => waiting.length, mostAtOnce: () => most };
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Db, one } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import type { Outbound } from '../../../src/webhooks/deliver.ts';
-import type { Lane } from '../../../src/webhooks/delivery.queries.ts';
-import { emit } from '../../../src/webhooks/emit.ts';
+import type { WebhookRef } from '../../../src/webhooks/delivery.queries.ts';
+import { emit } from '../../../src/webhooks/emit.cte.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
@@ -15,7 +15,7 @@ export async function makePool(db: Db) {
   return pool_id;
 }
 
-export const lanesOf = (db: Db, outbound: Outbound, claimer: string) =>
+export const workerOf = (db: Db, outbound: Outbound, claimer: string) =>
   createDeliveryWorker({
     db,
     log: createLog({ level: 'silent' }),
@@ -29,17 +29,17 @@ export const lanesOf = (db: Db, outbound: Outbound, claimer: string) =>
 const event = { type: 'response.received', body: '{"version":"1"}' } as const;
 
 /** A webhook of an organization of its own with some deliveries due. */
-export async function makeBacklog(db: Db, events: number): Promise<Lane> {
+export async function makeBacklog(db: Db, events: number): Promise<WebhookRef> {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
   await emit(db, { orgId: org_id, events: Array.from({ length: events }, () => event) });
   return { org_id, webhook_id };
 }
 
-export async function countDeliveries(db: Db, lane: Lane, status: string): Promise<number> {
+export async function countDeliveries(db: Db, target: WebhookRef, status: string): Promise<number> {
   return one(
     await db<{ count: number }[]>`
       select count(*)::int as count from deliveries
-      where webhook_id = ${lane.webhook_id} and status = ${status}`,
+      where webhook_id = ${target.webhook_id} and status = ${status}`,
   ).count;
 }

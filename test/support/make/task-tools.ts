@@ -23,7 +23,7 @@ export function taskTools(db: Db): TaskTools {
     ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
     analyst: createBuiltinAnalyst(),
     mailing: createMailing({ db, log, mailer, waiting, settings: { sendDeadlineSeconds: 60 } }),
-    lanes: createDeliveryWorker({
+    deliveries: createDeliveryWorker({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
       outbound: subscriber(200).outbound,
       claimer: () => 'test',

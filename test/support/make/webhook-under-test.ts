@@ -1,18 +1,18 @@
 import type { WriteKey } from '../../../src/keys/authenticate.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import type { Outbound } from '../../../src/webhooks/deliver.ts';
-import { emit } from '../../../src/webhooks/emit.ts';
+import { emit } from '../../../src/webhooks/emit.cte.ts';
 import { changeWebhook, renewSecret } from '../../../src/webhooks/manage.ts';
 import { deleteWebhook } from '../../../src/webhooks/queries.ts';
 import { replay } from '../../../src/webhooks/replay.ts';
 import type { Operation } from '../../webhooks/model.ts';
 import { answerOf, plainSecrets } from '../fakes/subscriber.ts';
-import { lanesOf, makePool } from './deliveries.ts';
+import { makePool, workerOf } from './deliveries.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
 
 type Held = { message: number; signatures: number; answer: (status: number) => void };
 
-/** One webhook on Postgres with two processes that deliver, and a subscriber that answers when it is told. */
+/** One webhook on Postgres with two processes that deliver, and a subscriber that answers on command. */
 export async function startReal(db: Db) {
   const org_id = await makeOrganization(db);
   const id = await makeWebhook(db, org_id);
@@ -36,8 +36,8 @@ export async function startReal(db: Db) {
       }),
   };
   const pools = [await makePool(db), await makePool(db)];
-  const processes = pools.map((pool) => lanesOf(db, outbound, pool));
-  const lane = { org_id, webhook_id: id };
+  const processes = pools.map((pool) => workerOf(db, outbound, pool));
+  const target = { org_id, webhook_id: id };
 
   /** A webhook that is gone, or off, refuses: that is part of what the model says. */
   async function run(operation: Operation): Promise<unknown> {
@@ -61,7 +61,7 @@ export async function startReal(db: Db) {
       case 'delete':
         return deleteWebhook(db, org_id, id);
       case 'wake':
-        return Promise.all(processes.map((each) => each.wake(lane)));
+        return Promise.all(processes.map((each) => each.wake(target)));
       default:
         return changeWebhook(tools, key, id, { active: operation.do === 'reactivate' });
     }

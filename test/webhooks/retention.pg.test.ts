@@ -30,25 +30,25 @@ async function history(ages: readonly number[], status = 'delivered') {
 const times = (count: number, age: number) =>
   Array.from({ length: count }, (_, n) => age + n / 1000);
 
-test("a webhook's last 50 deliveries stay however old they are, and those before go", async () => {
+test("a webhook's last 50 deliveries stay however old they are, and those before them are deleted", async () => {
   const { ids, left } = await history(times(53, 400));
   await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids.slice(0, 50));
 });
 
-test('beyond the last 50 what is younger than 30 days stays', async () => {
+test('beyond the last 50 deliveries those younger than 30 days stay', async () => {
   const { ids, left } = await history([...times(50, 1), 29.9, 30.1]);
   await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids.slice(0, 51));
 });
 
-test('what is still to be delivered stays', async () => {
+test('pending deliveries stay', async () => {
   const { ids, left } = await history(times(55, 400), 'pending');
   await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids);
 });
 
-test('attempts go with their delivery, and more than one step of deliveries goes at once', async () => {
+test('attempts are deleted with their delivery, in more than one step', async () => {
   const { org_id, ids, left } = await history(times(2300, 100));
   await db`insert into delivery_attempts ${db({ org_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
   await cleanUpDeliveries({ db });

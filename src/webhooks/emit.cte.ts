@@ -1,16 +1,36 @@
 import type { Sql } from '../lib/db/db.ts';
 import { enqueueEach } from '../lib/queue/outbox.ts';
-import type { Event } from './events.ts';
+import type { WebhookEvent } from './events.ts';
 
-export type Told = { orgId: string; events: readonly Event[]; traceparent?: string | null };
+/** Events of one organization, with the span that causes them. */
+export type NewEvents = {
+  orgId: string;
+  events: readonly WebhookEvent[];
+  traceparent?: string | null;
+};
 
 /**
- * The CTEs that make a delivery for each webhook that subscribed to an event, and a job for each
- * webhook that has one; for a webhook that is switched off, a skipped delivery that can be replayed later. They
- * tell nothing unless `when` holds. A webhook is locked against its deletion: one that is being deleted
- * must not fail what is told to it.
+ * Makes a delivery of each event for every subscribed webhook, in the caller's transaction: an event
+ * exists if, and only if, its cause was committed. Call the pump after the commit.
  */
-export function emission(sql: Sql, { orgId, events, traceparent = null }: Told, when = sql`true`) {
+export async function emit(sql: Sql, added: NewEvents) {
+  if (added.events.length === 0) return;
+  await sql`
+    with ${emission(sql, added)}
+    select from emitted`;
+}
+
+/**
+ * The CTEs of `emit`, for a statement that records the cause as well: a delivery for each webhook that
+ * subscribed to an event, and a job for each webhook that has one. For a webhook that is switched off the
+ * delivery is skipped, and can be replayed later. They do nothing unless `when` holds. A webhook is locked
+ * against its deletion: one that is being deleted must not fail the caller's statement.
+ */
+export function emission(
+  sql: Sql,
+  { orgId, events, traceparent = null }: NewEvents,
+  when = sql`true`,
+) {
   return sql`
     emitted as (
       insert into deliveries (org_id, id, message_id, webhook_id, event, body, status,

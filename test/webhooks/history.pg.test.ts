@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import type { Outbound } from '../../src/webhooks/deliver.ts';
 import { claimDue } from '../../src/webhooks/delivery.queries.ts';
-import { emit } from '../../src/webhooks/emit.ts';
+import { emit } from '../../src/webhooks/emit.cte.ts';
 import { signHex } from '../../src/webhooks/sign.ts';
 import { plainSecrets, subscriber, testSecret } from '../support/fakes/subscriber.ts';
 import { makeWebhook } from '../support/make/rows.ts';
@@ -36,7 +36,7 @@ async function makeDelivery(
   return id;
 }
 
-test('a test event arrives signed, and what came of it is told and kept', async () => {
+test('a test event arrives signed, its outcome is answered and added to the history', async () => {
   const { posts, outbound } = subscriber(202);
   const org = await caller(outbound);
   const webhook = await makeWebhook(db, org.id);
@@ -67,7 +67,7 @@ test('a test event arrives signed, and what came of it is told and kept', async 
 });
 
 for (const outcome of [500, 301, null]) {
-  test(`a test that ends with ${outcome} is told, not retried, and no failure of the webhook`, async () => {
+  test(`a test event that ends with ${outcome} is not retried and counts as no failure of the webhook`, async () => {
     const org = await caller(subscriber(outcome).outbound);
     const webhook = await makeWebhook(db, org.id, { failure_count: 2 });
 
@@ -84,7 +84,7 @@ for (const outcome of [500, 301, null]) {
   });
 }
 
-test('a test that arrives ends no run of failures', async () => {
+test('a test event that arrives does not reset the failure count', async () => {
   const org = await caller();
   const webhook = await makeWebhook(db, org.id, { failure_count: 2 });
   await org.call('POST', `/${webhook}/test`);
@@ -99,7 +99,7 @@ test('a webhook that is switched off can be tested, and stays off', async () => 
   assert.equal((await org.call('GET', `/${webhook}`)).body['active'], false);
 });
 
-test('the last 50 deliveries are shown, newest first', async () => {
+test('the history lists the last 50 deliveries, newest first', async () => {
   const org = await caller();
   const webhook = await makeWebhook(db, org.id);
   const ids: string[] = [];
@@ -113,7 +113,7 @@ test('the last 50 deliveries are shown, newest first', async () => {
   );
 });
 
-test('a delivery shows its attempts in their order, and the last answer', async () => {
+test('the history shows the attempts of a delivery in order, and the last answer', async () => {
   const org = await caller();
   const webhook = await makeWebhook(db, org.id);
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -183,12 +183,12 @@ test('a delivery shows its attempts in their order, and the last answer', async 
   ]);
 });
 
-test('a rotated secret signs at once, the old one beside it for 24 hours', async () => {
+test('a rotated secret signs at once, and the old one too for 24 hours', async () => {
   const org = await makeCaller(db, testApp(db));
   const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
   const { body: created } = await org.call('POST', '', { body: wish });
-  const lane = { org_id: org.id, webhook_id: String(created['id']) };
-  const { status, body: rotated } = await org.call('POST', `/${lane.webhook_id}/rotate-secret`);
+  const target = { org_id: org.id, webhook_id: String(created['id']) };
+  const { status, body: rotated } = await org.call('POST', `/${target.webhook_id}/rotate-secret`);
   assert.equal(status, 200);
   assert.notEqual(rotated['secret'], created['secret']);
 
@@ -196,13 +196,13 @@ test('a rotated secret signs at once, the old one beside it for 24 hours', async
   for (const age of ['23 hours 59 minutes', '2 minutes']) {
     await db`
       update webhooks set previous_secret_until = previous_secret_until - ${age}::interval
-      where id = ${lane.webhook_id}`;
+      where id = ${target.webhook_id}`;
     await emit(db, { orgId: org.id, events: [{ type: 'survey.completed', body: '{}' }] });
-    const [claimed] = await claim(lane);
+    const [claimed] = await claim(target);
     pairs.push(claimed?.previous_secret ? 2 : 1);
   }
   assert.deepEqual(pairs, [2, 1]);
 });
 
-const claim = (lane: { org_id: string; webhook_id: string }) =>
-  claimDue(db, lane, { by: 'nobody', atMost: 1, inHand: [] });
+const claim = (target: { org_id: string; webhook_id: string }) =>
+  claimDue(db, target, { by: 'another process', atMost: 1, claimed: [] });
