@@ -6,7 +6,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run test e2e test-prometheus bench faults binary deb test-binary test-installed
-.PHONY: check types lint format schema openapi
+.PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
 help:
@@ -76,6 +76,10 @@ format: $(installed)
 ## schema: draws sql/schema.sql from the migrations; how=--check only compares
 schema: $(installed)
 	@$(tsx) ops/build/schema.ts $(how)
+
+## licenses: writes ops/licenses.txt from what the lock file names; how=--check only compares
+licenses: $(installed)
+	@$(tsx) ops/build/licenses.ts $(how)
 
 ## openapi: accepts what the API has gained into ops/openapi.json; refuses what would break a client
 openapi: $(installed)

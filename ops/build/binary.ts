@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/distribution.ts';
 import { bundle } from './bundle.ts';
+import { noticesFile } from './notices.ts';
 import { packPostgres } from './postgres.ts';
 
 const largestBytes = 150_000_000;
@@ -9,7 +10,7 @@ const work = 'dist/parts';
 const output = 'dist/askback';
 
 /** What the program reads by `readAsset`, under the names it has in the checkout. */
-const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*'];
+const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*', noticesFile];
 
 /**
  * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only

@@ -1,14 +1,15 @@
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 /**
  * The program as one module. Not minified: it starts no faster, and an uncaught error prints its source.
  * `require` remains for CommonJS inside packages, and finds what is built into Node and nothing else.
  */
 export async function bundle(entry: string, outfile: string, plugins: Plugin[] = []) {
-  await build({
+  const { metafile } = await build({
     entryPoints: [entry],
     outfile,
     bundle: true,
+    metafile: true,
     platform: 'node',
     target: 'node26',
     format: 'esm',
@@ -16,9 +17,16 @@ export async function bundle(entry: string, outfile: string, plugins: Plugin[] =
     plugins,
     alias: { cosmiconfig: './ops/build/no-configuration-files.ts', ...withoutGrpc },
     banner: { js: builtInsOnly },
-    legalComments: 'none',
+    legalComments: 'none', // `askback licenses` prints them whole
     logLevel: 'warning',
   });
+  return { packages: packagesIn(metafile) };
+}
+
+/** The folders of the packages that a bundle has code of. */
+function packagesIn({ inputs }: Metafile): string[] {
+  const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+  return [...new Set(Object.keys(inputs).flatMap((path) => folder.exec(path) ?? []))].sort();
 }
 
 const withoutGrpc = Object.fromEntries(

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
+import { noticesFile } from './notices.ts';
 
 /**
  * dist/askback as a Debian package, by dpkg-deb alone. The same commit makes the same bytes: every time in it
@@ -36,6 +37,7 @@ for (const unit of ['askback.service', 'askback.socket']) {
 place('ops/systemd/askback.env', 'etc/askback/askback.env', 0o640);
 place('ops/systemd/external-database.conf', `${doc}/examples/external-database.conf`);
 for (const page of globSync('ops/*.md')) place(page, `${doc}/${basename(page)}`);
+place(noticesFile, `${doc}/licenses.txt`);
 write(`${doc}/copyright`, filled('ops/deb/copyright'));
 write(`${doc}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
 write('usr/share/man/man1/askback.1.gz', gzipSync(filled('ops/deb/askback.1'), { level: 9 }));

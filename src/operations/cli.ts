@@ -13,6 +13,7 @@ import { unknownSettings } from '../settings/unknown-settings.ts';
 import { examine } from './examine.ts';
 import { type Finding, recordLine } from './finding.ts';
 import { askHealth, findService } from './healthcheck.ts';
+import { licenses } from './licenses.ts';
 import { createResolver } from './mail-dns/resolver.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
@@ -155,4 +156,5 @@ export const operationCommands: readonly Command<CommandTools>[] = [
   doctor,
   healthcheck,
   version,
+  licenses,
 ];

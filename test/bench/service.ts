@@ -18,7 +18,7 @@ export type Service = {
   stop: () => Promise<void>;
 };
 
-let bundled: Promise<void> | undefined;
+let bundled: Promise<unknown> | undefined;
 
 /** The service as it is shipped: one module, compiled before, in a process of its own. */
 export async function startService(

