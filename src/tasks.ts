@@ -6,7 +6,7 @@ import type { Jobs } from './lib/queue/outbox.ts';
 import { type Task, task } from './lib/queue/task.ts';
 import { Uuid } from './lib/validation/parse.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
-import { deleteOldVisits } from './responses/cleanup.ts';
+import { cleanUpVisits } from './responses/cleanup.ts';
 import type { Mailing } from './sends/mailing.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
@@ -37,7 +37,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'webhooks.deliver': task(OneWebhook, (webhook) => tools.deliveries.wake(webhook)),
   'webhooks.tell_deactivation': task(OneWebhook, (webhook) => notifyDeactivated(tools, webhook)),
   'webhooks.retire': task(Nothing, () => cleanUpDeliveries(tools)),
-  'responses.forget_openings': task(Nothing, () => deleteOldVisits(tools)),
+  'responses.forget_openings': task(Nothing, () => cleanUpVisits(tools)),
   'summaries.analyze': task(
     v.object({
       org_id: Uuid,

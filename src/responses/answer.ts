@@ -1,14 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import { Refusal } from '../errors.ts';
-import type { Db } from '../lib/db/db.ts';
-import { categoryOf, isScore, scaleOf } from '../scores.ts';
-import type { AskedSurvey, Personal, Shared } from './answer.queries.ts';
-import { recordAnswer } from './record.ts';
-import { type HeldReason, judgeAnswer } from './rules.ts';
-import type { Submission } from './submission.ts';
+import { limitAddress } from '../keys/limit.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import { enqueueSpan } from '../lib/tracing/conventions.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
+import { categoryOf, type SurveyType } from '../scores.ts';
+import { answered, skipped } from '../signals.ts';
+import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
+import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
+import { insertResponse, type NewResponse } from './answer.queries.ts';
+import type { SurveyLink } from './link.queries.ts';
+import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 
-export const longestComment = 5000;
+/**
+ * With no more contacts than this left to answer, an answer may be the last one and takes the survey's
+ * lock. No more answers than this to one survey are ever in flight at once.
+ */
+const mayBeLast = 1000;
 
-/** The beginning of a comment with nobody recognizable in it. */
+const sharedAnswersPerMinute = 300;
+
+/** The beginning of a comment in which nobody can be recognized. */
 export type Excerpt = (
   comment: string,
   known: { names: readonly string[]; emails: readonly string[] },
@@ -16,68 +29,45 @@ export type Excerpt = (
 
 export type AnswerTools = { db: Db; pump: () => void; excerpt: Excerpt };
 
-type Checked = { score: number; comment: string | null };
-
-/** What became of an answer. Whether it was held is nobody's business but the organization's. */
-export type Given = Checked & { id: string; at: Date };
-
-/** Answers through a personal link, which `openPersonal` has opened with this score. */
-export async function answerPersonal(tools: AnswerTools, link: Personal, filled: Submission) {
-  refuseClosed(link);
+/**
+ * Answers through a link: checks the submission, decides whether the response goes on hold, and records it
+ * with its events, completing the survey if it was the last one: all of it or nothing. The caller of a
+ * shareable link is known by address alone.
+ */
+export async function answerSurvey(
+  tools: AnswerTools,
+  link: SurveyLink,
+  submission: Submission & { address: string },
+): Promise<NewResponse> {
+  refuseUnlessOpen(link);
   if (link.answered) throw alreadyAnswered();
-  const checked = checkAnswer(link, filled);
-  const held = judgeAnswer({ ...checked, trapped: filled.trapped, signals: link.signals });
-  const contact = { id: link.contact_id, openContacts: link.open_contacts };
-  const { traceparent } = filled;
-  return await record(tools, link, { contact, checked, held, traceparent, at: link.now });
-}
+  const checked = checkSubmission(link.type, submission);
+  if ('message' in checked) throw new Refusal('invalid', checked.message, { code: checked.code });
+  if (link.contact_id === null) await limitShared(tools.db, link, submission.address);
 
-/** Answers through the shareable link: anybody may, and nobody is known. */
-export async function answerShared(tools: AnswerTools, link: Shared, filled: Submission) {
-  refuseClosed(link);
-  if (link.answered) throw alreadyAnswered();
-  const checked = checkAnswer(link, filled);
-  const held = judgeAnswer({ ...checked, trapped: filled.trapped, signals: [] });
-  const { traceparent } = filled;
-  return await record(tools, link, { contact: null, checked, held, traceparent, at: link.now });
-}
-
-type Recording = {
-  contact: { id: string; openContacts: number } | null;
-  checked: Checked;
-  held: HeldReason | null;
-  traceparent: string | null;
-  at: Date;
-};
-
-async function record(tools: AnswerTools, survey: AskedSurvey, recording: Recording) {
-  const { contact, checked, held, traceparent, at } = recording;
-  const recorded = await recordAnswer(tools, {
-    orgId: survey.org_id,
-    surveyId: survey.id,
-    surveyType: survey.type,
-    contact,
-    ...checked,
-    excerpt: held === null ? await excerptOf(tools, survey, checked) : null,
-    heldReason: held,
-    traceparent,
-    at,
-  });
-  if (!recorded) throw alreadyAnswered();
-  return { id: recorded.id, ...checked, at } satisfies Given;
-}
-
-async function excerptOf(
-  { excerpt }: AnswerTools,
-  survey: AskedSurvey,
-  { score, comment }: Checked,
-) {
-  if (comment === null || categoryOf(survey.type, score) !== 'detractor') return null;
-  return await excerpt(comment, { names: survey.known_names, emails: survey.known_addresses });
+  const held = judgeAnswer({ ...submission, ...checked, visits: link.visits });
+  const untraced = newResponse(link, { ...checked, held_reason: held });
+  const events = held === null ? await eventsOf(tools, link, untraced) : [];
+  const cause = { traceparent: submission.traceparent, agoMs: 0 };
+  return await inSpan(
+    cause,
+    () => enqueueSpan('webhooks.deliver'),
+    async ({ traceparent }) => {
+      const response = { ...untraced, traceparent };
+      const recorded = await record(tools.db, response, {
+        events,
+        openContacts: link.open_contacts,
+      });
+      if (!recorded) throw alreadyAnswered();
+      tools.pump();
+      publishAnswered(response, { type: link.type, ...recorded });
+      return response;
+    },
+  );
 }
 
 /** A survey that completed by itself still takes answers through its shareable link. */
-function refuseClosed({ status, completed_by }: AskedSurvey) {
+function refuseUnlessOpen({ status, completed_by }: SurveyLink) {
   if (status === 'draft') {
     throw new Refusal('invalid', 'this survey is not open yet', { code: 'survey_draft' });
   }
@@ -86,31 +76,105 @@ function refuseClosed({ status, completed_by }: AskedSurvey) {
   }
 }
 
-export const alreadyAnswered = () =>
+const alreadyAnswered = () =>
   new Refusal('conflict', 'this survey has been answered already', { code: 'already_answered' });
 
-function checkAnswer({ type }: AskedSurvey, { score: given, comment }: Submission): Checked {
-  const score = readScore(given);
-  if (score === null || !isScore(type, score)) {
-    const { lowest, highest } = scaleOf(type);
-    throw new Refusal('invalid', `score must be a whole number from ${lowest} to ${highest}`, {
-      code: 'score_invalid',
-    });
-  }
-  const text = typeof comment === 'string' ? comment.replace(/\r\n?/g, '\n').trim() : null;
-  if (comment !== undefined && comment !== null && text === null) {
-    throw new Refusal('invalid', 'comment must be text', { code: 'comment_invalid' });
-  }
-  if (text !== null && [...text].length > longestComment) {
-    throw new Refusal('invalid', `comment must have at most ${longestComment} characters`, {
-      code: 'comment_too_long',
-    });
-  }
-  return { score, comment: text || null };
+/** Only what would be recorded counts, and for this survey alone. */
+const limitShared = (sql: Sql, { survey_id }: SurveyLink, address: string) =>
+  limitAddress(sql, {
+    what: 'share',
+    address: `${survey_id}:${address}`,
+    quota: sharedAnswersPerMinute,
+  });
+
+type Decided = Pick<NewResponse, 'score' | 'comment' | 'held_reason'>;
+
+const newResponse = (link: SurveyLink, decided: Decided): NewResponse => ({
+  id: randomUUID(),
+  org_id: link.org_id,
+  survey_id: link.survey_id,
+  contact_id: link.contact_id,
+  source: link.contact_id ? 'link' : 'share',
+  category: categoryOf(link.type, decided.score),
+  created_at: link.now,
+  traceparent: null,
+  ...decided,
+});
+
+type KnownAround = Pick<
+  SurveyLink,
+  'type' | 'known_names' | 'known_addresses' | 'reports_detractors'
+>;
+type EventSource = Pick<
+  NewResponse,
+  'id' | 'survey_id' | 'score' | 'category' | 'comment' | 'created_at'
+>;
+
+/** The events of a response that counts. Redacting a comment is dear: it is done only for a subscriber. */
+export async function eventsOf(
+  { excerpt }: Pick<AnswerTools, 'excerpt'>,
+  { type, known_names, known_addresses, reports_detractors }: KnownAround,
+  { id, survey_id, score, category, comment, created_at }: EventSource,
+): Promise<WebhookEvent[]> {
+  const answer = { surveyId: survey_id, responseId: id, surveyType: type, score, at: created_at };
+  const received = responseReceived({ ...answer, comment });
+  if (category !== 'detractor' || !reports_detractors) return [received];
+  const known = { names: known_names, emails: known_addresses };
+  const redacted = comment === null ? null : await excerpt(comment, known);
+  return [received, detractorDetected({ ...answer, excerpt: redacted })];
 }
 
-/** A form sends digits, JSON a number. */
-export function readScore(given: unknown): number | null {
-  if (typeof given === 'number') return Number.isInteger(given) ? given : null;
-  return typeof given === 'string' && /^\d{1,2}$/.test(given) ? Number(given) : null;
+type Recording = { events: readonly WebhookEvent[]; openContacts: number };
+type Recorded = { skipped: number; completed?: boolean };
+
+/** Records nothing when the contact has answered already or the survey takes no answers any more. */
+async function record(
+  db: Db,
+  response: NewResponse,
+  { events, openContacts }: Recording,
+): Promise<Recorded | undefined> {
+  const counts = response.contact_id !== null && response.held_reason === null;
+  if (!counts || openContacts > mayBeLast) return await insertResponse(db, response, events);
+  return await inTransaction(db, (tx) => recordPerhapsLast(tx, response, events));
+}
+
+/**
+ * The lock, the response and the check whether it was the last travel together, in one round trip. Each
+ * statement sees what those before it did.
+ */
+async function recordPerhapsLast(tx: Sql, response: NewResponse, events: readonly WebhookEvent[]) {
+  const { org_id: orgId, survey_id: surveyId, traceparent } = response;
+  const [, recorded, completed] = await Promise.all([
+    holdForCompletion(tx, orgId, surveyId),
+    insertResponse(tx, response, events),
+    completeIfAnswered(tx, { orgId, traceparent }, surveyId),
+  ]);
+  return recorded && { ...recorded, completed };
+}
+
+function publishAnswered(
+  response: NewResponse,
+  { type, ...recorded }: Recorded & { type: SurveyType },
+) {
+  answered.publish({
+    orgId: response.org_id,
+    surveyId: response.survey_id,
+    responseId: response.id,
+    type,
+    category: response.category,
+    held: response.held_reason,
+    events: eventTypesOf(response, recorded),
+    traceparent: response.traceparent,
+  });
+  if (recorded.skipped > 0) skipped.publish({ deliveries: recorded.skipped });
+}
+
+/** What happened, whether or not there is a subscriber. */
+function eventTypesOf({ category, held_reason }: NewResponse, { completed }: Recorded) {
+  if (held_reason !== null) return [];
+  return [
+    'response.received',
+    ...(category === 'detractor' ? ['detractor.detected'] : []),
+    ...(completed ? ['survey.completed'] : []),
+  ];
 }

@@ -1,9 +1,9 @@
 import type { Sql } from '../lib/db/db.ts';
 
-type Old = { days: number; atMost: number };
+type OldVisits = { days: number; atMost: number };
 
-/** Answers do not need them any more: what was held or counted says so itself. */
-export async function deleteOldOpenings(sql: Sql, { days, atMost }: Old): Promise<number> {
+/** Responses do not need them any more: whether one is on hold is stored with it. */
+export async function deleteOldVisits(sql: Sql, { days, atMost }: OldVisits): Promise<number> {
   const { count } = await sql`
     delete from link_visits
     where id in (

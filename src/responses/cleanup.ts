@@ -1,11 +1,11 @@
 import type { Db } from '../lib/db/db.ts';
-import { deleteOldOpenings } from './cleanup.queries.ts';
+import { deleteOldVisits } from './cleanup.queries.ts';
 
 const keptDays = 90;
 const deletedAtOnce = 5000;
 
-/** Forgets who opened a link when, after ninety days; in steps, so that no lock is long. */
-export async function deleteOldVisits({ db }: { db: Db }) {
+/** Deletes link visits older than 90 days, in batches so that no lock is held for long. */
+export async function cleanUpVisits({ db }: { db: Db }) {
   const old = { days: keptDays, atMost: deletedAtOnce };
-  while ((await deleteOldOpenings(db, old)) === deletedAtOnce);
+  while ((await deleteOldVisits(db, old)) === deletedAtOnce);
 }

@@ -7,24 +7,24 @@ import { readTextFile } from '../lib/cli/read-file.ts';
 import { redactedExcerpt } from '../lib/redact/redact.ts';
 import { getSurvey } from '../surveys/find.ts';
 import { importResponses } from './import.ts';
-import { releaseAnswer } from './release.ts';
+import { releaseResponse } from './release.ts';
 
 const release = command({
   name: 'response release',
-  does: 'lets a held answer count after all: its events are told now',
-  options: { id: id('which answer') },
+  does: 'counts a response that is on hold, and publishes its events',
+  options: { id: id('which response') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const data = await releaseAnswer({ db, excerpt: redactedExcerpt }, given.id);
-      return { data, text: `released: the answer ${data.id} counts now` };
+      const data = await releaseResponse({ db, excerpt: redactedExcerpt }, given.id);
+      return { data, text: `released: the response ${data.id} counts now` };
     }),
 });
 
-const importAnswers = command({
+const importFile = command({
   name: 'import responses',
-  does: 'takes over answers given elsewhere, with their times, from a CSV file: all or none',
+  does: 'imports responses given elsewhere, with their times, from a CSV file: all or none',
   options: {
-    survey: id('whose answers they are'),
+    survey: id('the survey they belong to'),
     file: option(
       v.string(),
       'FILE',
@@ -36,11 +36,11 @@ const importAnswers = command({
     inDatabase(tools, async (db) => {
       const text = readTextFile(file);
       const { org_id: orgId } = await getSurvey(db, survey);
-      const onProgress = createProgress('answers');
+      const onProgress = createProgress('responses');
       const data = await importResponses({ db, onProgress }, { orgId, surveyId: survey }, text);
-      const before = data.passed_over === 0 ? '' : `, ${data.passed_over} were here before`;
-      return { data, text: `imported ${data.imported} answers${before}` };
+      const before = data.passed_over === 0 ? '' : `, ${data.passed_over} were there already`;
+      return { data, text: `imported ${data.imported} responses${before}` };
     }),
 });
 
-export const responseCommands: readonly Command<CommandTools>[] = [release, importAnswers];
+export const responseCommands: readonly Command<CommandTools>[] = [release, importFile];

@@ -1,7 +1,7 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
 
-type Where = { orgId: string; surveyId: string };
+type SurveyKey = { orgId: string; surveyId: string };
 
 export async function findSurveyType(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<{ type: SurveyType }[]>`
@@ -9,29 +9,29 @@ export async function findSurveyType(sql: Sql, orgId: string, surveyId: string) 
   return survey?.type;
 }
 
-export type ImportedAnswer = {
+export type ImportedResponse = {
   contact_id: string | null;
   score: number;
   category: Category;
   comment: string | null;
   created_at: Date;
-  /** Which one of those that say the same: 1, if not given, is the first. */
+  /** Counts equal responses from 1; 1 when it is not given. */
   occurrence?: number;
 };
 
 /**
- * Keeps answers from elsewhere, but for those that are here already; says how many were new. Of answers
- * that are alike, nameless ones of one day say, as many are kept as the file has.
+ * Inserts responses from elsewhere, except those that are there already, and returns how many were new. Of
+ * equal responses (anonymous ones of the same day, for example) as many are kept as the file has.
  */
 export async function insertImported(
   sql: Sql,
-  { orgId, surveyId }: Where,
-  answers: readonly ImportedAnswer[],
+  { orgId, surveyId }: SurveyKey,
+  responses: readonly ImportedResponse[],
 ): Promise<number> {
   const inserted = await sql`
     insert into responses (org_id, survey_id, contact_id, source, score, category, comment, created_at)
     select ${orgId}, ${surveyId}, a.contact_id, 'import', a.score, a.category, a.comment, a.created_at
-    from json_to_recordset(${JSON.stringify(answers)}::text::json) as a (
+    from json_to_recordset(${JSON.stringify(responses)}::text::json) as a (
       contact_id uuid, score smallint, category text, comment text, created_at timestamptz,
       occurrence integer)
     where coalesce(a.occurrence, 1) > (

@@ -7,77 +7,84 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
-import { findSurveyType, type ImportedAnswer, insertImported } from './import.queries.ts';
+import { findSurveyType, type ImportedResponse, insertImported } from './import.queries.ts';
 
-const answersAtOnce = 1000;
+const batchSize = 1000;
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
 
 type ImportTools = {
   db: Db;
   onProgress: (done: number, total: number) => void;
 };
-type Where = { orgId: string; surveyId: string };
-type Answer = Omit<ImportedAnswer, 'contact_id'> & { email: string | null; name: string | null };
+type SurveyKey = { orgId: string; surveyId: string };
+type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
+  email: string | null;
+  name: string | null;
+};
 
 /**
- * Takes over answers given elsewhere, with their original times, all or none. They count like any
+ * Takes over answers given elsesurvey, with their original times, all or none. They count like any
  * other, fire nothing and complete nothing. A line that was taken over before is passed over.
  */
-export async function importResponses(tools: ImportTools, where: Where, text: string) {
-  const type = await findSurveyType(tools.db, where.orgId, where.surveyId);
+export async function importResponses(tools: ImportTools, survey: SurveyKey, text: string) {
+  const type = await findSurveyType(tools.db, survey.orgId, survey.surveyId);
   if (!type) throw notFound('survey');
-  const answers = numberAlike(readAnswers(text, type));
+  const answers = numberEqual(readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
     let imported = 0;
-    for (let done = 0; done < answers.length; done += answersAtOnce) {
-      const some = answers.slice(done, done + answersAtOnce);
-      imported += await importSome(tx, where, some);
+    for (let done = 0; done < answers.length; done += batchSize) {
+      const some = answers.slice(done, done + batchSize);
+      imported += await importSome(tx, survey, some);
       tools.onProgress(done + some.length, answers.length);
     }
     return { imported, passed_over: answers.length - imported };
   });
 }
 
-/** Counts the lines that say the same, over the whole file: it is taken over in several steps. */
-function numberAlike(answers: readonly Omit<Answer, 'occurrence'>[]): Answer[] {
-  const met = new Map<string, number>();
+/** Numbers equal lines over the whole file, because the file is imported in batches. */
+function numberEqual(answers: readonly Omit<FileResponse, 'occurrence'>[]): FileResponse[] {
+  const counts = new Map<string, number>();
   return answers.map((answer) => {
     const { score, created_at, comment, email } = answer;
-    const words = JSON.stringify([score, created_at, comment, email?.toLowerCase() ?? null]);
-    const occurrence = (met.get(words) ?? 0) + 1;
-    met.set(words, occurrence);
+    const key = JSON.stringify([score, created_at, comment, email?.toLowerCase() ?? null]);
+    const occurrence = (counts.get(key) ?? 0) + 1;
+    counts.set(key, occurrence);
     return { ...answer, occurrence };
   });
 }
 
-async function importSome(tx: Sql, where: Where, answers: readonly Answer[]): Promise<number> {
-  const idOf = await contactIds(tx, where, answers);
+async function importSome(
+  tx: Sql,
+  survey: SurveyKey,
+  answers: readonly FileResponse[],
+): Promise<number> {
+  const idOf = await contactIds(tx, survey, answers);
   const rows = answers.map(({ email, name: _, ...answer }) => ({
     ...answer,
     contact_id: email ? (idOf.get(email.toLowerCase()) ?? null) : null,
   }));
-  const imported = await insertImported(tx, where, rows);
-  await markAnsweredMany(tx, where, rows);
+  const imported = await insertImported(tx, survey, rows);
+  await markAnsweredMany(tx, survey, rows);
   return imported;
 }
 
-type Person = { email: string; name: string | null; properties: Record<string, unknown> };
+type ImportedContact = { email: string; name: string | null; properties: Record<string, unknown> };
 
-async function contactIds(tx: Sql, where: Where, answers: readonly Answer[]) {
-  const people = new Map<string, Person>();
+async function contactIds(tx: Sql, survey: SurveyKey, answers: readonly FileResponse[]) {
+  const byEmail = new Map<string, ImportedContact>();
   for (const { email, name } of answers) {
     if (!email) continue;
     const key = email.toLowerCase();
-    people.set(key, { email, name: name ?? people.get(key)?.name ?? null, properties: {} });
+    byEmail.set(key, { email, name: name ?? byEmail.get(key)?.name ?? null, properties: {} });
   }
-  const contacts = await saveContacts(tx, where, [...people.values()]);
+  const contacts = await saveContacts(tx, survey, [...byEmail.values()]);
   return new Map(contacts.map(({ key, id }) => [key, id]));
 }
 
-function readAnswers(text: string, type: SurveyType) {
+function readResponses(text: string, type: SurveyType) {
   const bad: BadLine[] = [];
   const answers = readCsv(text).records.flatMap((record) => {
-    const answer = readAnswer(record, type);
+    const answer = readResponse(record, type);
     if (typeof answer !== 'string') return [answer];
     bad.push({ line: record.line, complaint: answer });
     return [];
@@ -86,8 +93,8 @@ function readAnswers(text: string, type: SurveyType) {
   return answers;
 }
 
-/** The answer on a line, or what is wrong with it. */
-function readAnswer(record: CsvRecord, type: SurveyType) {
+/** The response on a line, or what is wrong with it. */
+function readResponse(record: CsvRecord, type: SurveyType) {
   const given = field(record, 'score', 'rating');
   const score = Number(given);
   const { lowest, highest } = scaleOf(type);
@@ -110,7 +117,7 @@ function readAnswer(record: CsvRecord, type: SurveyType) {
   return { score, category: categoryOf(type, score), comment, created_at, email, name };
 }
 
-/** ISO 8601 or what exports commonly write; without a zone it is UTC. Nobody has answered in the future. */
+/** ISO 8601 or what exports commonly write; without a zone it is UTC. No response is from the future. */
 function readTime(text: string | null): Date | null {
   if (!text) return null;
   if (/^\d{9,10}$/.test(text)) return new Date(Number(text) * 1000);

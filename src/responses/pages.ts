@@ -1,111 +1,110 @@
 import { type Context, Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
 import { notFound } from '../errors.ts';
-import { limitAddress } from '../keys/limit.ts';
 import type { Db } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
+import { refusalIn } from '../lib/http/http.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
+import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
-import { findShared, openPersonal, type Personal, type Shared } from './answer.queries.ts';
-import { type AnswerTools, answerPersonal, answerShared, readScore } from './answer.ts';
-import { answering, type Form, keepWritten, surveyPage } from './answer-page.ts';
-import { readAnsweredCookie, setAnsweredCookie } from './answered-cookie.ts';
+import { type AnswerTools, answerSurvey } from './answer.ts';
+import { type FormLinks, linkPage, showRecorded, showRefusal } from './answer-page.ts';
+import { findSharedLink, visitPersonalLink } from './link.queries.ts';
+import { type LinkVisit, readScore } from './rules.ts';
 import { readSubmission } from './submission.ts';
 
-const sharedAnswersPerMinute = 300;
 /** Where the link leads that no person sees, below the link of the survey. */
 const trapPath = 'x';
+const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
 
-/** Which of a survey's two addresses was asked for: its own, or that of the hidden link. */
-type Door = 'view' | 'trap';
+/** A link as it was requested: a contact's own or the shareable one, and whether below it the hidden one. */
+type LinkAddress = { path: 's' | 'f'; token: string; trap: boolean };
 
-/** The pages where answers are given. Opening one never counts: the answer is the POST. */
-export const answerPages = (tools: PageTools) =>
-  new Hono()
-    .on(['GET', 'HEAD'], '/s/:token', (c) => showPersonal(c, tools, 'view'))
-    .on(['GET', 'HEAD'], `/s/:token/${trapPath}`, (c) => showPersonal(c, tools, 'trap'))
-    .post('/s/:token', (c) => takePersonal(c, tools, 'view'))
-    .post(`/s/:token/${trapPath}`, (c) => takePersonal(c, tools, 'trap'))
-    .on(['GET', 'HEAD'], '/f/:share_id', (c) => showShared(c, tools, 'view'))
-    .on(['GET', 'HEAD'], `/f/:share_id/${trapPath}`, (c) => showShared(c, tools, 'trap'))
-    .post('/f/:share_id', (c) => takeShared(c, tools, 'view'))
-    .post(`/f/:share_id/${trapPath}`, (c) => takeShared(c, tools, 'trap'));
-
-async function showPersonal(c: Context, { db }: PageTools, door: Door) {
-  const score = readScore(c.req.query('score'));
-  const link = await open(c, db, { kind: door, score });
-  if (!link) throw notFound('survey');
-  return showPage(c, surveyPage(c, link, personalForm(link, door)));
+/** The pages where answers are given. Opening a page is no answer; posting its form is. */
+export function answerPages(tools: PageTools) {
+  const pages = new Hono();
+  for (const path of ['s', 'f'] as const) {
+    for (const trap of [false, true]) {
+      const name = path === 's' ? 'token' : 'share_id';
+      const route = trap ? `/${path}/:${name}/${trapPath}` : `/${path}/:${name}`;
+      const addressOf = (c: Context) => ({ path, trap, token: c.req.param(name) ?? '' });
+      pages.on(['GET', 'HEAD'], route, (c) => showLink(c, tools, addressOf(c)));
+      pages.post(route, (c) => takeAnswer(c, tools, addressOf(c)));
+    }
+  }
+  return pages;
 }
 
-async function showShared(c: Context, { db }: PageTools, door: Door) {
-  const shareId = c.req.param('share_id') ?? '';
-  const link = await findShared(db, shareId, readAnsweredCookie(c, shareId));
+async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
+  const chosen = c.req.query('score');
+  const visit = { kind: address.trap ? 'trap' : 'view', score: readScore(chosen) } as const;
+  const link = await findLink(c, db, { address, visit });
   if (!link) throw notFound('survey');
-  return showPage(c, surveyPage(c, link, sharedForm(link, door)));
+  return showPage(c, linkPage(link, formLinks(address), chosen));
 }
 
-async function takePersonal(c: Context, tools: PageTools, door: Door) {
-  const read = await readSubmission(c);
-  const filled = { ...read, trapped: read.trapped || door === 'trap' };
-  const score = readScore(filled.score);
-  return await keepWritten(c, filled, async () => {
-    const link = await open(c, tools.db, { kind: 'post', score });
+async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
+  const submission = await readSubmission(c, address.trap);
+  const score = readScore(submission.score);
+  const links = formLinks(address);
+  let link: Awaited<ReturnType<typeof findLink>>;
+  try {
+    link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
     if (!link) throw notFound('survey');
-    const form = personalForm(link, door);
-    const answer = () => answerPersonal(tools, link, filled);
-    return await answering(c, {
-      link,
-      form,
-      filled,
-      answer,
-      find: () => open(c, tools.db, { kind: 'view', score }),
-    });
-  });
+    const response = await answerSurvey(tools, link, { ...submission, address: clientAddress(c) });
+    if (address.path === 'f') setAnsweredCookie(c, tools, { ...address, responseId: response.id });
+    return showRecorded(c, link, response);
+  } catch (error) {
+    // Another answer came first: the link shows something else by now.
+    if (link && refusalIn(error)?.kind === 'conflict') {
+      link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
+    }
+    return showRefusal(c, error, { link, links, submission });
+  }
 }
 
-type Opening = { kind: Door | 'post'; score: number | null };
+type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> };
 
 /** A page's request has a trace of its own, linked to that of the mail which led to it. */
-async function open(c: Context, db: Db, opening: Opening) {
-  const how = { ...opening, method: c.req.method, traced: isTracing() };
-  const link = await openPersonal(db, c.req.param('token') ?? '', how);
+async function findLink(c: Context, db: Db, { address: { path, token }, visit }: Visited) {
+  if (path === 'f') return await findSharedLink(db, token, readAnsweredCookie(c, token));
+  const { method } = c.req;
+  const link = await visitPersonalLink(db, token, { ...visit, method, traced: isTracing() });
   linkTrace(c, link?.mail_traceparent ?? null);
   return link;
 }
 
-async function takeShared(c: Context, tools: PageTools, door: Door) {
-  const shareId = c.req.param('share_id') ?? '';
-  const read = await readSubmission(c);
-  const filled = { ...read, trapped: read.trapped || door === 'trap' };
-  const find = () => findShared(tools.db, shareId, readAnsweredCookie(c, shareId));
-  return await keepWritten(c, filled, async () => {
-    const link = await find();
-    if (!link) throw notFound('survey');
-    const answer = async () => {
-      const address = clientAddress(c);
-      await limitAddress(tools.db, { what: 'share', address, quota: sharedAnswersPerMinute });
-      const given = await answerShared(tools, link, filled);
-      setAnsweredCookie(c, { shareId, answerId: given.id, publicUrl: tools.publicUrl });
-      return given;
-    };
-    return await answering(c, { link, form: sharedForm(link, door), filled, answer, find });
+function formLinks({ path, token, trap }: LinkAddress): FormLinks {
+  const own = `/${path}/${token}`;
+  const trapUrl = `${own}/${trapPath}`;
+  const unsubscribeUrl = path === 's' ? `/u/${token}` : null;
+  return { action: trap ? trapUrl : own, trapUrl, unsubscribeUrl };
+}
+
+/** The id of what this browser has answered through a shareable link. */
+function readAnsweredCookie(c: Context, shareId: string): string | null {
+  const responseId = getCookie(c, cookieOf(shareId));
+  return responseId && isUuid(responseId) ? responseId : null;
+}
+
+type Cookie = { token: string; responseId: string };
+
+/** Holds the response's id and nothing else, and is sent to this survey's address alone. */
+function setAnsweredCookie(
+  c: Context,
+  { publicUrl }: Pick<PageTools, 'publicUrl'>,
+  { token, responseId }: Cookie,
+) {
+  setCookie(c, cookieOf(token), responseId, {
+    path: `/f/${token}`,
+    maxAge: cookieSeconds,
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: publicUrl.startsWith('https:'),
   });
 }
 
-const personalForm = ({ token }: Personal, door: Door): Form => ({
-  ...addresses(`/s/${token}`, door),
-  unsubscribeUrl: `/u/${token}`,
-});
-
-const sharedForm = ({ share_id }: Shared, door: Door): Form => ({
-  ...addresses(`/f/${share_id}`, door),
-  unsubscribeUrl: null,
-});
-
-function addresses(own: string, door: Door) {
-  const trapUrl = `${own}/${trapPath}`;
-  return { action: door === 'trap' ? trapUrl : own, trapUrl };
-}
+const cookieOf = (shareId: string) => `answered_${shareId}`;

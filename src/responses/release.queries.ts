@@ -3,7 +3,7 @@ import type { Sql } from '../lib/db/db.ts';
 import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
 
-export type HeldAnswer = {
+export type HeldResponse = {
   id: string;
   org_id: string;
   survey_id: string;
@@ -16,15 +16,19 @@ export type HeldAnswer = {
   created_at: Date;
   known_names: string[];
   known_addresses: string[];
+  reports_detractors: boolean;
 };
 
-/** For the operator's hand, who knows an answer by its id alone. */
+/** Without an organization: the operator knows a response by its id alone. */
 export async function findHeld(sql: Sql, id: string) {
-  const [held] = await sql<HeldAnswer[]>`
+  const [held] = await sql<HeldResponse[]>`
     select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
            r.held_reason, r.created_at,
            array_remove(o.people || array[c.name, s.from_name], null) as known_names,
-           array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses
+           array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses,
+           exists (
+             select from webhooks w where w.org_id = o.id and 'detractor.detected' = any (w.events)
+           ) as reports_detractors
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id
@@ -33,7 +37,7 @@ export async function findHeld(sql: Sql, id: string) {
   return held;
 }
 
-export async function releaseHeld(sql: Sql, held: HeldAnswer) {
+export async function releaseHeld(sql: Sql, held: HeldResponse) {
   const [released] = await sql<{ id: string }[]>`
     with released as (
       update responses

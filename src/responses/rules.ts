@@ -1,9 +1,98 @@
-import { netPromoterScore, percentage, type Tally } from '../scores.ts';
+import { isLongerThan, longestComment } from '../limits.ts';
+import {
+  isScore,
+  netPromoterScore,
+  percentage,
+  type SurveyType,
+  scaleOf,
+  type Tally,
+} from '../scores.ts';
 
-/** What a search looks for, as a pattern in which the searcher's own % and _ stand for themselves. */
+/** How long before an answer the visits of a machine count: an earlier visitor did not give the answer. */
+const suspectVisitMs = 10_000;
+
+/** A machine presses one button after the other; a person who changes their mind takes longer than this. */
+const secondThoughtMs = 2_000;
+
+/** What was posted to a survey's link, before it is checked. */
+export type Submission = {
+  score: unknown;
+  comment: unknown;
+  /** The field that no person sees was filled in, or the form was that of the hidden link. */
+  honeypotHit: boolean;
+  /** The span of the request that brought it. */
+  traceparent: string | null;
+};
+
+export type CheckedAnswer = { score: number; comment: string | null };
+
+export type SubmissionError = {
+  code: 'score_invalid' | 'comment_invalid' | 'comment_too_long';
+  message: string;
+};
+
+/** The answer in a submission, or what is wrong with it. */
+export function checkSubmission(
+  type: SurveyType,
+  { score: posted, comment }: Pick<Submission, 'score' | 'comment'>,
+): CheckedAnswer | SubmissionError {
+  const score = readScore(posted);
+  if (score === null || !isScore(type, score)) {
+    const { lowest, highest } = scaleOf(type);
+    const message = `score must be a whole number from ${lowest} to ${highest}`;
+    return { code: 'score_invalid', message };
+  }
+  const text = typeof comment === 'string' ? comment.replace(/\r\n?/g, '\n').trim() : null;
+  if (comment !== undefined && comment !== null && text === null) {
+    return { code: 'comment_invalid', message: 'comment must be text' };
+  }
+  if (text !== null && isLongerThan(text, longestComment)) {
+    const message = `comment must have at most ${longestComment} characters`;
+    return { code: 'comment_too_long', message };
+  }
+  return { score, comment: text || null };
+}
+
+/** A form posts digits, JSON a number. No scale goes beyond two digits. */
+export function readScore(posted: unknown): number | null {
+  if (typeof posted === 'number') {
+    return Number.isInteger(posted) && posted >= 0 && posted <= 99 ? posted : null;
+  }
+  return typeof posted === 'string' && /^\d{1,2}$/.test(posted) ? Number(posted) : null;
+}
+
+/** A visit to a contact's link: the page was shown, the hidden link was followed, or the form was posted. */
+export type LinkVisit = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
+
+export type HeldReason = 'hidden_field' | 'hidden_link' | 'scores_opened' | 'scores_posted';
+
+type Circumstances = { score: number; honeypotHit: boolean; visits: readonly LinkVisit[] };
+
+/**
+ * Whether a response goes on hold instead of being counted: mail scanners open every link, some follow
+ * hidden links, a few press buttons. A quick answer alone is no reason.
+ */
+export function judgeAnswer({ score, honeypotHit, visits }: Circumstances): HeldReason | null {
+  if (honeypotHit) return 'hidden_field';
+  const recent = visits.filter(({ agoMs }) => agoMs <= suspectVisitMs);
+  if (recent.some(({ kind }) => kind === 'trap')) return 'hidden_link';
+
+  if (scoresOf('view', recent).size > 1) return 'scores_opened';
+  const quick = recent.filter(({ agoMs }) => agoMs <= secondThoughtMs);
+  const posted = scoresOf('post', quick);
+  posted.delete(score);
+  return posted.size > 0 ? 'scores_posted' : null;
+}
+
+function scoresOf(kind: LinkVisit['kind'], visits: readonly LinkVisit[]): Set<number> {
+  const scores = visits.filter((visit) => visit.kind === kind).map(({ score }) => score);
+  return new Set(scores.filter((score) => score !== null));
+}
+
+/** The search text as a pattern in which its own % and _ stand for themselves. */
 export const likePattern = (search: string) => `%${search.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** The rollup that the counts of the categories come to. */
+/** The Net Promoter Score and the shares of the categories. */
 export function rollUp({ promoters, passives, detractors }: Tally) {
   const total = promoters + passives + detractors;
   return {
@@ -16,42 +105,4 @@ export function rollUp({ promoters, passives, detractors }: Tally) {
     passive_pct: percentage(passives, total),
     detractor_pct: percentage(detractors, total),
   };
-}
-/** How long before an answer a machine's traces count: what opened the links earlier was not its giver. */
-const tracesMs = 10_000;
-
-/** A machine presses one button after the other; a person who thinks again takes longer than this. */
-const secondThoughtMs = 2_000;
-
-/** What a token's links saw: a page shown, the hidden link followed, or a form posted. */
-export type ScannerSign = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
-
-export type Given = {
-  score: number;
-  /** Something stood in the field that no person sees, or the form was that of the hidden link. */
-  trapped: boolean;
-  signals: readonly ScannerSign[];
-};
-
-export type HeldReason = 'hidden_field' | 'hidden_link' | 'scores_opened' | 'scores_posted';
-
-/**
- * Whether an answer is held instead of counted: mail scanners open every link, some follow what nobody
- * sees, a few press buttons. That it came quickly means nothing.
- */
-export function judgeAnswer({ score, trapped, signals }: Given): HeldReason | null {
-  if (trapped) return 'hidden_field';
-  const recent = signals.filter(({ agoMs }) => agoMs <= tracesMs);
-  if (recent.some(({ kind }) => kind === 'trap')) return 'hidden_link';
-
-  if (scoresOf('view', recent).size > 1) return 'scores_opened';
-  const quick = recent.filter(({ agoMs }) => agoMs <= secondThoughtMs);
-  const posted = scoresOf('post', quick);
-  posted.delete(score);
-  return posted.size > 0 ? 'scores_posted' : null;
-}
-
-function scoresOf(kind: ScannerSign['kind'], signals: readonly ScannerSign[]): Set<number> {
-  const scores = signals.filter((each) => each.kind === kind).map(({ score }) => score);
-  return new Set(scores.filter((score) => score !== null));
 }

@@ -3,23 +3,18 @@ import { Refusal } from '../errors.ts';
 import { readBody } from '../lib/http/http.ts';
 import { parseJson } from '../lib/validation/json.ts';
 import { sendsJson } from '../web/wants-json.ts';
-import { trapField } from './form.tsx';
+import type { Submission } from './rules.ts';
+import { trapField } from './view/form.tsx';
 
-/** What somebody filled in, before it is checked; and the span of the request that brought it. */
-export type Submission = {
-  score: unknown;
-  comment: unknown;
-  trapped: boolean;
-  traceparent: string | null;
-};
-
-export async function readSubmission(c: Context): Promise<Submission> {
+/** Reads a posted form or JSON object; `trap` when it was posted to the hidden link. */
+export async function readSubmission(c: Context, trap: boolean): Promise<Submission> {
   const body = await readBody(c);
   const fields = sendsJson(c) ? readObject(body) : Object.fromEntries(new URLSearchParams(body));
+  const filledIn = fields[trapField] !== undefined && fields[trapField] !== '';
   return {
     score: fields['score'],
     comment: fields['comment'],
-    trapped: fields[trapField] !== undefined && fields[trapField] !== '',
+    honeypotHit: trap || filledIn,
     traceparent: c.get('traceparent') ?? null,
   };
 }

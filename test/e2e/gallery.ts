@@ -1,10 +1,10 @@
-import { type FormProps, formPage, type Survey } from '../../src/responses/form.tsx';
+import { type AskedSurvey, type FormProps, formPage } from '../../src/responses/view/form.tsx';
 import {
   answeredPage,
   notSavedPage,
   notTakingAnswersPage,
   thanksPage,
-} from '../../src/responses/messages.tsx';
+} from '../../src/responses/view/messages.tsx';
 import { surveyTypes } from '../../src/scores.ts';
 import {
   type UnsubscribeProps,
@@ -22,7 +22,7 @@ const questions = {
   star5: 'How was your stay with us?',
   thumbs: 'Was this article helpful?',
 };
-const arabic: Survey = {
+const arabic: AskedSurvey = {
   type: 'nps',
   question: 'ما مدى احتمال أن توصي بنا صديقًا أو زميلًا؟',
   language: 'ar',
@@ -75,13 +75,13 @@ export const gallery: Record<string, Page> = {
   resubscribed: unsubscribe({ state: 'resubscribed' }),
 };
 
-function of(over: Partial<Survey>) {
+function of(over: Partial<AskedSurvey>) {
   const type = over.type ?? 'nps';
-  const survey: Survey = { type, question: questions[type], language: 'en', sender, ...over };
+  const survey: AskedSurvey = { type, question: questions[type], language: 'en', sender, ...over };
   return { survey, language: languageOf(survey.language) };
 }
 
-function form(survey: Partial<Survey>, over: Partial<FormProps> = {}): Page {
+function form(survey: Partial<AskedSurvey>, over: Partial<FormProps> = {}): Page {
   const address = { action: '', trapUrl: '/trap', unsubscribeUrl: '/unsubscribe' };
   return formPage({ ...of(survey), ...address, ...over });
 }

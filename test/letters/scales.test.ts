@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formPage } from '../../src/responses/form.tsx';
+import { formPage } from '../../src/responses/view/form.tsx';
 import { scaleOf, surveyTypes } from '../../src/scores.ts';
 import { languageOf, languages, scaleEnds } from '../../src/web/language.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';

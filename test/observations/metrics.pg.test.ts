@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { instruments } from '../../src/observations/instruments.ts';
-import { trapField } from '../../src/responses/form.tsx';
+import { trapField } from '../../src/responses/view/form.tsx';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { scrape } from '../support/probe/scrape.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueue } from '../../src/lib/queue/outbox.ts';
-import { deleteOldVisits } from '../../src/responses/cleanup.ts';
+import { cleanUpVisits } from '../../src/responses/cleanup.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -18,7 +18,7 @@ async function contact() {
   return {
     ...of,
     contact_id,
-    openings: async () =>
+    visits: async () =>
       [...(await db`select kind from link_visits where contact_id = ${contact_id}`)].map(
         ({ kind }) => kind,
       ),
@@ -26,36 +26,36 @@ async function contact() {
 }
 type Contact = Awaited<ReturnType<typeof contact>>;
 
-async function opened({ org_id, survey_id, contact_id }: Contact, kind: string, age: string) {
+async function visited({ org_id, survey_id, contact_id }: Contact, kind: string, age: string) {
   await db`
     insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
     values (${org_id}, ${survey_id}, ${contact_id}, ${kind}, 'GET', now() - ${age}::interval)`;
 }
 
-test('who opened a link is known for ninety days', async () => {
+test('link visits are kept for ninety days', async () => {
   const one = await contact();
-  await opened(one, 'trap', '90 days 1 minute');
-  await opened(one, 'view', '89 days 23 hours');
+  await visited(one, 'trap', '90 days 1 minute');
+  await visited(one, 'view', '89 days 23 hours');
 
-  await deleteOldVisits({ db });
+  await cleanUpVisits({ db });
 
-  assert.deepEqual(await one.openings(), ['view']);
+  assert.deepEqual(await one.visits(), ['view']);
 });
 
-test('an answer that was held stays so without the openings that held it', async () => {
+test('a response stays on hold without the visits that put it there', async () => {
   const one = await contact();
   const { org_id, survey_id, contact_id } = one;
-  await opened(one, 'trap', '100 days');
+  await visited(one, 'trap', '100 days');
   const held = { contact_id, source: 'link', held_reason: 'hidden_link' };
   const id = await makeResponse(db, { org_id, survey_id }, held);
 
-  await deleteOldVisits({ db });
+  await cleanUpVisits({ db });
 
   const [answer] = await db`select held_reason from responses where id = ${id}`;
-  assert.deepEqual([answer?.['held_reason'], await one.openings()], ['hidden_link', []]);
+  assert.deepEqual([answer?.['held_reason'], await one.visits()], ['hidden_link', []]);
 });
 
-test('more than one step is forgotten in one go', async () => {
+test('more visits than one batch are deleted in one go', async () => {
   const one = await contact();
   const { org_id, survey_id, contact_id } = one;
   await db`
@@ -63,19 +63,19 @@ test('more than one step is forgotten in one go', async () => {
     select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', now() - interval '1 year'
     from generate_series(1, 10001)`;
 
-  await deleteOldVisits({ db });
+  await cleanUpVisits({ db });
 
-  assert.deepEqual(await one.openings(), []);
+  assert.deepEqual(await one.visits(), []);
 });
 
-test('it happens every night by itself', async (t) => {
+test('old visits are deleted every night by a job', async (t) => {
   const one = await contact();
-  await opened(one, 'view', '100 days');
+  await visited(one, 'view', '100 days');
   assert.ok(crontab.some(({ task }) => task === 'responses.forget_openings'));
   const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)), crontab });
 
   await enqueue(db, [{ task: 'responses.forget_openings', payload: {} }]);
   jobs.pump();
 
-  await until('the opening is forgotten', async () => (await one.openings()).length === 0);
+  await until('the visit is deleted', async () => (await one.visits()).length === 0);
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type FormProps, formPage, type Survey } from '../../src/responses/form.tsx';
-import { thanksPage } from '../../src/responses/messages.tsx';
+import { type AskedSurvey, type FormProps, formPage } from '../../src/responses/view/form.tsx';
+import { thanksPage } from '../../src/responses/view/messages.tsx';
 import { isScore, type SurveyType, surveyTypes } from '../../src/scores.ts';
 import { languageOf } from '../../src/web/language.ts';
 
-const ask = (type: SurveyType): Survey => ({
+const ask = (type: SurveyType): AskedSurvey => ({
   type,
   question: 'How was it?',
   language: 'en',

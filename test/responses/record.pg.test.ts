@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Given, recordAnswer } from '../../src/responses/record.ts';
 import { closeSurvey } from '../../src/surveys/complete.ts';
+import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { someoneWaits } from '../support/probe/locks.ts';
@@ -19,25 +19,10 @@ async function survey({ contacts = 2 } = {}) {
 }
 type Survey = Awaited<ReturnType<typeof survey>>;
 
-function answer(s: Survey, contactId: string | null, over: Partial<Given> = {}) {
-  const contact = contactId === null ? null : { id: contactId, openContacts: s.people.length };
-  return recordAnswer(
-    { db, pump: () => {} },
-    {
-      orgId: s.orgId,
-      surveyId: s.surveyId,
-      surveyType: 'nps',
-      contact,
-      score: 9,
-      comment: null,
-      excerpt: null,
-      heldReason: null,
-      traceparent: null,
-      at: new Date(),
-      ...over,
-    },
-  );
-}
+type Posted = { score?: number; comment?: string; honeypotHit?: boolean };
+
+const answer = (s: Survey, contactId: string | null, posted: Posted = {}) =>
+  answerThrough(db, linkOf({ ...s, contactId }, { open_contacts: s.people.length }), posted);
 
 const told = async (s: Survey) =>
   (
@@ -69,7 +54,7 @@ test('an answer marks its contact, counts, and is told with a job', async () => 
 
 test('a detractor is told twice over', async () => {
   const s = await survey();
-  await answer(s, s.people[0]!, { score: 6, comment: 'hm', excerpt: 'hm' });
+  await answer(s, s.people[0]!, { score: 6, comment: 'hm' });
   assert.deepEqual(await told(s), ['detractor.detected', 'response.received']);
 });
 
@@ -103,7 +88,7 @@ test('of many answers of one contact at once, one is recorded', async () => {
 
 test('a held answer counts nowhere and tells nobody', async () => {
   const s = await survey();
-  await answer(s, s.people[0]!, { heldReason: 'trap' });
+  await answer(s, s.people[0]!, { honeypotHit: true });
 
   const [contact] = await db`select status from contacts where id = ${s.people[0]!}`;
   assert.equal(contact?.['status'], 'pending');
@@ -115,7 +100,7 @@ test('a held answer counts nowhere and tells nobody', async () => {
 
 test('a later answer takes the place of a held one', async () => {
   const s = await survey();
-  await answer(s, s.people[0]!, { heldReason: 'trap', score: 0 });
+  await answer(s, s.people[0]!, { honeypotHit: true, score: 0 });
   assert.ok(await answer(s, s.people[0]!, { score: 10 }));
 
   assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
@@ -125,7 +110,7 @@ test('a later answer takes the place of a held one', async () => {
 test('a held answer does not take the place of one that counts', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { score: 10 });
-  assert.equal(await answer(s, s.people[0]!, { heldReason: 'trap', score: 0 }), undefined);
+  assert.equal(await answer(s, s.people[0]!, { honeypotHit: true, score: 0 }), undefined);
   assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { redactedExcerpt } from '../../src/lib/redact/redact.ts';
-import { releaseAnswer } from '../../src/responses/release.ts';
+import { releaseResponse } from '../../src/responses/release.ts';
 import { ask, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -102,7 +102,7 @@ test('a held answer counts and is told once it is released by hand', async () =>
   await post(asked.personal, { score: '2', comment: 'Call me: +44 20 7946 0000' });
   const [{ id } = { id: '' }] = await asked.answers();
 
-  await releaseAnswer({ db, excerpt: redactedExcerpt }, id);
+  await releaseResponse({ db, excerpt: redactedExcerpt }, id);
 
   assert.deepEqual(await heldFor(asked), [null]);
   assert.deepEqual(await asked.told(), [

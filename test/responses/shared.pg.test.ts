@@ -70,17 +70,17 @@ test('a survey that everybody answered still takes answers through it, and compl
   assert.deepEqual(await told(), ['response.received', 'response.received', 'survey.completed']);
 });
 
-/** As if so many answers of this address had come; in the minute to come, so that it cannot be over. */
-async function arrived(address: string, count: number) {
+/** As if so many answers had come from this address; in the next minute, so that it cannot end meanwhile. */
+async function arrived(survey: string, address: string, count: number) {
   await db`
     insert into rate_windows (subject, minute, count)
-    values (${`share:${address}`}, date_trunc('minute', now()) + interval '1 minute', ${count})`;
+    values (${`share:${survey}:${address}`}, date_trunc('minute', now()) + interval '1 minute', ${count})`;
 }
 
-test('an address gives 300 answers a minute; the next is kept in the form, to be sent again', async () => {
-  const { shared, answers } = await ask(db);
+test('an address gives a survey 300 answers a minute; the next is kept in the form, to be sent again', async () => {
+  const { shared, answers, survey } = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.7' });
-  await arrived('198.51.100.7', 299);
+  await arrived(survey, '198.51.100.7', 299);
   assert.equal((await crowd.post(shared, { score: '9' })).status, 200);
 
   const page = await crowd.post(shared, { score: '4', comment: 'Long <queue>' });
@@ -94,10 +94,10 @@ test('an address gives 300 answers a minute; the next is kept in the form, to be
   assert.equal((await answers()).length, 1);
 });
 
-test('a program over the limit is told in JSON when to come back', async () => {
-  const { shared, answers } = await ask(db);
+test('a program over the limit gets JSON with the time to come back', async () => {
+  const { shared, answers, survey } = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.8' });
-  await arrived('198.51.100.8', 300);
+  await arrived(survey, '198.51.100.8', 300);
 
   const refused = await crowd.postJson(shared, { score: 9 });
   const { code } = (await refused.json()) as { code: string };
@@ -106,14 +106,28 @@ test('a program over the limit is told in JSON when to come back', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('neither another address, nor opening, nor a personal link is over that limit', async () => {
-  const { shared, personal } = await ask(db);
+test('the limit of an address and a survey holds for no other address, survey, page or personal link', async () => {
+  const { shared, personal, survey } = await ask(db);
+  const other = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.9' });
-  await arrived('198.51.100.9', 300);
+  await arrived(survey, '198.51.100.9', 300);
+  assert.equal((await crowd.post(shared, { score: '9' })).status, 429);
   assert.equal((await crowd.get(shared)).status, 200);
   assert.equal((await crowd.post(personal, { score: '9' })).status, 200);
+  assert.equal((await crowd.post(other.shared, { score: '9' })).status, 200);
   const neighbour = visitor(db, { address: '198.51.100.10' });
   assert.equal((await neighbour.post(shared, { score: '9' })).status, 200);
+});
+
+test('only an answer that is recorded counts towards the limit', async () => {
+  const { shared, survey } = await ask(db);
+  const crowd = visitor(db, { address: '198.51.100.11' });
+  await arrived(survey, '198.51.100.11', 299);
+  for (const bad of [{}, { score: '11' }, { score: '9', comment: 'x'.repeat(5001) }]) {
+    assert.equal((await crowd.post(shared, bad)).status, 400);
+  }
+  assert.equal((await crowd.post(shared, { score: '9' })).status, 200);
+  assert.equal((await crowd.post(shared, { score: '9' })).status, 429);
 });
 
 test('the hidden link leads to a form like the other, and what it posts is held', async () => {
@@ -134,7 +148,7 @@ test('the hidden link leads to a form like the other, and what it posts is held'
   assert.deepEqual(await told(), []);
 });
 
-test('whoever fills in the field that no person sees is held', async () => {
+test('a response with the hidden field filled in goes on hold', async () => {
   const { shared, answers } = await ask(db);
   await post(shared, { score: '9', topic: 'https://casino.test' });
   assert.deepEqual(

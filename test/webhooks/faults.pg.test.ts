@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordAnswer } from '../../src/responses/record.ts';
 import { type AttemptOutcome, record } from '../../src/webhooks/deliver.ts';
 import {
   type ClaimedDelivery,
@@ -9,6 +8,7 @@ import {
 } from '../../src/webhooks/delivery.queries.ts';
 import { judge } from '../../src/webhooks/rules.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
+import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -127,16 +127,12 @@ test('an answer is recorded although a webhook is deleted at that moment', async
   const survey_id = await makeSurvey(db, org_id);
   const id = await makeContact(db, { org_id, survey_id });
   const webhook = await makeWebhook(db, org_id);
-  const given = {
-    ...{ orgId: org_id, surveyId: survey_id, surveyType: 'nps' as const, score: 9, at: new Date() },
-    ...{ comment: null, excerpt: null, heldReason: null, traceparent: null },
-    contact: { id, openContacts: 1 },
-  };
+  const link = linkOf({ orgId: org_id, surveyId: survey_id, contactId: id });
 
   let recording: Promise<unknown> = Promise.resolve();
   await db.begin(async (tx) => {
     await tx`delete from webhooks where id = ${webhook}`;
-    recording = recordAnswer({ db, pump: () => {} }, given);
+    recording = answerThrough(db, link);
     await someoneWaits(db);
   });
 

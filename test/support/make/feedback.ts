@@ -1,10 +1,10 @@
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { redact } from '../../../src/lib/redact/redact.ts';
-import { recordAnswer } from '../../../src/responses/record.ts';
 import type { Analyst } from '../../../src/summaries/analyst.ts';
 import { analyze } from '../../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
+import { answerThrough, linkOf } from './answers.ts';
 import { makeOrganization, makeSurvey, makeWebhook } from './rows.ts';
 
 /** One for all tests of a file: each loads a language model. */
@@ -24,13 +24,8 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
   const survey = await makeSurvey(db, id);
   const webhook = await makeWebhook(db, id);
   const answer = async (score: number, comment: string | null, at: string) => {
-    const recorded = await recordAnswer(
-      { db, pump: () => {} },
-      {
-        ...{ orgId: id, surveyId: survey, surveyType: 'nps', contact: null, score, comment },
-        ...{ excerpt: null, heldReason: null, traceparent: null, at: new Date(at) },
-      },
-    );
+    const link = linkOf({ orgId: id, surveyId: survey, contactId: null }, { now: new Date(at) });
+    const recorded = await answerThrough(db, link, { score, comment });
     return recorded!.id;
   };
   return {

@@ -1,18 +1,21 @@
 import type { Child } from 'hono/jsx';
-import type { SurveyType } from '../scores.ts';
-import type { Language, Texts } from '../web/language.ts';
-import { type Page, renderPage, type Sender } from '../web/layout.tsx';
-import { scoreInWords } from './controls.tsx';
-import { named, type Survey } from './form.tsx';
-import { Check } from './icons.tsx';
+import type { SurveyType } from '../../scores.ts';
+import type { Language, Texts } from '../../web/language.ts';
+import { type Page, renderPage, type Sender } from '../../web/layout.tsx';
+import { Check, scoreInWords } from './controls.tsx';
+import { type AskedSurvey, named } from './form.tsx';
 import { messageStyle } from './style.ts';
 
-export type Answered = { score: number; comment: string | null; at: Date };
+export type ShownAnswer = { score: number; comment: string | null; at: Date };
 
-type OfSurvey = { survey: Survey; language: Language };
+type SurveyPage = { survey: AskedSurvey; language: Language };
 
-/** After an answer. One that is held gets the same: whoever gave it learns nothing from it. */
-export function thanksPage({ survey, language, answer }: OfSurvey & { answer: Answered }): Page {
+/** After an answer. A response that is on hold gets the same page, so that a machine learns nothing. */
+export function thanksPage({
+  survey,
+  language,
+  answer,
+}: SurveyPage & { answer: ShownAnswer }): Page {
   const { title, text } = language.texts.thanks;
   return messagePage({ language, sender: survey.sender, title }, [
     <Sign />,
@@ -21,8 +24,12 @@ export function thanksPage({ survey, language, answer }: OfSurvey & { answer: An
   ]);
 }
 
-/** A later visit shows what was answered. */
-export function answeredPage({ survey, language, answer }: OfSurvey & { answer: Answered }): Page {
+/** A later visit: shows what was answered. */
+export function answeredPage({
+  survey,
+  language,
+  answer,
+}: SurveyPage & { answer: ShownAnswer }): Page {
   const { title, text } = language.texts.answered;
   const when = new Intl.DateTimeFormat(language.tag, { dateStyle: 'long' }).format(answer.at);
   return messagePage({ language, sender: survey.sender, title }, [
@@ -35,7 +42,7 @@ export function answeredPage({ survey, language, answer }: OfSurvey & { answer: 
 /** A survey that takes no answers: closed by hand, or not open yet. */
 export function notTakingAnswersPage(
   why: 'closed' | 'draft',
-  { survey, language }: OfSurvey,
+  { survey, language }: SurveyPage,
 ): Page {
   const { title, text } = language.texts[why];
   return messagePage({ language, sender: survey.sender, title }, [
@@ -45,7 +52,7 @@ export function notTakingAnswersPage(
 
 type Unsaved = { action: string; fields: Readonly<Record<string, string>> };
 
-/** An answer that could not even be looked up whose it is. The form carries it, to be sent again. */
+/** An answer whose link could not be looked up. The form carries it, to be sent again. */
 export function notSavedPage(language: Language, { action, fields }: Unsaved): Page {
   const { unavailable, notSaved, yourComment, send } = language.texts;
   return messagePage({ language, title: unavailable.title }, [
@@ -83,7 +90,7 @@ const Words = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
-type RecapProps = { type: SurveyType; answer: Answered; texts: Texts };
+type RecapProps = { type: SurveyType; answer: ShownAnswer; texts: Texts };
 
 const Recap = ({ type, answer: { score, comment }, texts }: RecapProps) => (
   <dl>

@@ -1,21 +1,20 @@
-import type { SurveyType } from '../scores.ts';
-import { isolate, type Language, type Texts } from '../web/language.ts';
-import { type Page, renderPage, type Sender } from '../web/layout.tsx';
+import { longestComment } from '../../limits.ts';
+import type { SurveyType } from '../../scores.ts';
+import { isolate, type Language, type Texts } from '../../web/language.ts';
+import { type Page, renderPage, type Sender } from '../../web/layout.tsx';
 import { ScoreControl } from './controls.tsx';
 import { formStyle } from './style.ts';
 
-export const longestComment = 5000;
-
-/** The field that no person sees: whoever fills it in is a machine. */
+/** The field that no person sees: only a machine fills it in. */
 export const trapField = 'topic';
 
-export type Survey = { type: SurveyType; question: string; language: string; sender: Sender };
+export type AskedSurvey = { type: SurveyType; question: string; language: string; sender: Sender };
 
 /** Why the form is shown again. */
 export type Complaint = 'scoreMissing' | 'commentTooLong' | 'tooManyAnswers' | 'notSaved';
 
 export type FormProps = {
-  survey: Survey;
+  survey: AskedSurvey;
   language: Language;
   /** The page's own address, which the form is posted to. */
   action: string;
@@ -25,7 +24,7 @@ export type FormProps = {
   complaint?: Complaint | null;
   /** Fields the page carries through the form. */
   carried?: Record<string, string>;
-  /** Where the link leads that no person sees. */
+  /** The target of the link that no person sees. */
   trapUrl: string;
   unsubscribeUrl?: string | null;
 };
@@ -94,7 +93,7 @@ function Complaining({ complaint, texts }: { complaint: Complaint | null; texts:
   );
 }
 
-/** Nobody sees it, tabs to it or hears it: off the page, inert, hidden from assistive technology. */
+/** The honeypot for machines: off the page, inert, not in the tab order, hidden from assistive technology. */
 const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
   <div class="away" aria-hidden="true" inert>
     <label>
@@ -110,5 +109,5 @@ const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
 /** HTML drops a line break right after the tag; one more keeps the one that was written. */
 const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
-/** How a sender is named inside a sentence. */
+/** A sender's name inside a sentence. */
 export const named = (sender: Sender) => isolate(sender.name);

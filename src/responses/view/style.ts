@@ -1,4 +1,4 @@
-import { oneLine } from '../web/style.ts';
+import { oneLine } from '../../web/style.ts';
 
 /** The survey form: a control for each type, the comment, the button. */
 export const formStyle = oneLine(`

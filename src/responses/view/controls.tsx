@@ -1,11 +1,10 @@
 import type { Child } from 'hono/jsx';
-import { type SurveyType, scaleOf } from '../scores.ts';
-import { scaleEnds, type Texts } from '../web/language.ts';
-import { Face, Star, Thumb } from './icons.tsx';
+import { type SurveyType, scaleOf } from '../../scores.ts';
+import { scaleEnds, type Texts } from '../../web/language.ts';
 
 type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null };
 
-/** The scores of a survey's type to choose from: radio buttons, drawn as its type asks for. */
+/** The scores to choose from: radio buttons, drawn for the survey's type. */
 export function ScoreControl({ type, texts, chosen }: ControlProps) {
   return (
     <>
@@ -29,7 +28,7 @@ export function ScoreControl({ type, texts, chosen }: ControlProps) {
   );
 }
 
-/** A score in words, as the page calls it. */
+/** A score in the page's words. */
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);
   if (type === 'star5') return texts.stars(score);
@@ -37,7 +36,7 @@ export function scoreInWords(type: SurveyType, score: number, texts: Texts): str
   return texts.scoreOf(score, scaleOf(type).highest);
 }
 
-/** Upwards, apart from thumbs: up comes first everywhere people know them from. */
+/** Upwards; only for thumbs up comes first, as people know it. */
 function scoresOf(type: SurveyType): number[] {
   const { lowest, highest } = scaleOf(type);
   const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
@@ -58,7 +57,7 @@ function drawScore(type: SurveyType, score: number, texts: Texts): Child {
   return [score, end && <span class="hidden"> {end}</span>];
 }
 
-/** What the first and the last score mean. Screen readers hear it with those two scores. */
+/** What the first and the last score mean. Screen readers read it out with those two scores. */
 function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
   // Both thumbs carry their words themselves.
   if (type === 'thumbs') return null;
@@ -78,3 +77,43 @@ function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
     </p>
   );
 }
+
+// Drawings. They say nothing that the words do not, so screen readers pass over them.
+
+const mouths = [
+  'M9.5 24.5q6.5-9 13 0z',
+  'M11 22.5q5-3.5 10 0',
+  'M11 21.5h10',
+  'M11 20q5 4 10 0',
+  'M9.5 18.5q6.5 11.5 13 0z',
+];
+
+/** A face from very unhappy, 0, to very happy, 4. */
+export const Face = ({ mood }: { mood: number }) => (
+  <svg viewBox="0 0 32 32" aria-hidden="true">
+    <circle cx="16" cy="16" r="13.5" />
+    <path d="M11.5 12.5v1.5M20.5 12.5v1.5" />
+    <path d={mouths[mood]} class={mood % 4 === 0 ? 'full' : undefined} />
+  </svg>
+);
+
+export const Star = () => (
+  <svg viewBox="0 0 32 32" aria-hidden="true">
+    <path d="M16 3.5l3.9 8 8.8 1.2-6.4 6.1 1.6 8.7-7.9-4.2-7.9 4.2 1.6-8.7-6.4-6.1 8.8-1.2z" />
+  </svg>
+);
+
+export const Thumb = ({ down = false }) => (
+  <svg viewBox="0 0 32 32" aria-hidden="true">
+    <path
+      d="M11 14l4.5-9.5a3 3 0 0 1 3 3.2V12h6a2.5 2.5 0 0 1 2.5 2.9l-1.4 9.6a2.5 2.5 0 0 1-2.5 2H11zM11 14v12.5H5.5V14z"
+      transform={down ? 'rotate(180 16 16)' : undefined}
+    />
+  </svg>
+);
+
+export const Check = () => (
+  <svg viewBox="0 0 32 32" aria-hidden="true">
+    <path d="M8 16.8l5.4 5.4L24 11" pathLength="1" />
+  </svg>
+);

@@ -1,0 +1,105 @@
+import type { Sql } from '../lib/db/db.ts';
+import type { SurveyType } from '../scores.ts';
+import type { LinkVisit } from './rules.ts';
+
+/** The survey behind a link, and whose link it is. */
+export type SurveyLink = {
+  survey_id: string;
+  org_id: string;
+  type: SurveyType;
+  question_text: string;
+  language: string;
+  status: 'draft' | 'active' | 'completed';
+  completed_by: 'answers' | 'hand' | null;
+  organization: string;
+  color: string;
+  /** Names and addresses of people who may be mentioned in a comment. */
+  known_names: string[];
+  known_addresses: string[];
+  /** Whether a webhook of the organization subscribed to `detractor.detected`. */
+  reports_detractors: boolean;
+  /** Null for the shareable link. */
+  contact_id: string | null;
+  /** Contacts of the survey that have not answered; 0 for the shareable link. */
+  open_contacts: number;
+  /** What the contact, or this browser, has answered already. */
+  answered: { score: number; comment: string | null; at: string } | null;
+  /** The visits of the last minute, before this one; none for the shareable link. */
+  visits: LinkVisit[];
+  /** The span that the contact's mail was requested in; only read with `traced`. */
+  mail_traceparent: string | null;
+  now: Date;
+};
+
+type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null; traced: boolean };
+
+/**
+ * Finds what a contact's link leads to, with its recent visits, and records this visit. At most sixty
+ * visits a minute are recorded.
+ */
+export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {
+  const [link] = await sql<SurveyLink[]>`
+    with contact as materialized (
+      select id, org_id, survey_id, name, email
+      from contacts
+      where token = ${token}
+    ), recent as materialized (
+      select kind, score, extract(epoch from now() - visited_at) * 1000 as ago
+      from link_visits
+      where contact_id = (select id from contact) and visited_at > now() - interval '1 minute'
+      limit 60
+    ), recorded as (
+      insert into link_visits (org_id, survey_id, contact_id, kind, method, score)
+      select org_id, survey_id, id, ${visit.kind}, ${visit.method}, ${visit.score}::smallint
+      from contact
+      where (select count(*) from recent) < 60
+    )
+    select ${surveyColumns(sql, sql`array[c.name, s.from_name]`, sql`array[c.email, s.from_email, s.reply_to]`)},
+           c.id as contact_id,
+           (select coalesce(sum(contacts - responded), 0)::int
+            from survey_tallies where org_id = s.org_id and survey_id = s.id) as open_contacts,
+           (select json_build_object('score', score, 'comment', comment, 'at', created_at)
+            from responses
+            where contact_id = c.id and source = 'link' and held_reason is null) as answered,
+           coalesce((select json_agg(json_build_object('kind', kind, 'score', score, 'agoMs', ago))
+                     from recent), '[]') as visits,
+           ${mailTraceparent(sql, visit.traced)} as mail_traceparent
+    from contact c
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    join organizations o on o.id = c.org_id`;
+  return link;
+}
+
+/** Finds what a shareable link leads to; `responseId` is what the browser's cookie says it has answered. */
+export async function findSharedLink(sql: Sql, shareId: string, responseId: string | null) {
+  const [link] = await sql<SurveyLink[]>`
+    select ${surveyColumns(sql, sql`array[s.from_name]`, sql`array[s.from_email, s.reply_to]`)},
+           null as contact_id, 0 as open_contacts, '[]'::json as visits, null as mail_traceparent,
+           (select json_build_object('score', score, 'comment', comment, 'at', created_at)
+            from responses r
+            where r.org_id = s.org_id and r.survey_id = s.id and r.id = ${responseId}::uuid
+              and r.source = 'share') as answered
+    from surveys s
+    join organizations o on o.id = s.org_id
+    where s.share_id = ${shareId}`;
+  return link;
+}
+
+/** Of the contact's newest mail; hardly any contact has more than one. */
+const mailTraceparent = (sql: Sql, traced: boolean) =>
+  traced
+    ? sql`(select traceparent from mails
+           where contact_id = c.id and org_id = c.org_id
+           order by claimed_at desc limit 1)`
+    : sql`null`;
+
+type Part = ReturnType<Sql>;
+
+const surveyColumns = (sql: Sql, names: Part, addresses: Part) => sql`
+  s.id as survey_id, s.org_id, s.type, s.question_text, s.language, s.status, s.completed_by,
+  o.name as organization, o.color, now() as now,
+  array_remove(o.people || ${names}, null) as known_names,
+  array_remove(${addresses} || o.contact_email, null) as known_addresses,
+  exists (
+    select from webhooks w where w.org_id = o.id and 'detractor.detected' = any (w.events)
+  ) as reports_detractors`;

@@ -1,0 +1,33 @@
+import { Refusal } from '../../../src/errors.ts';
+import type { Db } from '../../../src/lib/db/db.ts';
+import { type AnswerTools, answerSurvey } from '../../../src/responses/answer.ts';
+import type { SurveyLink } from '../../../src/responses/link.queries.ts';
+import type { Submission } from '../../../src/responses/rules.ts';
+
+type Asked = { orgId: string; surveyId: string; contactId: string | null };
+
+/** A link as it was read from an open NPS survey some moments ago. */
+export const linkOf = (
+  { orgId, surveyId, contactId }: Asked,
+  over: Partial<SurveyLink> = {},
+): SurveyLink => ({
+  ...{ org_id: orgId, survey_id: surveyId, contact_id: contactId, type: 'nps', status: 'active' },
+  ...{ question_text: 'How likely?', language: 'en', organization: 'Acme', color: '#2f6fed' },
+  ...{ completed_by: null, known_names: [], known_addresses: [], reports_detractors: true },
+  ...{ open_contacts: 1, answered: null, visits: [], mail_traceparent: null, now: new Date() },
+  ...over,
+});
+
+type Given = Partial<Submission> & { tools?: Partial<AnswerTools> };
+
+/** Posts an answer through a link; undefined when the survey takes none from there any more. */
+export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted }: Given = {}) {
+  const submission = { score: 9, comment: null, honeypotHit: false, traceparent: null, ...posted };
+  const all = { db, pump: () => {}, excerpt: async (comment: string) => comment, ...tools };
+  try {
+    return await answerSurvey(all, link, { ...submission, address: '192.0.2.1' });
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === 'conflict') return undefined;
+    throw error;
+  }
+}
