@@ -12,6 +12,11 @@ export const number = (value: number, digits = 0) =>
 
 export const verdict = (met: boolean) => (met ? 'met' : '**missed**');
 
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [heads, ...rows];
   const widths = heads.map((_, at) => Math.max(3, ...all.map((row) => row[at]!.length)));

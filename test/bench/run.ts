@@ -8,9 +8,11 @@ import { keep, machine, type Section, text } from './report.ts';
 import { sends } from './sends.ts';
 import { steady } from './steady.ts';
 import { telemetry } from './telemetry.ts';
+import { units } from './units.ts';
 
 /** Measures the service beside its floors. A word on the command line chooses one part. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
+  units,
   reads,
   answers,
   sends,

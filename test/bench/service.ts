@@ -5,11 +5,12 @@ import { createInterface } from 'node:readline';
 import { bundle } from '../../ops/build/bundle.ts';
 import { secretKey } from './surveys.ts';
 
-const shipped = '.cache/bench/askback.mjs';
+const shipped = '.cache/bench/bundle/askback.mjs';
 const clockTicksPerSecond = 100;
 
 export type Service = {
   port: number;
+  pid: number;
   /** From the start of the process to the line that says it listens. */
   readyMs: number;
   privateMegabytes: () => number | null;
@@ -26,11 +27,14 @@ export async function startService(
   settings: Readonly<Record<string, string>> = {},
   { module = shipped } = {},
 ): Promise<Service> {
-  bundled ??= bundle('src/main.ts', shipped);
-  await bundled;
+  if (module === shipped) {
+    bundled ??= bundle('src/main.ts', shipped);
+    await bundled;
+  }
   const begun = performance.now();
   const options = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
-  const child = spawn(process.execPath, [...options, module, 'serve'], {
+  const command = module.endsWith('.mjs') ? [process.execPath, ...options, module] : [module];
+  const child = spawn(command[0]!, [...command.slice(1), 'serve'], {
     env: {
       ...serviceSettings(databaseUrl),
       NODE_COMPILE_CACHE: '.cache/bench/compiled',
@@ -40,7 +44,7 @@ export async function startService(
   });
   const port = Number(/:(\d+)$/.exec(await firstLine(child))?.[1]);
   const readyMs = performance.now() - begun;
-  return { port, readyMs, ...usageOf(child.pid!), stop: () => stop(child) };
+  return { port, pid: child.pid!, readyMs, ...usageOf(child.pid!), stop: () => stop(child) };
 }
 
 /** What a service needs to be measured, with subscribers on this machine. */

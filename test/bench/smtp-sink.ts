@@ -1,7 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-/** Takes mail as fast as it comes, for measurements; tells its port to the thread that started it. */
+/**
+ * Takes mail as fast as it comes, for measurements; tells its port to the thread that started it, and
+ * when that asks, how many mails arrived since it asked last.
+ */
+let arrived = { count: 0, firstAt: 0, lastAt: 0 };
 const server = createServer({ noDelay: true }, (socket) => {
   let [inData, tail] = [false, ''];
   socket.on('error', () => {});
@@ -10,6 +14,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     tail = inData && !text.endsWith('\r\n.\r\n') ? text.slice(-4) : '';
     if (inData) {
       inData = tail !== '';
+      if (!inData) accept();
       if (!inData) socket.write('250 ok\r\n');
       return;
     }
@@ -21,6 +26,16 @@ const server = createServer({ noDelay: true }, (socket) => {
 }).listen(0, '127.0.0.1', () => {
   parentPort?.postMessage((server.address() as AddressInfo).port);
 });
+
+parentPort?.on('message', () => {
+  parentPort?.postMessage(arrived);
+  arrived = { count: 0, firstAt: 0, lastAt: 0 };
+});
+
+function accept() {
+  const at = performance.now();
+  arrived = { count: arrived.count + 1, firstAt: arrived.firstAt || at, lastAt: at };
+}
 
 function reply(line: string): string {
   if (line.startsWith('EHLO')) return '250-sink\r\n250 PIPELINING\r\n';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { bundle } from '../../ops/build/bundle.ts';
 import { benchDatabase } from './database.ts';
 import { startSink } from './mail.ts';
-import { number, type Section, table, verdict } from './report.ts';
+import { median, number, type Section, table, verdict } from './report.ts';
 import { startService } from './service.ts';
 import { type Place, works } from './telemetry-work.ts';
 import { withoutSpans } from './without-spans.ts';
@@ -12,7 +12,7 @@ import { withoutSpans } from './without-spans.ts';
 const rounds = 5;
 const mostOn = 1.25;
 const mostOff = 1.03;
-const bareModule = '.cache/bench/askback-without-spans.mjs';
+const bareModule = '.cache/bench/bundle/askback-without-spans.mjs';
 
 const kinds = ['bare', 'off', 'on'] as const;
 type Kind = (typeof kinds)[number];
@@ -108,9 +108,4 @@ function ratio(some: readonly Measured[], others: readonly Measured[]): number {
   return median(
     some.map(({ cpuMicroseconds }, at) => cpuMicroseconds / others[at]!.cpuMicroseconds),
   );
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from './embedded.ts';
 
-/** A fresh Postgres for tests: nothing of it survives `stop`, nor is it meant to survive a crash. */
-export async function startTemporary() {
+/** A fresh Postgres for tests. Nothing of it survives `stop`; unless it is durable, nor a crash. */
+export async function startTemporary({ durable = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'askback-temporary-'));
   chmodSync(home, 0o755); // the account that the server runs as under root must get through
   const remove = () => rmSync(home, { recursive: true, force: true });
   try {
-    const options = { durable: false, keepRoot: true, say: () => {} };
+    const options = { durable, keepRoot: true, say: () => {} };
     const { url, stop } = await startEmbedded({ dataDir: join(home, 'data'), ...options });
     return { url, stop: () => stop().finally(remove) };
   } catch (error) {

@@ -1,0 +1,92 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { now } from './clock.ts';
+import { percentiles } from './load.ts';
+import { costOf } from './processor-time.ts';
+import { type Scene, withScene } from './scene.ts';
+import { readWrites, writesBetween } from './writes.ts';
+
+const perSecond = 100;
+const warmUpSeconds = 3;
+const seconds = 20;
+const lastArrivalMs = 2000;
+
+/** When each answer was asked for and accepted, by the id of its response. */
+type Asked = Map<string, { askedAt: number; acceptedAt: number }>;
+
+/** How soon the subscriber of one webhook sees the first byte about an answer, at a steady rate. */
+export const firstByte = (server: string) =>
+  withScene(server, {}, async (scene) => {
+    const receiver = fork(fileURLToPath(new URL('./first-byte-receiver.ts', import.meta.url)));
+    const [port] = (await once(receiver, 'message')) as [number];
+    try {
+      const organization = await scene.makeOrganization();
+      await organization.makeWebhook(`http://127.0.0.1:${port}/`, ['response.received']);
+      const surveyId = await organization.makeSurvey();
+      const tokens = await organization.addContacts(
+        surveyId,
+        perSecond * (warmUpSeconds + seconds) + 1,
+      );
+      await askSteadily(scene, tokens.splice(0, perSecond * warmUpSeconds));
+      const events = perSecond * seconds;
+      const before = await readWrites(scene.db);
+      const { result: asked, us } = await costOf({ units: events, parts: scene.parts }, () =>
+        askSteadily(scene, tokens.splice(0, events)),
+      );
+      const { commits } = writesBetween(before, await readWrites(scene.db), events);
+      await sleep(lastArrivalMs);
+      receiver.send('arrivals');
+      const [arrivals] = (await once(receiver, 'message')) as [Record<string, number>];
+      return { ...times(asked, arrivals), ...us, commits };
+    } finally {
+      receiver.kill();
+    }
+  });
+
+/** Each request has its moment, whatever became of those before it. */
+async function askSteadily({ service }: Scene, tokens: readonly string[]): Promise<Asked> {
+  const agent = new Agent({ keepAlive: true });
+  const asked: Asked = new Map();
+  const begunAt = now();
+  const all: Promise<void>[] = [];
+  for (const [n, token] of tokens.entries()) {
+    const wait = begunAt + (n * 1000) / perSecond - now();
+    if (wait > 0) await sleep(wait);
+    const askedAt = now();
+    const answered = ask({ port: service.port, agent }, token);
+    all.push(answered.then((id) => void asked.set(id, { askedAt, acceptedAt: now() })));
+  }
+  await Promise.all(all);
+  agent.destroy();
+  return asked;
+}
+
+async function ask(of: { port: number; agent: Agent }, token: string): Promise<string> {
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
+  const options = { ...of, host: '127.0.0.1', path: `/s/${token}`, method: 'POST', headers };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const sent = request(options, (answer) => {
+    let text = '';
+    answer.setEncoding('utf8');
+    answer.on('data', (part: string) => {
+      text += part;
+    });
+    answer.on('end', () => {
+      if (answer.statusCode !== 201) return reject(new Error(`${answer.statusCode}: ${text}`));
+      resolve((JSON.parse(text) as { data: { id: string } }).data.id);
+    });
+  });
+  sent.on('error', reject).end('{"score":9}');
+  return promise;
+}
+
+function times(asked: Asked, arrivals: Record<string, number>) {
+  const missing = [...asked.keys()].filter((id) => arrivals[id] === undefined);
+  if (missing.length > 0) throw new Error(`${missing.length} deliveries did not arrive`);
+  const since = (from: 'askedAt' | 'acceptedAt') =>
+    percentiles([...asked].map(([id, at]) => Math.max(0, arrivals[id]! - at[from])));
+  return { fromRequest: since('askedAt'), fromAcceptance: since('acceptedAt') };
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { one, type Sql } from '../../src/lib/db/db.ts';
+
+/** Processor time in microseconds that a process and all below it have used, those that ended included. */
+export type ProcessorTime = () => number;
+
+const tickUs = 10_000;
+
+/**
+ * Reads the scheduler's own account, which is exact to the nanosecond; only for processes that have
+ * ended it takes the parent's ticks, which are coarse.
+ */
+export const processorTimeOf =
+  (root: number): ProcessorTime =>
+  () =>
+    treeOf(root).reduce((sum, pid) => sum + runningUs(pid) + endedChildrenUs(pid), 0);
+
+/** The processor time of a whole Postgres, found by the connection's own backend. */
+export async function processorTimeOfPostgres(sql: Sql): Promise<ProcessorTime> {
+  const { pid } = one(await sql<{ pid: number }[]>`select pg_backend_pid() as pid`);
+  return processorTimeOf(parentOf(pid));
+}
+
+/** What some work costs each process, in microseconds for each unit of it. */
+export async function costOf<Name extends string, Result>(
+  { units, parts }: { units: number; parts: Readonly<Record<Name, ProcessorTime>> },
+  work: () => Promise<Result>,
+) {
+  const names = Object.keys(parts) as Name[];
+  const before = names.map((name) => parts[name]());
+  const begun = performance.now();
+  const result = await work();
+  const ms = performance.now() - begun;
+  const used = names.map((name, at) => [name, (parts[name]() - before[at]!) / units] as const);
+  return { result, ms, us: Object.fromEntries(used) as Record<Name, number> };
+}
+
+function treeOf(pid: number): number[] {
+  const children = threadsOf(pid).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(treeOf)];
+}
+
+const threadsOf = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+};
+
+const runningUs = (pid: number) =>
+  threadsOf(pid).reduce(
+    (sum, thread) =>
+      sum + Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1000,
+    0,
+  );
+
+function endedChildrenUs(pid: number): number {
+  const [user = 0, system = 0] = statOf(pid).slice(13, 15).map(Number);
+  return (user + system) * tickUs;
+}
+
+const parentOf = (pid: number) => Number(statOf(pid)[1]);
+
+/** The fields after the name of the program: the state is the first. */
+const statOf = (pid: number) => read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? [];
+
+/** A process may end while it is looked at. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
