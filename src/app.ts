@@ -11,8 +11,9 @@ import { traceRequests } from './lib/http/request-spans.ts';
 import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
 import { docsRoutes } from './lib/openapi/docs/page.tsx';
+import type { Checks } from './lib/process/checks.ts';
 import { mailboxPages } from './mailbox/pages.ts';
-import { type Checks, healthRoutes } from './operations/health.ts';
+import { healthRoutes } from './operations/health.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
@@ -27,7 +28,7 @@ import { showTrouble } from './web/show.ts';
 import type { Outbound } from './webhooks/deliver.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** Everything a request may need. A door takes only the part of it that it uses. */
+/** Everything that requests need. Each room takes only the part that it uses. */
 export type AppTools = {
   db: Db;
   log: Log;
@@ -43,6 +44,8 @@ export type AppTools = {
   pump: () => void;
   /** What must be in order for this process to serve. */
   checks: Checks;
+  /** What `/readyz` shows without being less ready for it. */
+  warnings?: Checks;
   /** What links in mails and on pages begin with. */
   publicUrl: string;
   outbound: Outbound;
@@ -64,7 +67,7 @@ export function createApp(tools: AppTools) {
     .use(traceRequests)
     .onError(answerError(tools.log, showTrouble))
     .notFound(answerNoRoute(() => app.routes))
-    .route('/', healthRoutes(tools.checks))
+    .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())
     .use('/api/*', authenticate(tools))
     .use(refuseNul)

@@ -2,18 +2,33 @@ import type { CommandTools } from './command-tools.ts';
 import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
 import { keyCommands } from './keys/cli.ts';
-import type { Command } from './lib/cli/command.ts';
+import { type Command, command } from './lib/cli/command.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
+import { serve } from './serve.ts';
 import { summaryCommands } from './summaries/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
 import { tagCommands } from './tags/cli.ts';
 import { webhookCommands } from './webhooks/cli.ts';
 
+const serveCommand: Command<CommandTools> = command({
+  name: 'serve',
+  does: 'runs the service until it is asked to stop (the default)',
+  options: {},
+  async run(tools: CommandTools, _given, { json }) {
+    await serve(tools, (url) => {
+      tools.print(json ? JSON.stringify({ listening: url }) : `askback listening on ${url}`);
+    });
+    return undefined;
+  },
+});
+
+/** The first command runs when no command is named. */
 const commands: readonly Command<CommandTools>[] = [
+  serveCommand,
   ...operationCommands,
   ...organizationCommands,
   ...keyCommands,

@@ -11,16 +11,17 @@ import { createLog, type Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
-import type { Jobs } from './lib/queue/start.ts';
 import { prepareRedaction, redactedExcerpt } from './lib/redact/redact.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { writeLines } from './observations/log-lines.ts';
 import { startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/serve-metrics.ts';
 import { openDatabase } from './open-database.ts';
-import { databaseChecks } from './operations/health.ts';
+import { startReadiness } from './operations/readiness.ts';
 import { writeServiceRecord } from './service-record.ts';
 import { type Config, ConfigError } from './settings/config.ts';
+import { Settings } from './settings/settings.ts';
+import { unknownSettings } from './settings/unknown-settings.ts';
 import { startWork } from './work.ts';
 
 const connections = 20;
@@ -41,6 +42,9 @@ export async function serve(tools: CommandTools, ready: (url: string) => void): 
     tools.say(sentence);
   };
   const { environment } = tools;
+  for (const warning of unknownSettings(tools.variables(), Object.keys(Settings.entries))) {
+    tools.say(`warning: ${warning}`);
+  }
   try {
     const started = start({ config, where, log, parts, tools: { say, environment } });
     const running = started.then(({ address, lost }) => {
@@ -109,21 +113,21 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   await writeServiceRecord(db, publicUrl);
   const work = await startWork({ config, log, parts, database, publicUrl });
 
-  const state = { draining: false, lost: false };
+  let isLost = false;
   lost.catch(() => {
-    state.lost = true;
+    isLost = true;
   });
-  const checks = {
-    ...databaseChecks(db),
-    runners: () => runnersDown(work.jobs.state()),
-    draining: () => (state.draining ? 'is stopping' : undefined),
-  };
+  const runners = work.jobs.state;
+  const readiness = await startReadiness({
+    ...{ parts, runners, databaseUrl: database.url, secrets: work.secrets },
+  });
+  const { checks, warnings } = readiness;
   const metrics = await showMetrics(
     { config, parts, log, counting, door: metricsDoor },
-    { ...database, checks, runners: work.jobs.state },
+    { ...database, checks, runners },
   );
   const app = createApp({
-    ...{ db, log, settings: config, checks, publicUrl, metrics, ...work },
+    ...{ db, log, settings: config, checks, warnings, publicUrl, metrics, ...work },
     excerpt: redactedExcerpt,
   });
   await parts.start(
@@ -136,7 +140,8 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     'redaction',
     () =>
       setTimeout(
-        () => prepareRedaction().catch((err) => log.error({ err }, 'names will be known later')),
+        () =>
+          prepareRedaction().catch((err) => log.error({ err }, 'name redaction failed to load')),
         prepareAfterMs,
       ),
     (it) => clearTimeout(it),
@@ -145,9 +150,9 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     'readiness',
     () => {},
     async () => {
-      state.draining = true;
-      // Without its database it has nothing to go on taking requests for.
-      const seconds = state.lost ? 0 : config.drainSeconds;
+      readiness.drain();
+      // Without its database it cannot serve the requests that would still come.
+      const seconds = isLost ? 0 : config.drainSeconds;
       if (seconds > 0) await sleep(seconds * 1000);
     },
   );
@@ -158,11 +163,6 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
 
 const whereMailsLand = (address: string) =>
   `no SMTP server is configured: mails stay on this machine, to be read at ${address}/mailbox`;
-
-function runnersDown(state: ReturnType<Jobs['state']>): string | undefined {
-  const down = Object.entries(state).filter(([, runner]) => runner.state !== 'running');
-  return down.length > 0 ? `not running: ${down.map(([lane]) => lane).join(', ')}` : undefined;
-}
 
 /** A supervisor would kill us without a word; better to end by ourselves and say so. */
 async function inTime(stopping: Promise<void>, log: Log) {

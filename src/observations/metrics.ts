@@ -7,20 +7,20 @@ import { observedFamilies } from '../lib/metrics/observed.ts';
 import { createMeterRecorder, observeFor, openMeter } from '../lib/metrics/otlp.ts';
 import { watchProcess } from '../lib/metrics/process.ts';
 import { createRecorder } from '../lib/metrics/recorder.ts';
+import { type Checks, failedChecks } from '../lib/process/checks.ts';
 import type { Jobs } from '../lib/queue/start.ts';
-import { type Checks, failedChecks } from '../operations/health.ts';
 import { countSignals } from './count.ts';
 import { by, lookIntoDatabase } from './database.ts';
 import { instruments } from './instruments.ts';
 
 const scope = 'askback';
 const lookEveryMs = 5000;
-/** Who asks for metrics hears what is known by then: less than any scraper waits. */
+/** A request for metrics is answered with what is known by then: less than any scraper waits. */
 const patienceMs = 1000;
 
 export type Counting = ReturnType<typeof startCounting>;
 
-/** Counts from now on what is told. With an exporter of OpenTelemetry it is recorded there as well. */
+/** Counts every signal from now on. With an exporter of OpenTelemetry it is recorded there as well. */
 export function startCounting() {
   const recorder = createRecorder(instruments);
   const meter = openMeter(scope);
@@ -42,15 +42,15 @@ export type Observed = {
 
 export type Metrics = { families: () => Promise<Family[]>; stop: () => void };
 
-/** Everything of the table, as of now: what was counted, and what can be looked at. */
+/** All instruments, as of now: what was counted, and what is read from the database and the process. */
 export function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
   const database = cachedFor(() => lookIntoDatabase(observed.db), {
     everyMs: lookEveryMs,
     patienceMs,
   });
-  const red = cachedFor(() => failedChecks(observed.checks), { everyMs: 0, patienceMs });
+  const failing = cachedFor(() => failedChecks(observed.checks), { everyMs: 0, patienceMs });
   const readings = async (): Promise<Readings> => {
-    const [waiting, found] = await Promise.all([database(), red()]);
+    const [waiting, found] = await Promise.all([database(), failing()]);
     const ready = found !== undefined && Object.keys(found).length === 0;
     const askback_ready = [{ labels: {}, value: ready ? 1 : 0 }];
     return { ...waiting, ...readProcess(observed), askback_ready };

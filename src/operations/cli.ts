@@ -6,7 +6,6 @@ import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, flag, optional } from '../lib/cli/options.ts';
 import { migrate } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
-import { serve } from '../serve.ts';
 import { redactedConfig } from '../settings/redacted.ts';
 import { Settings } from '../settings/settings.ts';
 import { unknownSettings } from '../settings/unknown-settings.ts';
@@ -27,18 +26,6 @@ const NameServer = v.pipe(
     return kind !== 0 && Number(port) >= 1 && Number(port) <= 65_535;
   }, 'must be an IP address, or one with a port such as 127.0.0.1:5353'),
 );
-
-const serveCommand = command({
-  name: 'serve',
-  does: 'runs the service until it is asked to stop (the default)',
-  options: {},
-  async run(tools: CommandTools, _given, { json }) {
-    await serve(tools, (url) => {
-      tools.print(json ? JSON.stringify({ listening: url }) : `askback listening on ${url}`);
-    });
-    return undefined;
-  },
-});
 
 const migrateCommand = command({
   name: 'migrate',
@@ -148,9 +135,7 @@ const version = command({
   }),
 });
 
-/** The first one runs when no command is named. */
 export const operationCommands: readonly Command<CommandTools>[] = [
-  serveCommand,
   migrateCommand,
   checkConfig,
   doctor,

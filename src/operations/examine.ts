@@ -2,6 +2,7 @@ import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { CommandTools } from '../command-tools.ts';
 import { readSecretKey } from '../lib/crypto/secret-key.ts';
+import { createSecrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
 import { explain } from '../lib/db/startup-errors.ts';
@@ -14,21 +15,22 @@ import { type Finding, finding } from './finding.ts';
 import type { Resolver } from './mail-dns/resolver.ts';
 import { findServerFacts } from './queries.ts';
 import * as rules from './rules.ts';
+import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
 import { listSenders } from './senders.queries.ts';
 
-export type Questions = {
-  /** Senders to look at beside those of the surveys. */
+export type DoctorQuestions = {
+  /** Senders to examine in addition to those of the surveys. */
   from: readonly string[];
   sendsFrom: readonly string[];
 };
 
 type Examining = Pick<CommandTools, 'say'> & { dns: Resolver };
 
-/** Looks at everything the service stands on. What cannot be looked at is a finding too. */
-export async function examine(config: Config, { say, dns }: Examining, asked: Questions) {
-  const { findings, senders, publicUrl } = await examineDatabase(config, say);
+/** Examines everything the service depends on. What cannot be examined is a finding too. */
+export async function examine(config: Config, { say, dns }: Examining, asked: DoctorQuestions) {
+  const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
   findings.push(
-    rules.judgeSecret(findSecret(config)),
+    rules.judgeSecret({ ...findSecret(config), unreadable }),
     rules.judgePublicUrl(whereLinksLead(config, publicUrl)),
   );
   if (!config.databaseUrl) findings.push(await examineDisk(config.dataDir));
@@ -46,8 +48,12 @@ function whereLinksLead({ host, port, ...config }: Config, known: string | null)
   return { publicUrl, host, port, isLocal };
 }
 
-/** What there is to know of a deployment whose database does not tell. */
-const unknown = (config: Config) => ({ senders: [] as string[], publicUrl: config.publicUrl });
+/** What is known of a deployment whose database cannot be read. */
+const unknown = (config: Config) => ({
+  senders: [] as string[],
+  publicUrl: config.publicUrl,
+  unreadable: undefined,
+});
 
 async function examineDatabase(config: Config, say: CommandTools['say']) {
   try {
@@ -72,7 +78,17 @@ async function lookInto(db: Db, config: Config) {
   ];
   if (schema.missing.length > 0) return { findings, ...unknown(config) };
   const senders = config.smtpUrl ? await listSenders(db) : [];
-  return { findings, senders, publicUrl: await publicUrlOf(db, config) };
+  const unreadable = await unreadableSecrets(db, config);
+  return { findings, senders, publicUrl: await publicUrlOf(db, config), unreadable };
+}
+
+/** Why stored secrets cannot be opened with the key of this environment, if there is one. */
+async function unreadableSecrets(db: Db, config: Config): Promise<string | undefined> {
+  const key = config.secretKey ?? readSecretKey(config.dataDir);
+  if (!key) return undefined;
+  const previous = config.previousSecretKey;
+  const secrets = createSecrets(previous ? [key, previous] : [key]);
+  return wrongKeySentence(await countUnreadableSecrets(db, secrets));
 }
 
 function findSecret(config: Config): rules.SecretState {

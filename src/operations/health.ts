@@ -1,55 +1,40 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { ping } from '../lib/db/await-database.ts';
 import { type Db, isDatabaseAway } from '../lib/db/db.ts';
 import { readMigrations, schemaState } from '../lib/db/migrate.ts';
+import { type Checks, failedChecks } from '../lib/process/checks.ts';
 
-/** Looks at one thing and says what is wrong with it, if something is. */
-export type Check = () => string | undefined | Promise<string | undefined>;
-export type Checks = Readonly<Record<string, Check>>;
-
-const patienceMs = 2000;
-
-/** `/healthz` is alive without asking anybody; `/readyz` names what keeps it from serving. */
-export function healthRoutes(checks: Checks) {
-  let asking: Promise<Record<string, string>> | undefined;
+/**
+ * `/healthz` answers without asking anything; `/readyz` names what keeps the process from serving. What
+ * `warnings` find is shown there too and makes it no less ready.
+ */
+export function healthRoutes(checks: Checks, warnings: Checks = {}) {
+  let looking: Promise<Readiness> | undefined;
   /** Callers that come at the same time share one look. */
   const look = () => {
-    asking ??= failedChecks(checks).finally(() => {
-      asking = undefined;
+    looking ??= lookOnce(checks, warnings).finally(() => {
+      looking = undefined;
     });
-    return asking;
+    return looking;
   };
 
   return new Hono()
-    .get('/healthz', (c) => c.json({ status: 'ok' }))
+    .get('/healthz', (c) => c.json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }))
     .get('/readyz', async (c) => {
-      const red = await look();
-      const ready = Object.keys(red).length === 0;
+      const { failing, warned } = await look();
       c.header('Cache-Control', 'no-store');
-      if (ready) return c.json({ status: 'ready' });
-      const error = `not ready: ${Object.values(red).join('; ')}`;
-      return c.json({ status: 'not ready', error, red }, 503);
+      const extras = Object.keys(warned).length > 0 ? { warnings: warned } : {};
+      if (Object.keys(failing).length === 0) return c.json({ status: 'ready', ...extras });
+      const error = `not ready: ${Object.values(failing).join('; ')}`;
+      return c.json({ status: 'not ready', error, failing, red: failing, ...extras }, 503);
     });
 }
 
-/** What is wrong, by the name of what was looked at. */
-export async function failedChecks(checks: Checks): Promise<Record<string, string>> {
-  const looks = Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)]);
-  return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
-}
+type Readiness = { failing: Record<string, string>; warned: Record<string, string> };
 
-async function inTime(check: Check): Promise<string | undefined> {
-  const late = new AbortController();
-  const timeout = sleep(patienceMs, 'did not answer in time', { signal: late.signal });
-  try {
-    return await Promise.race([check(), timeout]);
-  } catch {
-    return 'could not be looked at';
-  } finally {
-    late.abort();
-    timeout.catch(() => {});
-  }
+async function lookOnce(checks: Checks, warnings: Checks): Promise<Readiness> {
+  const [failing, warned] = await Promise.all([failedChecks(checks), failedChecks(warnings)]);
+  return { failing, warned };
 }
 
 /** The database answers, and has the schema that this program was written for. */
@@ -66,7 +51,7 @@ export function databaseChecks(db: Db): Checks {
   };
 }
 
-/** An outage is the database's own redness; the schema is not blamed for it. */
+/** During an outage the check of the database fails, and no other is blamed for it. */
 async function unlessAway(ask: () => Promise<string | undefined>, away: string | undefined) {
   try {
     return await ask();

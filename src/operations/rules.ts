@@ -69,7 +69,8 @@ export type SecretState =
   | { from: 'environment' | 'file' | 'to be generated' }
   | { from: 'nowhere'; why: string };
 
-export function judgeSecret(secret: SecretState): Finding {
+export function judgeSecret(secret: SecretState & { unreadable?: string | undefined }): Finding {
+  if (secret.unreadable) return finding('secret key', 'fail', secret.unreadable);
   if (secret.from === 'nowhere') return finding('secret key', 'fail', secret.why);
   const messages = {
     environment: 'given as ASKBACK_SECRET_KEY',

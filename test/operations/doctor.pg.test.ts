@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import type { Finding } from '../../src/operations/finding.ts';
+import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { askback, secretKey } from '../support/processes/program.ts';
 
@@ -33,4 +37,20 @@ test('a database that is away is a finding, not an end', async () => {
   const { ok, checks } = JSON.parse(stdout);
   assert.deepEqual([code, ok, checks[0].status], [1, false, 'fail']);
   assert.match(checks[0].message, /the database at 127\.0\.0\.1:1 did not answer within 0 seconds/);
+});
+
+test('a secret key that opens no stored secret is a failure that names the setting', async () => {
+  const { db, url: other } = await testDatabase();
+  const org_id = await makeOrganization(db);
+  const sealed = createSecrets([Buffer.alloc(32, 99)]);
+  const id = randomUUID();
+  await db`
+    insert into webhooks (id, org_id, url, events, secret)
+    values (${id}, ${org_id}, 'https://a.example', '{response.received}',
+            ${sealed.seal({ orgId: org_id, id }, 'whsec_x')})`;
+  const { code, stdout } = await doctor({ DATABASE_URL: other });
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  const secret = checks.find(({ name }) => name === 'secret key');
+  assert.deepEqual([code, secret?.status], [1, 'fail']);
+  assert.match(secret?.message ?? '', /^ASKBACK_SECRET_KEY is not the key .* 1 webhook/);
 });

@@ -1,57 +1,65 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Db } from '../../src/lib/db/db.ts';
-import { type Checks, databaseChecks, healthRoutes } from '../../src/operations/health.ts';
+import type { Checks } from '../../src/lib/process/checks.ts';
+import { databaseChecks, healthRoutes } from '../../src/operations/health.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-type Readiness = { status: string; error?: string; red?: Record<string, string> };
+type Readiness = {
+  status: string;
+  error?: string;
+  failing?: Record<string, string>;
+  red?: Record<string, string>;
+};
 
 async function readiness(checks: Checks) {
   const answer = await healthRoutes(checks).request('/readyz');
   return { code: answer.status, ...((await answer.json()) as Readiness) };
 }
 
-/** A database that nobody may ask anything. */
+/** A database that fails the test when it is asked anything. */
 const untouchable = new Proxy((() => {}) as unknown as Db, {
   get: (_, name) => assert.fail(`the database was asked for ${String(name)}`),
   apply: () => assert.fail('the database was asked'),
 });
 
-test('being alive asks nobody: neither the database nor any check', async () => {
+test('/healthz asks neither the database nor any check', async () => {
   const checks = { all: () => assert.fail('a check was made') };
   const answer = await bareApp(untouchable, { checks }).request('/healthz');
   assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }]);
 });
 
-test('being ready names each thing that is red, and nothing that is not', async () => {
+test('/readyz names each check that fails, and no other', async () => {
   const checks = {
     database: () => 'cannot be reached',
     schema: () => undefined,
     runners: async () => 'not running: mail',
     odd: () => Promise.reject(new Error('postgres://user:secret@host')),
   };
+  const failing = {
+    database: 'cannot be reached',
+    runners: 'not running: mail',
+    odd: 'could not be checked',
+  };
   assert.deepEqual(await readiness(checks), {
     code: 503,
     status: 'not ready',
-    error: 'not ready: cannot be reached; not running: mail; could not be looked at',
-    red: {
-      database: 'cannot be reached',
-      runners: 'not running: mail',
-      odd: 'could not be looked at',
-    },
+    error: 'not ready: cannot be reached; not running: mail; could not be checked',
+    failing,
+    red: failing,
   });
   assert.deepEqual(await readiness({ schema: () => undefined }), { code: 200, status: 'ready' });
 });
 
-test('a check that never ends is red in time', async () => {
+test('a check that never ends fails within its limit', async () => {
   const { red } = await readiness({ stuck: () => new Promise<never>(() => {}) });
   assert.deepEqual(red, { stuck: 'did not answer in time' });
 });
 
-test('who asks while a look is taken shares it, and who comes later does not', async () => {
+test('requests during a look share it, and later ones do not', async () => {
   let looks = 0;
   const release = Promise.withResolvers<undefined>();
   const routes = healthRoutes({
@@ -68,7 +76,7 @@ test('who asks while a look is taken shares it, and who comes later does not', a
   assert.equal(looks, 2);
 });
 
-test('a schema that is behind or ahead is red by the names of what differs', async () => {
+test('a schema that is behind or ahead fails with the names of the migrations', async () => {
   assert.deepEqual(await readiness(databaseChecks(db)), { code: 200, status: 'ready' });
   const [taken] = await db<{ name: string }[]>`
     delete from schema_migrations

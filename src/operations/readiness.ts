@@ -1,0 +1,57 @@
+import { cachedFor } from '../lib/async/cached-for.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import { connect } from '../lib/db/db.ts';
+import type { Checks } from '../lib/process/checks.ts';
+import type { Lifecycle } from '../lib/process/lifecycle.ts';
+import type { Jobs } from '../lib/queue/start.ts';
+import { databaseChecks } from './health.ts';
+import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
+
+const lookAtSecretsEveryMs = 60_000;
+const patienceMs = 1000;
+
+type ReadinessTools = {
+  parts: Lifecycle;
+  databaseUrl: string;
+  secrets: Secrets;
+  runners: Jobs['state'];
+};
+
+export type Readiness = {
+  checks: Checks;
+  warnings: Checks;
+  /** From now on the process says that it is stopping. */
+  drain: () => void;
+};
+
+/** Everything that `/readyz` looks at. */
+export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
+  const { parts, databaseUrl, secrets, runners } = tools;
+  // A connection of its own: a busy pool does not mean that the database is away.
+  const db = await parts.start(
+    'probes',
+    () => connect(databaseUrl, { connections: 1 }),
+    (it) => it.end({ timeout: 1 }),
+  );
+  let draining = false;
+  const unreadable = cachedFor(() => countUnreadableSecrets(db, secrets), {
+    everyMs: lookAtSecretsEveryMs,
+    patienceMs,
+  });
+  return {
+    checks: {
+      ...databaseChecks(db),
+      runners: () => runnersDown(runners()),
+      draining: () => (draining ? 'is stopping' : undefined),
+    },
+    warnings: { secrets: async () => wrongKeySentence((await unreadable()) ?? 0) },
+    drain: () => {
+      draining = true;
+    },
+  };
+}
+
+function runnersDown(state: ReturnType<Jobs['state']>): string | undefined {
+  const down = Object.entries(state).filter(([, runner]) => runner.state !== 'running');
+  return down.length > 0 ? `not running: ${down.map(([runner]) => runner).join(', ')}` : undefined;
+}
