@@ -64,7 +64,7 @@ export function createApp(tools: AppTools) {
   const app = new Hono<RequestEnv>();
   return app
     .use(followRequests)
-    .use(traceRequests)
+    .use(traceRequests('askback.organization.id'))
     .onError(answerError(tools.log, showTrouble))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks, tools.warnings))

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { enqueueSpan } from '../lib/tracing/conventions.ts';
+import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';

@@ -5,9 +5,9 @@ import { compose } from '../lib/smtp/compose.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import type { MailOutcome as Sent } from '../lib/smtp/outcome.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
-import type { MailServer } from '../lib/tracing/conventions.ts';
 import type { ClaimedMail } from './mailing.queries.ts';
 import type { MailOutcome } from './rules.ts';
+import type { MailServer } from './spans.ts';
 
 type Tools = {
   transport: MailTransport;

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { batched, createSlots } from '../lib/async/batch.ts';
 import { type Db, isDeadlock } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { type MailServer, mailEnd, mailSpan } from '../lib/tracing/conventions.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { mailed } from '../signals.ts';
 import { type Beginning, beginAll } from './begin.ts';
@@ -13,6 +12,7 @@ import type { SendProgress } from './send-progress.ts';
 import { mailedFacts, settledMail } from './settled.ts';
 import type { SettledMail } from './settling.queries.ts';
 import { giveUp, tryOn, writeOutcomes } from './settling.ts';
+import { type MailServer, mailEnd, mailSpan } from './spans.ts';
 
 /** Writes and sends one mail; it never throws for what the mail server does. */
 export type Mailer = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
-import { enqueueSpan } from '../lib/tracing/conventions.ts';
+import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { mailed, sendAnswered } from '../signals.ts';
 import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';

@@ -3,7 +3,6 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { FailureKind } from '../lib/outbound/post.ts';
 import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
-import { attemptEnd, attemptSpan } from '../lib/tracing/conventions.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { attempted, deactivated } from '../signals.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from './delivery.queries.ts';
 import { answerTimeoutMs, judge, standAfter, type Verdict } from './rules.ts';
 import { deliveryHeaders } from './sign.ts';
+import { attemptEnd, attemptSpan } from './spans.ts';
 
 /** The guarded client: it never throws for what the other side does. */
 export type Outbound = {

@@ -1,37 +1,49 @@
-import type { Span } from '@opentelemetry/api';
+import { type Attributes, type Span, SpanKind } from '@opentelemetry/api';
 import type { Context, MiddlewareHandler } from 'hono';
-import { requestEnd, requestSpan } from '../tracing/conventions.ts';
-import { endSpan, isTracing, link, nameOf, startSpan } from '../tracing/spans.ts';
+import {
+  endSpan,
+  errorType,
+  isTracing,
+  link,
+  nameOf,
+  type SpanDescription,
+  type SpanEnd,
+  startSpan,
+} from '../tracing/spans.ts';
 import { readTraceparent } from '../tracing/traceparent.ts';
 import { isUuid } from '../validation/parse.ts';
 import { type RequestEnv, routeOf } from './http.ts';
 
-/** Asked every few seconds, and nobody's work. */
+/** Asked every few seconds, by machines. */
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
 const isApi = (path: string) => path.startsWith('/api/');
 
 /**
- * A span for each request. Of the API it waits until the caller is known, who may have a trace that it
- * belongs to; anybody else's begins a trace of its own, whatever they send.
+ * A span for each request. The span of an API request begins when the caller is known, because it may
+ * continue the caller's trace; every other request begins a trace of its own, whatever its headers say.
+ * The caller's organization becomes an attribute of this name.
  */
-export const traceRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
-  if (!isTracing() || probes.has(c.req.path)) return await next();
-  c.set('began', performance.now());
-  if (!isApi(c.req.path)) begin(c, null);
-  await next();
-  const span = c.get('span') ?? begin(c, null);
-  const end = requestEnd({ status: c.res.status, orgId: c.get('orgId') ?? null });
-  endSpan(span, end, performance.now());
-};
+export const traceRequests =
+  (orgAttribute: string): MiddlewareHandler<RequestEnv> =>
+  async (c, next) => {
+    if (!isTracing() || probes.has(c.req.path)) return await next();
+    c.set('began', performance.now());
+    if (!isApi(c.req.path)) begin(c, null);
+    await next();
+    const span = c.get('span') ?? begin(c, null);
+    const orgId = c.get('orgId');
+    const caller = orgId === undefined ? {} : { [orgAttribute]: orgId };
+    endSpan(span, requestEnd(c.res.status, caller), performance.now());
+  };
 
-/** The trace of a caller whose key was accepted goes on here; without a tracer it passes through. */
+/** Continues the trace of a caller whose key was accepted; without a tracer it is passed on as it is. */
 export function acceptTrace(c: Context) {
   const given = readTraceparent(c.req.header('traceparent'));
   if (isTracing()) begin(c, given);
   else if (given) c.set('traceparent', given);
 }
 
-/** What a request has to do with, when that has a trace of its own: the mail that led to a page. */
+/** Links the request to a trace that is not its own, such as that of the mail that led to a page. */
 export function linkTrace(c: Context, traceparent: string | null) {
   const span: Span | undefined = c.get('span');
   if (span && traceparent) link(span, traceparent);
@@ -47,7 +59,10 @@ function begin(c: Context, traceparent: string | null): Span {
   return span;
 }
 
-/** The route, and of the API's the ids in it. What is no id may be anything, and a page's is a token. */
+/**
+ * The route, with the ids of an API path filled in. Anything else in a path may be a secret: the parameter
+ * of a page is a token.
+ */
 function shownPath(route: string, path: string): string {
   if (route === 'none') return '/*';
   if (!route.includes(':') || !isApi(path)) return route;
@@ -56,4 +71,32 @@ function shownPath(route: string, path: string): string {
     .split('/')
     .map((part, at) => (part.startsWith(':') && isUuid(given[at] ?? '') ? given[at] : part))
     .join('/');
+}
+
+const methods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+
+type TracedRequest = { method: string; route: string | null; path: string };
+
+/** Named as OpenTelemetry's semantic conventions for HTTP want it; no query, no address of a client. */
+function requestSpan({ method: given, route, path }: TracedRequest): SpanDescription {
+  const method = methods.has(given) ? given : '_OTHER';
+  const name = method === '_OTHER' ? 'HTTP' : method;
+  return {
+    name: route === null ? name : `${name} ${route}`,
+    kind: SpanKind.SERVER,
+    attributes: {
+      'http.request.method': method,
+      'url.scheme': 'http',
+      'url.path': path,
+      ...(route === null ? {} : { 'http.route': route }),
+    },
+  };
+}
+
+/** A refusal is an answer like others; only a fault is our failure. */
+function requestEnd(status: number, caller: Attributes): SpanEnd {
+  const failed = status >= 500;
+  const attributes: Attributes = { 'http.response.status_code': status, ...caller };
+  if (failed) attributes[errorType] = String(status);
+  return { attributes, failed };
 }

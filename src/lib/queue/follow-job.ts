@@ -1,5 +1,5 @@
-import { jobSpan } from '../tracing/conventions.ts';
 import { inSpan } from '../tracing/spans.ts';
+import { jobSpan } from './spans.ts';
 import type { JobRun } from './task.ts';
 
 /** A span around the run of a job, which continues the trace of what caused it. */

@@ -8,51 +8,53 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { errorType } from './conventions.ts';
 import { spanContextOf, traceparentOf } from './traceparent.ts';
 
-/** Work that begins later than this after its cause is no part of the cause's trace: it links to it. */
+/** The attribute that OpenTelemetry names the kind of a failure by. */
+export const errorType = 'error.type';
+
+/** Work that begins later than this after its cause links to the trace of the cause instead of being part of it. */
 const longestTraceMs = 3_600_000;
 
 /** What a span continues, and how long ago that was. */
 export type Cause = { traceparent: string | null; agoMs: number };
 
-export type Description = { name: string; kind: SpanKind; attributes: Attributes };
+export type SpanDescription = { name: string; kind: SpanKind; attributes: Attributes };
 /** What is known at the end. With `failed` the span counts as one that went wrong. */
-export type End = { attributes: Attributes; failed: boolean };
+export type SpanEnd = { attributes: Attributes; failed: boolean };
 
 /** The span that work is done in. */
-export type Own = {
-  /** Its name, for what the work causes in turn. */
+export type OwnSpan = {
+  /** Names the span, for the work that this work causes. */
   traceparent: string | null;
-  /** Says what is known at the end. */
-  ended: (describe: () => End) => void;
+  /** Describes the end of the span. */
+  ended: (describe: () => SpanEnd) => void;
   /** Points to what the work has to do with, in a trace of its own. */
   link: (traceparent: string) => void;
 };
 
 let tracer: Tracer | undefined;
 
-/** From now on spans are made by this tracer; without one none are made, and nothing is paid for them. */
-export function traceWith(given: Tracer | undefined) {
-  tracer = given;
+/** Sets the tracer that makes spans. Without one none are made, and they cost nothing. */
+export function traceWith(newTracer: Tracer | undefined) {
+  tracer = newTracer;
 }
 
 export const isTracing = () => tracer !== undefined;
 
 /**
- * Does work in a span of its own. While nothing is traced, the work has the name of its cause: a caller's
- * trace passes through us whole.
+ * Does work in a span of its own. Without a tracer the work gets the `traceparent` of its cause: a caller's
+ * trace is passed on as it is.
  */
 export async function inSpan<Result>(
   cause: Cause,
-  describe: () => Description,
-  work: (own: Own) => Promise<Result>,
+  describe: () => SpanDescription,
+  work: (own: OwnSpan) => Promise<Result>,
 ): Promise<Result> {
-  if (!tracer) return await work({ traceparent: cause.traceparent, ended: unheard, link: unheard });
+  if (!tracer) return await work({ traceparent: cause.traceparent, ended: ignore, link: ignore });
   const span = startSpan(describe(), cause);
-  let end: End = { attributes: {}, failed: false };
-  const ended = (describeEnd: () => End) => {
+  let end: SpanEnd = { attributes: {}, failed: false };
+  const ended = (describeEnd: () => SpanEnd) => {
     end = describeEnd();
   };
   try {
@@ -69,11 +71,11 @@ export async function inSpan<Result>(
   }
 }
 
-const unheard = () => {};
+const ignore = () => {};
 
 /** Only while tracing. `began` is a reading of `performance.now()`, for a span that began before. */
 export function startSpan(
-  { name, kind, attributes }: Description,
+  { name, kind, attributes }: SpanDescription,
   cause: Cause,
   began?: number,
 ): Span {
@@ -85,7 +87,7 @@ export function startSpan(
   return tracer!.startSpan(name, { kind, attributes, links, ...startTime }, parent);
 }
 
-export function endSpan(span: Span, end: End, at?: number) {
+export function endSpan(span: Span, end: SpanEnd, at?: number) {
   span.setAttributes(end.attributes);
   if (end.failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(at);
@@ -93,11 +95,11 @@ export function endSpan(span: Span, end: End, at?: number) {
 
 export const nameOf = (span: Span): string => traceparentOf(span.spanContext());
 
-/** Something else that a span has to do with, in a trace of its own. */
+/** Links a span to another trace. */
 export const link = (span: Span, traceparent: string) =>
   span.addLink({ context: spanContextOf(traceparent) });
 
-/** The kind of an error; what it says may quote what somebody wrote. */
+/** The kind of an error. Its message may quote what a person wrote. */
 function kindOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return String(code ?? name ?? 'error');
