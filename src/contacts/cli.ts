@@ -4,7 +4,7 @@ import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
-import { getSurvey } from '../surveys/find.ts';
+import { getSurvey } from '../surveys/manage.queries.ts';
 import { importContacts } from './import.ts';
 
 const importFile = command({

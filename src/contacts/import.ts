@@ -8,8 +8,9 @@ import {
 } from '../lib/cli/csv.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
-import { saveContacts } from './many.ts';
+import { lockForContacts } from '../surveys/lifecycle.ts';
+import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { saveContacts } from './many.queries.ts';
 import {
   type CheckedContact,
   checkContact,
@@ -22,13 +23,11 @@ const emailColumns = ['email', 'emailaddress', 'personemail', 'mail'];
 const nameColumns = ['name', 'fullname', 'personname'];
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
-type Where = { orgId: string; surveyId: string };
-
 /** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
-export async function importContacts(tools: ImportTools, where: Where, text: string) {
+export async function importContacts(tools: ImportTools, where: OrgSurvey, text: string) {
   const contacts = readContacts(text);
   return await inTransaction(tools.db, async (tx) => {
-    await holdForContacts(tx, where.orgId, where.surveyId);
+    await lockForContacts(tx, where);
     let added = false;
     for (let done = 0; done < contacts.length; done += contactsAtOnce) {
       const some = contacts.slice(done, done + contactsAtOnce);
@@ -36,7 +35,7 @@ export async function importContacts(tools: ImportTools, where: Where, text: str
       added ||= saved.some((contact) => contact.added);
       tools.onProgress(done + some.length, contacts.length);
     }
-    if (added) await reopenForContact(tx, where.orgId, where.surveyId);
+    if (added) await reopenSurvey(tx, where.orgId, where.surveyId);
     return { contacts: contacts.length };
   });
 }

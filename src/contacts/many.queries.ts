@@ -1,10 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import type { Sql } from '../lib/db/db.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
+
+const tokenBytes = 24;
+
+/** The secret of a contact's personal link: too long to be guessed. */
+export const newToken = () => randomBytes(tokenBytes).toString('base64url');
 
 export type ManyContact = {
   email: string;
   name: string | null;
   properties: Record<string, unknown>;
-  token: string;
   /** Whether a mail to it is about to go out. */
   sending?: boolean;
 };
@@ -13,19 +19,21 @@ export type FoundContact = { id: string; email: string; key: string; token: stri
 export type SavedContact = FoundContact & { added: boolean };
 
 /**
- * Adds contacts to a survey or updates them, as saving one does. No two may have the same address. Who
- * has answered or unsubscribed stays so, also if a mail was to go out.
+ * Adds contacts to a survey or updates them, as saving one does. No two may have the same address. A
+ * contact that has answered or unsubscribed stays so, also if a mail was to go out.
  */
-export async function saveMany(
+export async function saveContacts(
   sql: Sql,
-  { orgId, surveyId }: { orgId: string; surveyId: string },
+  { orgId, surveyId }: OrgSurvey,
   contacts: readonly ManyContact[],
 ) {
+  if (contacts.length === 0) return [];
+  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
   return await sql<SavedContact[]>`
     insert into contacts as c (org_id, survey_id, email, name, properties, token, status)
     select ${orgId}, ${surveyId}, email, name, properties, token,
            case when sending then 'sending' else 'pending' end
-    from json_to_recordset(${JSON.stringify(contacts)}::text::json)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as given (email text, name text, properties jsonb, token text, sending boolean)
     order by lower(email)
     on conflict (survey_id, email_key) do update
@@ -39,10 +47,10 @@ export async function saveMany(
     returning id, email, email_key as key, token, xmax = 0 as added`;
 }
 
-/** Those of the addresses that are contacts of the survey already. */
+/** The contacts that the survey already has at these addresses. */
 export async function listByAddress(
   sql: Sql,
-  { orgId, surveyId }: { orgId: string; surveyId: string },
+  { orgId, surveyId }: OrgSurvey,
   keys: readonly string[],
 ) {
   return await sql<FoundContact[]>`

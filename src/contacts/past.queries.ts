@@ -1,4 +1,5 @@
 import type { Sql } from '../lib/db/db.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
 
 export type PastContact = {
   email: string;
@@ -13,7 +14,7 @@ export type PastContact = {
 /** Adds contacts with a past: the day on which one was added never changes afterwards. */
 export async function insertPastContacts(
   sql: Sql,
-  { orgId, surveyId }: { orgId: string; surveyId: string },
+  { orgId, surveyId }: OrgSurvey,
   contacts: readonly PastContact[],
 ): Promise<{ id: string; email: string }[]> {
   return await sql<{ id: string; email: string }[]>`

@@ -2,8 +2,9 @@ import { Refusal } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
-import { newToken } from './many.ts';
+import { lockForContacts } from '../surveys/lifecycle.ts';
+import { reopenSurvey } from '../surveys/queries.ts';
+import { newToken } from './many.queries.ts';
 import { type ContactRow, type NewContact, saveContact } from './queries.ts';
 import { complainOfProperties } from './rules.ts';
 
@@ -14,13 +15,13 @@ export async function addContact(
   input: Omit<NewContact, 'token'>,
 ): Promise<ContactRow> {
   return await inTransaction(db, async (tx) => {
-    await holdForContacts(tx, key.org_id, input.survey_id);
+    await lockForContacts(tx, { orgId: key.org_id, surveyId: input.survey_id });
     const saved = await saveContact(tx, key.org_id, { ...input, token: newToken() });
     const { properties, added, ...contact } = saved;
 
     const complaint = complainOfProperties(properties);
     if (complaint) throw new Refusal('invalid', `properties: with those it has, ${complaint}`);
-    if (added) await reopenForContact(tx, key.org_id, input.survey_id);
+    if (added) await reopenSurvey(tx, key.org_id, input.survey_id);
     return contact;
   });
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../lib/db/db.ts';
 
-/** Contacts of an address get no more mail of the organization; who has answered stays "responded". */
-export async function markKept(
+/** Shows on all contacts of an address that the organization mails it no more; "responded" stays. */
+export async function markBlocked(
   sql: Sql,
   { orgId, email }: { orgId: string; email: string },
   { status, reason }: { status: 'unsubscribed' | 'bounced'; reason: string | null },
@@ -14,8 +14,8 @@ export async function markKept(
       and c.status not in ('responded', 'unsubscribed', ${status})`;
 }
 
-/** They stand again where they stood before: it follows from what became of their mail. */
-export async function markReleased(
+/** Gives them the status they had before, which follows from the outcome of their mail. */
+export async function markUnblocked(
   sql: Sql,
   { orgId, email, bounced }: { orgId: string; email: string; bounced: boolean },
 ) {

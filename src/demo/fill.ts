@@ -1,4 +1,4 @@
-import { newToken } from '../contacts/many.ts';
+import { newToken } from '../contacts/many.queries.ts';
 import { insertPastContacts } from '../contacts/past.queries.ts';
 import { issueKey } from '../keys/issue.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -6,9 +6,10 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import { insertImported } from '../responses/import.queries.ts';
-import { analyzeAgain } from '../summaries/analyze.ts';
+import { enqueueAnalyses } from '../summaries/queries.ts';
 import { createSurvey } from '../surveys/create.ts';
-import { insertTag } from '../tags/manage.queries.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
+import { insertTag } from '../tags/queries.ts';
 import { type DemoStory, storyDays, tellStory } from './rules.ts';
 import { type DemoSurvey, surveys, tags } from './sayings.ts';
 
@@ -36,7 +37,7 @@ export async function fillDemo(db: Db, now: Date): Promise<Submission | undefine
 
     const surveyIds: string[] = [];
     for (const survey of surveys) surveyIds.push(await fillSurvey(tx, orgId, { survey, now }));
-    await analyzeAgain(tx, orgId, daysBefore(now, storyDays + 1));
+    await enqueueAnalyses(tx, orgId, daysBefore(now, storyDays + 1));
     await enqueue(tx, [{ task: 'summaries.month', payload: { org_id: orgId, tries: 0 } }]);
     for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
@@ -66,11 +67,7 @@ async function fillSurvey(
   return surveyId;
 }
 
-async function fillPeople(
-  tx: Sql,
-  where: { orgId: string; surveyId: string },
-  { people, anonymous }: DemoStory,
-) {
+async function fillPeople(tx: Sql, where: OrgSurvey, { people, anonymous }: DemoStory) {
   const contacts = people.map(({ answer, ...person }) => ({
     ...person,
     token: newToken(),

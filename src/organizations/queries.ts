@@ -1,3 +1,4 @@
+import { notFound } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 
 export type OrganizationRow = {
@@ -34,7 +35,7 @@ export async function insertOrganization(
   );
 }
 
-/** The organization with an id that was settled beforehand; nothing comes back when it exists. */
+/** Adds an organization under a given id; returns nothing when it exists already. */
 export async function insertOrganizationOnce(
   sql: Sql,
   organization: OrganizationSettings & { id: string; name: string; created_at?: Date },
@@ -74,4 +75,11 @@ export async function findOrganization(
   const [row] = await sql<OrganizationRow[]>`
     select ${fields(sql)} from organizations where id = ${orgId}`;
   return row;
+}
+
+/** The organization that a command names by its id. */
+export async function getOrganization(sql: Sql, orgId: string): Promise<OrganizationRow> {
+  const organization = await findOrganization(sql, orgId);
+  if (!organization) throw notFound('organization');
+  return organization;
 }

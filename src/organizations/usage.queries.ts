@@ -1,3 +1,4 @@
+import { Refusal } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 
 export type SendSettings = {
@@ -28,4 +29,24 @@ export async function addUsage(sql: Sql, orgId: string, month: string, mails: nu
     update mail_usage
     set used = used + ${mails}
     where org_id = ${orgId} and month = ${month}::date`;
+}
+
+/** The update that gives mails back to their month, from a select of org_id, month and their number. */
+export const giveBackUsage = (sql: Sql, mails: ReturnType<typeof sql>) => sql`
+  update mail_usage u
+  set used = greatest(u.used - back.mails, 0)
+  from (${mails}) as back (org_id, month, mails)
+  where u.org_id = back.org_id and u.month = back.month`;
+
+/** Refuses a send of more mails than the month has left. */
+export function refuseOverLimit({ used, monthly_send_limit }: SendSettings, requested: number) {
+  if (requested === 0 || used + requested <= monthly_send_limit) return;
+  throw new Refusal(
+    'forbidden',
+    `the monthly send limit of ${monthly_send_limit} would be exceeded, nothing was sent`,
+    {
+      code: 'SEND_LIMIT_EXCEEDED',
+      details: { current_limit: monthly_send_limit, used, requested },
+    },
+  );
 }

@@ -1,9 +1,9 @@
-import { markAnswered } from '../contacts/answered.cte.ts';
+import { markAnswered } from '../contacts/answered.queries.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category } from '../scores.ts';
 import { emission } from '../webhooks/emit.cte.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
+import { enqueueAnalysis } from './analysis-job.cte.ts';
 
 export type NewResponse = {
   id: string;
@@ -50,14 +50,10 @@ export async function insertResponse(
     ), marked as (
       ${markAnswered(sql, response, sql`${counted} and exists (select from answered)`)}
     ), analyzed as (
-      ${enqueueEach(
+      ${enqueueAnalysis(
         sql,
-        { task: 'summaries.analyze', traceparent },
-        sql`
-        select json_build_object('org_id', o.id, 'response_id', answered.id, 'tries', 0)
-        from answered
-        join organizations o on o.id = ${orgId} and o.ai_enabled
-        where ${counted} and ${response.comment}::text is not null`,
+        traceparent,
+        sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
       )}
     ), ${emission(sql, { orgId, events, traceparent }, sql`exists (select from answered)`)}
     select (select count(*)::int from emitted where status = 'skipped') as skipped

@@ -7,7 +7,8 @@ import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';
-import { completeIfAnswered, holdForCompletion } from '../surveys/complete.ts';
+import { completeIfAnswered } from '../surveys/lifecycle.ts';
+import { lockSurvey } from '../surveys/queries.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
 import { insertResponse, type NewResponse } from './answer.queries.ts';
 import type { SurveyLink } from './link.queries.ts';
@@ -145,7 +146,7 @@ async function record(
 async function recordPerhapsLast(tx: Sql, response: NewResponse, events: readonly WebhookEvent[]) {
   const { org_id: orgId, survey_id: surveyId, traceparent } = response;
   const [, recorded, completed] = await Promise.all([
-    holdForCompletion(tx, orgId, surveyId),
+    lockSurvey(tx, orgId, surveyId),
     insertResponse(tx, response, events),
     completeIfAnswered(tx, { orgId, traceparent }, surveyId),
   ]);

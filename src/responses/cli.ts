@@ -5,7 +5,7 @@ import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
 import { redactedExcerpt } from '../lib/redact/redact.ts';
-import { getSurvey } from '../surveys/find.ts';
+import { getSurvey } from '../surveys/manage.queries.ts';
 import { importResponses } from './import.ts';
 import { releaseResponse } from './release.ts';
 

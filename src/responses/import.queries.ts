@@ -1,7 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
-
-type SurveyKey = { orgId: string; surveyId: string };
+import type { OrgSurvey } from '../surveys/queries.ts';
 
 export async function findSurveyType(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<{ type: SurveyType }[]>`
@@ -25,7 +24,7 @@ export type ImportedResponse = {
  */
 export async function insertImported(
   sql: Sql,
-  { orgId, surveyId }: SurveyKey,
+  { orgId, surveyId }: OrgSurvey,
   responses: readonly ImportedResponse[],
 ): Promise<number> {
   const inserted = await sql`

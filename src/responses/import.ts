@@ -1,5 +1,5 @@
-import { markAnsweredMany } from '../contacts/history.ts';
-import { saveContacts } from '../contacts/many.ts';
+import { markAnsweredMany } from '../contacts/answered.queries.ts';
+import { saveContacts } from '../contacts/many.queries.ts';
 import { checkContact, complaintOfLine } from '../contacts/rules.ts';
 import { notFound } from '../errors.ts';
 import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
@@ -7,6 +7,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
 import { findSurveyType, type ImportedResponse, insertImported } from './import.queries.ts';
 
 const batchSize = 1000;
@@ -16,17 +17,16 @@ type ImportTools = {
   db: Db;
   onProgress: (done: number, total: number) => void;
 };
-type SurveyKey = { orgId: string; surveyId: string };
 type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
   email: string | null;
   name: string | null;
 };
 
 /**
- * Takes over answers given elsesurvey, with their original times, all or none. They count like any
+ * Takes over answers given elsewhere, with their original times, all or none. They count like any
  * other, fire nothing and complete nothing. A line that was taken over before is passed over.
  */
-export async function importResponses(tools: ImportTools, survey: SurveyKey, text: string) {
+export async function importResponses(tools: ImportTools, survey: OrgSurvey, text: string) {
   const type = await findSurveyType(tools.db, survey.orgId, survey.surveyId);
   if (!type) throw notFound('survey');
   const answers = numberEqual(readResponses(text, type));
@@ -55,7 +55,7 @@ function numberEqual(answers: readonly Omit<FileResponse, 'occurrence'>[]): File
 
 async function importSome(
   tx: Sql,
-  survey: SurveyKey,
+  survey: OrgSurvey,
   answers: readonly FileResponse[],
 ): Promise<number> {
   const idOf = await contactIds(tx, survey, answers);
@@ -70,7 +70,7 @@ async function importSome(
 
 type ImportedContact = { email: string; name: string | null; properties: Record<string, unknown> };
 
-async function contactIds(tx: Sql, survey: SurveyKey, answers: readonly FileResponse[]) {
+async function contactIds(tx: Sql, survey: OrgSurvey, answers: readonly FileResponse[]) {
   const byEmail = new Map<string, ImportedContact>();
   for (const { email, name } of answers) {
     if (!email) continue;

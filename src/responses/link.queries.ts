@@ -1,9 +1,10 @@
+import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { LinkVisit } from './rules.ts';
 
 /** The survey behind a link, and whose link it is. */
-export type SurveyLink = {
+export type SurveyLink = KnownPeople & {
   survey_id: string;
   org_id: string;
   type: SurveyType;
@@ -14,8 +15,6 @@ export type SurveyLink = {
   organization: string;
   color: string;
   /** Names and addresses of people who may be mentioned in a comment. */
-  known_names: string[];
-  known_addresses: string[];
   /** Whether a webhook of the organization subscribed to `detractor.detected`. */
   reports_detractors: boolean;
   /** Null for the shareable link. */
@@ -54,7 +53,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
       from contact
       where (select count(*) from recent) < 60
     )
-    select ${surveyColumns(sql, sql`array[c.name, s.from_name]`, sql`array[c.email, s.from_email, s.reply_to]`)},
+    select ${surveyColumns(sql, 'contact')},
            c.id as contact_id,
            (select coalesce(sum(contacts - responded), 0)::int
             from survey_tallies where org_id = s.org_id and survey_id = s.id) as open_contacts,
@@ -73,7 +72,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
 /** Finds what a shareable link leads to; `responseId` is what the browser's cookie says it has answered. */
 export async function findSharedLink(sql: Sql, shareId: string, responseId: string | null) {
   const [link] = await sql<SurveyLink[]>`
-    select ${surveyColumns(sql, sql`array[s.from_name]`, sql`array[s.from_email, s.reply_to]`)},
+    select ${surveyColumns(sql, 'anonymous')},
            null as contact_id, 0 as open_contacts, '[]'::json as visits, null as mail_traceparent,
            (select json_build_object('score', score, 'comment', comment, 'at', created_at)
             from responses r
@@ -93,13 +92,10 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
            order by claimed_at desc limit 1)`
     : sql`null`;
 
-type Part = ReturnType<Sql>;
-
-const surveyColumns = (sql: Sql, names: Part, addresses: Part) => sql`
+const surveyColumns = (sql: Sql, giver: 'contact' | 'anonymous') => sql`
   s.id as survey_id, s.org_id, s.type, s.question_text, s.language, s.status, s.completed_by,
   o.name as organization, o.color, now() as now,
-  array_remove(o.people || ${names}, null) as known_names,
-  array_remove(${addresses} || o.contact_email, null) as known_addresses,
+  ${knownPeople(sql, giver)},
   exists (
     select from webhooks w where w.org_id = o.id and 'detractor.detected' = any (w.events)
   ) as reports_detractors`;

@@ -1,9 +1,10 @@
-import { markAnswered } from '../contacts/answered.cte.ts';
+import { markAnswered } from '../contacts/answered.queries.ts';
+import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
+import { enqueueAnalysis } from './analysis-job.cte.ts';
 
-export type HeldResponse = {
+export type HeldResponse = KnownPeople & {
   id: string;
   org_id: string;
   survey_id: string;
@@ -14,8 +15,6 @@ export type HeldResponse = {
   comment: string | null;
   held_reason: string | null;
   created_at: Date;
-  known_names: string[];
-  known_addresses: string[];
   reports_detractors: boolean;
 };
 
@@ -24,8 +23,7 @@ export async function findHeld(sql: Sql, id: string) {
   const [held] = await sql<HeldResponse[]>`
     select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
            r.held_reason, r.created_at,
-           array_remove(o.people || array[c.name, s.from_name], null) as known_names,
-           array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses,
+           ${knownPeople(sql, 'contact')},
            exists (
              select from webhooks w where w.org_id = o.id and 'detractor.detected' = any (w.events)
            ) as reports_detractors
@@ -47,15 +45,7 @@ export async function releaseHeld(sql: Sql, held: HeldResponse) {
     ), marked as (
       ${markAnswered(sql, held, sql`exists (select from released)`)}
     ), analyzed as (
-      ${enqueueEach(
-        sql,
-        { task: 'summaries.analyze' },
-        sql`
-        select json_build_object('org_id', r.org_id, 'response_id', r.id, 'tries', 0)
-        from released r
-        join organizations o on o.id = r.org_id and o.ai_enabled
-        where r.comment is not null`,
-      )}
+      ${enqueueAnalysis(sql, null, sql`select org_id, id from released where comment is not null`)}
     )
     select id from released`;
   return released;

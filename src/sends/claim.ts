@@ -1,11 +1,12 @@
-import { findContacts, saveContacts } from '../contacts/many.ts';
+import { listByAddress, saveContacts } from '../contacts/many.queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
-import { holdMonth, refuseOverLimit, takeQuota } from '../organizations/quota.ts';
-import { holdForContacts, reopenForContact } from '../surveys/reopen.ts';
+import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
+import { lockForContacts } from '../surveys/lifecycle.ts';
+import { reopenSurvey } from '../surveys/queries.ts';
 import { insertClaims, insertWithheld, loadFacts } from './queries.ts';
 import { type Judgement, judgeAll, type Submitted } from './rules.ts';
 
@@ -42,9 +43,9 @@ export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> 
       claims: claimsOf(judgements, contacts),
     });
     if (claims.length > 0 || contacts.some(({ added }) => added)) {
-      await reopenForContact(tx, where.orgId, where.surveyId);
+      await reopenSurvey(tx, where.orgId, where.surveyId);
     }
-    await takeQuota(tx, where.orgId, settings.month, claims.length);
+    await addUsage(tx, where.orgId, settings.month, claims.length);
     await keepWithheld(tx, where, judgements);
     await enqueue(
       tx,
@@ -67,7 +68,7 @@ export async function judgeOnly(db: Db, where: Where, submitted: readonly Submit
   await inTransaction(db, async (tx) => {
     const { judgements } = await judgeUnderLock(tx, where, submitted);
     const keys = uniqueRecipients(submitted).map(({ key }) => key);
-    const contacts = [...(await findContacts(tx, where, keys))];
+    const contacts = [...(await listByAddress(tx, where, keys))];
     looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
     throw rollback;
   }).catch((error: unknown) => {
@@ -78,8 +79,8 @@ export async function judgeOnly(db: Db, where: Where, submitted: readonly Submit
 
 /** Sends of one organization take turns here, so that its limit and its frequency rule hold. */
 async function judgeUnderLock(tx: Sql, where: Where, submitted: readonly Submitted[]) {
-  const settings = await holdMonth(tx, where.orgId);
-  const survey = await holdForContacts(tx, where.orgId, where.surveyId);
+  const settings = await lockUsage(tx, where.orgId);
+  const survey = await lockForContacts(tx, where);
   if (survey.status === 'draft') {
     throw new Refusal('invalid', 'the survey is a draft: open it before sending it', {
       code: 'survey_draft',

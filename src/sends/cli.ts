@@ -6,7 +6,7 @@ import { Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, id, option, optional } from '../lib/cli/options.ts';
 import { addressKey } from '../lib/smtp/address.ts';
-import { getOrganization } from '../organizations/find.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
 import { type HistoryRow, listHistory } from './history.queries.ts';
 import { previewMail } from './preview.ts';

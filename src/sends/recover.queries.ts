@@ -1,6 +1,6 @@
 import { markSettled } from '../contacts/sending.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { giveBack } from '../organizations/usage.cte.ts';
+import { giveBackUsage } from '../organizations/usage.queries.ts';
 import { type EndedMail, endedMail } from './settling.queries.ts';
 
 export type FailedJob = { id: string; org_id: string; mail_ids: string[] };
@@ -62,7 +62,7 @@ export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
     ), marked as (
       ${markSettled(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled`)}
     ), given_back as (
-      ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
+      ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
     )
     select ${endedMail(sql)} from cancelled`;
 }

@@ -1,6 +1,6 @@
 import { markSettled } from '../contacts/sending.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { giveBack } from '../organizations/usage.cte.ts';
+import { giveBackUsage } from '../organizations/usage.queries.ts';
 import { suppressBounced } from '../suppressions/bounced.cte.ts';
 
 export type SettledMail = {
@@ -62,7 +62,7 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
             where status <> 'claimed'`,
       )}
     ), given_back as (
-      ${giveBack(
+      ${giveBackUsage(
         sql,
         sql`select org_id, month, count(*) from written where status = 'failed' group by 1, 2`,
       )}
@@ -117,7 +117,7 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
     ), marked as (
       ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from cancelled`)}
     ), given_back as (
-      ${giveBack(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
+      ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
     )
     select ${endedMail(sql)} from cancelled`;
 }

@@ -1,8 +1,8 @@
-import type { Db, Sql } from '../lib/db/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { enqueue } from '../lib/queue/outbox.ts';
 import type { Analyst } from './analyst.ts';
-import { enqueueAnalyses, findUnanalyzed, listThemes, saveAnalysis } from './queries.ts';
+import { findUnanalyzed, listThemes, saveAnalysis } from './queries.ts';
 import { analysisWaitMs } from './rules.ts';
 import type { Redact } from './summarize.ts';
 import { vocabulary } from './themes.ts';
@@ -51,12 +51,4 @@ export async function analyze(
   const payload = { ...job, tries: tries + 1 };
   const runAt = new Date(Date.now() + waitMs);
   await enqueue(db, [{ task: 'summaries.analyze', payload, runAt, traceparent }]);
-}
-
-/**
- * Has all answers since a time analyzed again. What is known of them stays until something newer takes
- * its place, so that an analyst that fails takes nothing away.
- */
-export async function analyzeAgain(sql: Sql, orgId: string, since: Date) {
-  return await enqueueAnalyses(sql, orgId, since);
 }

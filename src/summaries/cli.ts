@@ -7,13 +7,12 @@ import { createProgress } from '../lib/cli/progress.ts';
 import type { Db } from '../lib/db/db.ts';
 import { createLog } from '../lib/log/log.ts';
 import { redact } from '../lib/redact/redact.ts';
-import { getOrganization } from '../organizations/find.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
-import { analyzeAgain } from './analyze.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
 import { keepTheme } from './keep-theme.ts';
 import { lastMonth, startOfDay } from './period.queries.ts';
-import { countUnanalyzed, deleteTheme, listThemes } from './queries.ts';
+import { countUnanalyzed, deleteTheme, enqueueAnalyses, listThemes } from './queries.ts';
 import { longestTheme } from './rules.ts';
 import { summarize } from './summarize.ts';
 import { plain } from './themes.ts';
@@ -72,7 +71,7 @@ const analyze = command({
       if (!organization.ai_enabled) {
         throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
       }
-      const { answers, asked_at: askedAt } = await analyzeAgain(db, org, since);
+      const { answers, asked_at: askedAt } = await enqueueAnalyses(db, org, since);
       await watch(db, org, { since, answers, askedAt });
       return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
     }),

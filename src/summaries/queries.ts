@@ -1,17 +1,16 @@
+import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { Theme } from './themes.ts';
 
-export type Unanalyzed = {
+export type Unanalyzed = KnownPeople & {
   comment: string;
   score: number;
   category: Category;
   type: SurveyType;
   language: string;
-  known_names: string[];
-  known_addresses: string[];
 };
 
 /**
@@ -24,8 +23,7 @@ export type Which = { orgId: string; responseId: string; askedAt: string | null 
 export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: Which) {
   const [row] = await sql<Unanalyzed[]>`
     select r.comment, r.score, r.category, s.type, s.language,
-           array_remove(o.people || array[c.name, s.from_name], null) as known_names,
-           array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses
+           ${knownPeople(sql, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id
@@ -57,7 +55,10 @@ export async function saveAnalysis(
       where analyses.analyzed_at <= ${askedAt}::text::timestamptz`;
 }
 
-/** Asks for analyses of all answers since a time, a job each; says how many, and when it was asked. */
+/**
+ * Asks for analyses of all answers since a time, a job each; returns how many, and when it was asked. An
+ * analysis that exists stays until a newer one replaces it, so that an analyst that fails takes nothing away.
+ */
 export async function enqueueAnalyses(sql: Sql, orgId: string, since: Date) {
   return one(
     await sql<{ answers: number; asked_at: string }[]>`

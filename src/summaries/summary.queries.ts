@@ -1,3 +1,4 @@
+import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { Listed } from '../lib/paging/list-answer.ts';
 import { following, type Page } from '../lib/paging/page.ts';
@@ -40,12 +41,7 @@ export async function countThemes(sql: Sql, orgId: string, now: Period, before: 
     limit 5`;
 }
 
-export type Quote = {
-  comment: string;
-  category: Category;
-  known_names: string[];
-  known_addresses: string[];
-};
+export type Quote = KnownPeople & { comment: string; category: Category };
 
 /** The newest comments of each category, with those who must not be recognizable in them. */
 export async function listQuotes(sql: Sql, orgId: string, { start, end }: Period, each: number) {
@@ -53,8 +49,7 @@ export async function listQuotes(sql: Sql, orgId: string, { start, end }: Period
     select comment, category, known_names, known_addresses
     from (
       select r.comment, r.category, r.created_at,
-             array_remove(o.people || array[c.name, s.from_name], null) as known_names,
-             array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses,
+             ${knownPeople(sql, 'contact')},
              row_number() over (partition by r.category order by r.created_at desc) as place
       from responses r
       join surveys s on s.org_id = r.org_id and s.id = r.survey_id

@@ -1,4 +1,4 @@
-import { keepContacts, releaseContacts } from '../contacts/subscription.ts';
+import { markBlocked, markUnblocked } from '../contacts/subscription.queries.ts';
 import { notFound } from '../errors.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -42,13 +42,13 @@ type Why = { kind: 'unsubscribed' | 'bounced'; detail: string | null };
 
 export async function suppress(tx: Sql, who: Who, { kind, detail }: Why) {
   await insertSuppression(tx, { ...who, kind, detail });
-  await keepContacts(tx, who, { status: kind, reason: detail });
+  await markBlocked(tx, who, { status: kind, reason: detail });
 }
 
 async function release(tx: Sql, who: Who) {
   const kinds = await listKinds(tx, who.orgId, who.email);
   if (kinds.includes('unsubscribed')) return;
-  await releaseContacts(tx, { ...who, bounced: kinds.includes('bounced') });
+  await markUnblocked(tx, { ...who, bounced: kinds.includes('bounced') });
 }
 
 const whoIs = ({ org_id, email }: Subscriber): Who => ({

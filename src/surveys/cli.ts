@@ -5,10 +5,9 @@ import { type Command, columns, command, UsageError } from '../lib/cli/command.t
 import { Email, flag, id, Line, Name, OneOf, option, optional } from '../lib/cli/options.ts';
 import { surveyTypes } from '../scores.ts';
 import { publicUrlOf } from '../service-record.ts';
-import { closeSurvey } from './complete.ts';
 import { createSurvey, shareUrl } from './create.ts';
-import { getSurvey } from './find.ts';
-import { allSurveys, openDraft } from './manage.queries.ts';
+import { closeSurvey } from './lifecycle.ts';
+import { allSurveys, getSurvey, openDraft } from './manage.queries.ts';
 
 const longestQuestion = 500;
 

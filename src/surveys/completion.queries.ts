@@ -8,14 +8,6 @@ export type CompletedSurvey = Tally & {
   completed_at: Date;
 };
 
-/** Waits for whoever completes, reopens or closes the survey, and keeps others from it until the end. */
-export async function lockForCompletion(sql: Sql, orgId: string, surveyId: string) {
-  await sql`
-    select from surveys
-    where org_id = ${orgId} and id = ${surveyId}
-    for no key update`;
-}
-
 /** Marks an active survey completed when all of its contacts, at least one, have answered. */
 export async function completeAnswered(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<CompletedSurvey[]>`

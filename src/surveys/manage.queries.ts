@@ -1,3 +1,4 @@
+import { notFound } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 
@@ -42,10 +43,16 @@ export async function insertSurvey(
   );
 }
 
-/** Whoever runs the command line owns the deployment: a survey is found by its id alone. */
+/** The command line owns the deployment: it names a survey by its id alone. */
 export async function findManagedSurvey(sql: Sql, id: string): Promise<ManagedSurvey | undefined> {
   const [row] = await sql<ManagedSurvey[]>`select ${fields(sql)} from surveys where id = ${id}`;
   return row;
+}
+
+export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
+  const survey = await findManagedSurvey(sql, id);
+  if (!survey) throw notFound('survey');
+  return survey;
 }
 
 /** Opens a draft; nothing comes back when it is none. */

@@ -3,6 +3,9 @@ import type { Listed } from '../lib/paging/list-answer.ts';
 import { following, type Page } from '../lib/paging/page.ts';
 import type { SurveyType, Tally } from '../scores.ts';
 
+/** A survey of an organization, by their ids. */
+export type OrgSurvey = { orgId: string; surveyId: string };
+
 export type SurveyRow = Tally & {
   id: string;
   name: string;
@@ -84,7 +87,10 @@ export async function findSurvey(
 
 export type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
 
-/** The survey's state, which stays as it is until the caller's transaction ends. */
+/**
+ * The survey's state, locked until the caller's transaction ends: it does not complete, reopen or close
+ * meanwhile.
+ */
 export async function lockSurvey(
   sql: Sql,
   orgId: string,

@@ -3,7 +3,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Color, id, Name, option } from '../lib/cli/options.ts';
 import { violates } from '../lib/db/constraint.ts';
-import { allTags, insertTag } from './manage.queries.ts';
+import { insertTag, listTags } from './queries.ts';
 
 const create = command({
   name: 'tag create',
@@ -28,7 +28,7 @@ const list = command({
   options: { org: id('whose tags') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
-      const tags = await allTags(db, org);
+      const tags = await listTags(db, org);
       const rows = tags.map(({ id, color, name }) => [id, color, name]);
       return { data: tags, text: columns([['id', 'color', 'name'], ...rows]) };
     }),

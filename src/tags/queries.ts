@@ -1,10 +1,20 @@
-import type { Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 
-export type TagRow = { id: string; name: string; color: string; created_at: Date };
+export type NewTag = { name: string; color: string };
+export type TagRow = NewTag & { id: string; created_at: Date };
+
+export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<TagRow> {
+  return one(
+    await sql<TagRow[]>`
+      insert into tags (org_id, name, color)
+      values (${orgId}, ${tag.name}, ${tag.color})
+      returning id, name, color, created_at`,
+  );
+}
 
 /** By code points, so that every database sorts them alike. */
-export function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
-  return sql<TagRow[]>`
+export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
+  return await sql<TagRow[]>`
     select id, name, color, created_at
     from tags
     where org_id = ${orgId}

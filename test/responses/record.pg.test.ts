@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closeSurvey } from '../../src/surveys/complete.ts';
+import { closeSurvey } from '../../src/surveys/lifecycle.ts';
 import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

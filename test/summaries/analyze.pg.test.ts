@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { analyze, analyzeAgain } from '../../src/summaries/analyze.ts';
+import { analyze } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
-import { countUnanalyzed } from '../../src/summaries/queries.ts';
+import { countUnanalyzed, enqueueAnalyses } from '../../src/summaries/queries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -123,7 +123,7 @@ test('history is analyzed again, each answer once, and what was known stays unti
   await org.answer(2, 'Before that time', '2026-04-02');
   const response_id = await org.analyzed(2, 'Terrible', '2026-05-02', saying('old'));
 
-  const { answers, asked_at } = await analyzeAgain(db, org.id, start);
+  const { answers, asked_at } = await enqueueAnalyses(db, org.id, start);
   const job = { org_id: org.id, response_id, tries: 0, asked_at };
   const left = () => countUnanalyzed(db, org.id, { start, end: null, askedAt: asked_at });
   assert.deepEqual([answers, await left()], [1, 1]);

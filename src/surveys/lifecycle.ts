@@ -1,18 +1,26 @@
-import { notFound } from '../errors.ts';
+import { notFound, Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { emitted } from '../signals.ts';
 import { emit } from '../webhooks/emit.cte.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
-import {
-  type CompletedSurvey,
-  closeByHand,
-  completeAnswered,
-  lockForCompletion,
-} from './completion.queries.ts';
+import { type CompletedSurvey, closeByHand, completeAnswered } from './completion.queries.ts';
+import { lockSurvey, type OrgSurvey } from './queries.ts';
 
-/** Keeps the survey's state as it is until the transaction ends. */
-export const holdForCompletion = lockForCompletion;
+/**
+ * Locks a survey for a change of its contacts until the caller's transaction ends, so that it does not
+ * complete meanwhile. A survey that was closed by hand takes no more contacts.
+ */
+export async function lockForContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
+  const survey = await lockSurvey(sql, orgId, surveyId);
+  if (!survey) throw notFound('survey');
+  if (survey.completed_by === 'hand') {
+    throw new Refusal('invalid', 'the survey is closed: it takes no more contacts', {
+      code: 'survey_closed',
+    });
+  }
+  return survey;
+}
 
 /**
  * Completes the survey if everybody has answered, and says so to subscribers. To be called in the
@@ -32,7 +40,7 @@ export async function completeIfAnswered(
 /** Closes a survey by hand. A survey that had completed by itself has told so already. */
 export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: string) {
   const closed = await inTransaction(db, async (tx) => {
-    await lockForCompletion(tx, orgId, surveyId);
+    await lockSurvey(tx, orgId, surveyId);
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
     if (survey.was !== 'completed') await tellCompletion(tx, { orgId }, { surveyId, ...survey });
