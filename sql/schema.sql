@@ -3,6 +3,19 @@
 create extension btree_gin;
 create extension pg_trgm;
 
+create type tally_delta as (
+  org_id uuid,
+  survey_id uuid,
+  day date,
+  promoters integer,
+  passives integer,
+  detractors integer,
+  score_sum bigint,
+  contacts integer,
+  sent integer,
+  responded integer
+);
+
 create table analyses (
   org_id uuid not null,
   response_id uuid not null,
@@ -286,8 +299,7 @@ CREATE INDEX responses_newest_first ON public.responses USING btree (org_id, cre
 CREATE INDEX responses_search ON public.responses USING gin (org_id, comment gin_trgm_ops) WHERE (comment IS NOT NULL);
 CREATE UNIQUE INDEX responses_one_per_contact ON public.responses USING btree (contact_id) WHERE (source = 'link'::text);
 CREATE TRIGGER responses_added AFTER INSERT ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('1');
-CREATE TRIGGER responses_changed_from AFTER UPDATE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('-1');
-CREATE TRIGGER responses_changed_to AFTER UPDATE ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('1');
+CREATE TRIGGER responses_changed AFTER UPDATE ON public.responses REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tally_changed_responses();
 CREATE TRIGGER responses_removed AFTER DELETE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('-1');
 
 create table schema_migrations (
@@ -445,12 +457,70 @@ create table worker_pools (
   constraint worker_pools_lock_key_key UNIQUE (lock_key)
 );
 
+CREATE OR REPLACE FUNCTION public.add_to_day_tallies(deltas tally_delta[], into_slot smallint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
+  select d.org_id, d.survey_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  where d.day is not null
+  order by d.survey_id, d.day
+  on conflict (survey_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum,
+        contacts = t.contacts + excluded.contacts;
+
+  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors, contacts)
+  select d.org_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.contacts
+  from unnest(deltas) d
+  join organizations o on o.id = d.org_id
+  where d.survey_id is null
+  order by d.org_id, d.day
+  on conflict (org_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        contacts = t.contacts + excluded.contacts;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.add_to_survey_tallies(deltas tally_delta[], into_slot smallint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into survey_tallies as t
+    (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
+  select d.org_id, d.survey_id, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts, d.sent, d.responded
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  where d.day is null
+  order by d.survey_id
+  on conflict (survey_id, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum,
+        contacts = t.contacts + excluded.contacts,
+        sent = t.sent + excluded.sent,
+        responded = t.responded + excluded.responded;
+end
+$function$
+;
+
 CREATE OR REPLACE PROCEDURE public.fold_tallies()
  LANGUAGE plpgsql
 AS $procedure$
 declare
   today constant date := (now() at time zone 'UTC')::date;
   owner uuid;
+  deltas tally_delta[];
 begin
   for owner in
     select survey_id from survey_tallies where slot <> 0
@@ -469,44 +539,28 @@ begin
       delete from survey_tallies t using held h
       where t.survey_id = h.survey_id and t.slot = h.slot
       returning t.*
-    )
-    insert into survey_tallies as t
-      (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
-    select org_id, survey_id, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
-           sum(contacts), sum(sent), sum(responded)
-    from gone
-    group by org_id, survey_id
-    on conflict (survey_id, slot) do update
-      set promoters = t.promoters + excluded.promoters,
-          passives = t.passives + excluded.passives,
-          detractors = t.detractors + excluded.detractors,
-          score_sum = t.score_sum + excluded.score_sum,
-          contacts = t.contacts + excluded.contacts,
-          sent = t.sent + excluded.sent,
-          responded = t.responded + excluded.responded;
-
-    with held as (
+    ), held_days as (
       select survey_id, day, slot from day_tallies
       where survey_id = owner and slot <> 0 and day < today
       for update skip locked
-    ), gone as (
-      delete from day_tallies t using held h
+    ), gone_days as (
+      delete from day_tallies t using held_days h
       where t.survey_id = h.survey_id and t.day = h.day and t.slot = h.slot
       returning t.*
     )
-    insert into day_tallies as t
-      (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
-    select org_id, survey_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
-           sum(contacts)
-    from gone
-    group by org_id, survey_id, day
-    order by day
-    on conflict (survey_id, day, slot) do update
-      set promoters = t.promoters + excluded.promoters,
-          passives = t.passives + excluded.passives,
-          detractors = t.detractors + excluded.detractors,
-          score_sum = t.score_sum + excluded.score_sum,
-          contacts = t.contacts + excluded.contacts;
+    select array(
+      select (org_id, survey_id, null, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+              sum(contacts), sum(sent), sum(responded))::tally_delta
+      from gone
+      group by org_id, survey_id
+      union all
+      select (org_id, survey_id, day, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+              sum(contacts), 0, 0)::tally_delta
+      from gone_days
+      group by org_id, survey_id, day
+    ) into deltas;
+    perform add_to_survey_tallies(deltas, 0::smallint);
+    perform add_to_day_tallies(deltas, 0::smallint);
     commit;
   end loop;
 
@@ -525,17 +579,12 @@ begin
       where t.org_id = h.org_id and t.day = h.day and t.slot = h.slot
       returning t.*
     )
-    insert into organization_day_tallies as t
-      (org_id, day, slot, promoters, passives, detractors, contacts)
-    select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
-    from gone
-    group by org_id, day
-    order by day
-    on conflict (org_id, day, slot) do update
-      set promoters = t.promoters + excluded.promoters,
-          passives = t.passives + excluded.passives,
-          detractors = t.detractors + excluded.detractors,
-          contacts = t.contacts + excluded.contacts;
+    select array(
+      select (org_id, null, day, sum(promoters), sum(passives), sum(detractors), 0, sum(contacts), 0, 0)::tally_delta
+      from gone
+      group by org_id, day
+    ) into deltas;
+    perform add_to_day_tallies(deltas, 0::smallint);
     commit;
   end loop;
 end
@@ -556,42 +605,56 @@ CREATE OR REPLACE FUNCTION public.iso_exact(moment timestamp with time zone)
 RETURN to_char((moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text)
 ;
 
+CREATE OR REPLACE FUNCTION public.tally_changed_responses()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select 1 as sign, org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      from new_rows
+      where held_reason is null
+      union all
+      select -1, org_id, survey_id, (created_at at time zone 'UTC')::date, category, score
+      from old_rows
+      where held_reason is null
+    )
+    select (org_id, survey_id, day,
+            coalesce(sum(sign) filter (where category = 'promoter'), 0),
+            coalesce(sum(sign) filter (where category = 'passive'), 0),
+            coalesce(sum(sign) filter (where category = 'detractor'), 0),
+            sum(sign * score), 0, 0, 0)::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
+begin
+  perform add_to_survey_tallies(deltas, tally_slot());
+  perform add_to_day_tallies(deltas, tally_slot());
+  return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.tally_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 declare
   sign constant integer := tg_argv[0]::integer;
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, sent_at, responded_at
+      from changed
+    )
+    select (org_id, survey_id, day, 0, 0, 0, 0,
+            sign * count(*), sign * count(sent_at), sign * count(responded_at))::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
 begin
-  insert into survey_tallies as t (org_id, survey_id, slot, contacts, sent, responded)
-  select c.org_id, c.survey_id, tally_slot(),
-         sign * count(*), sign * count(c.sent_at), sign * count(c.responded_at)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  group by 1, 2
-  order by 2
-  on conflict (survey_id, slot) do update
-    set contacts = t.contacts + excluded.contacts,
-        sent = t.sent + excluded.sent,
-        responded = t.responded + excluded.responded;
-
-  insert into day_tallies as t (org_id, survey_id, day, slot, contacts)
-  select c.org_id, c.survey_id, (c.created_at at time zone 'UTC')::date, tally_slot(), sign * count(*)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  group by 1, 2, 3
-  order by 2, 3
-  on conflict (survey_id, day, slot) do update
-    set contacts = t.contacts + excluded.contacts;
-
-  insert into organization_day_tallies as t (org_id, day, slot, contacts)
-  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(), sign * count(*)
-  from changed c
-  join organizations o on o.id = c.org_id
-  group by 1, 2
-  order by 1, 2
-  on conflict (org_id, day, slot) do update
-    set contacts = t.contacts + excluded.contacts;
+  perform add_to_survey_tallies(deltas, tally_slot());
+  perform add_to_day_tallies(deltas, tally_slot());
   return null;
 end
 $function$
@@ -601,19 +664,17 @@ CREATE OR REPLACE FUNCTION public.tally_contacts_progress()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  deltas constant tally_delta[] := array(
+    select (n.org_id, n.survey_id, null, 0, 0, 0, 0, 0,
+            count(n.sent_at) - count(o.sent_at), count(n.responded_at) - count(o.responded_at))::tally_delta
+    from old_rows o
+    join new_rows n using (id)
+    group by n.org_id, n.survey_id
+    having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
+  );
 begin
-  insert into survey_tallies as t (org_id, survey_id, slot, sent, responded)
-  select n.org_id, n.survey_id, tally_slot(),
-         count(n.sent_at) - count(o.sent_at), count(n.responded_at) - count(o.responded_at)
-  from old_rows o
-  join new_rows n using (id)
-  join surveys s on s.id = n.survey_id
-  group by 1, 2
-  having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
-  order by 2
-  on conflict (survey_id, slot) do update
-    set sent = t.sent + excluded.sent,
-        responded = t.responded + excluded.responded;
+  if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
   return null;
 end
 $function$
@@ -625,55 +686,23 @@ CREATE OR REPLACE FUNCTION public.tally_responses()
 AS $function$
 declare
   sign constant integer := tg_argv[0]::integer;
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      from changed
+      where held_reason is null
+    )
+    select (org_id, survey_id, day,
+            sign * count(*) filter (where category = 'promoter'),
+            sign * count(*) filter (where category = 'passive'),
+            sign * count(*) filter (where category = 'detractor'),
+            sign * sum(score), 0, 0, 0)::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
 begin
-  insert into survey_tallies as t (org_id, survey_id, slot, promoters, passives, detractors, score_sum)
-  select c.org_id, c.survey_id, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor'),
-         sign * sum(c.score)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  where c.held_reason is null
-  group by 1, 2
-  order by 2
-  on conflict (survey_id, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        score_sum = t.score_sum + excluded.score_sum;
-
-  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum)
-  select c.org_id, c.survey_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor'),
-         sign * sum(c.score)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  where c.held_reason is null
-  group by 1, 2, 3
-  order by 2, 3
-  on conflict (survey_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        score_sum = t.score_sum + excluded.score_sum;
-
-  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
-  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor')
-  from changed c
-  join organizations o on o.id = c.org_id
-  where c.held_reason is null
-  group by 1, 2
-  order by 1, 2
-  on conflict (org_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors;
+  perform add_to_survey_tallies(deltas, tally_slot());
+  perform add_to_day_tallies(deltas, tally_slot());
   return null;
 end
 $function$
@@ -683,5 +712,5 @@ CREATE OR REPLACE FUNCTION public.tally_slot()
  RETURNS smallint
  LANGUAGE sql
  STABLE
-AS $function$ select (pg_backend_pid() % 16)::smallint $function$
+RETURN ((pg_backend_pid() % 16))::smallint
 ;

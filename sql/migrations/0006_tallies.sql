@@ -1,5 +1,5 @@
--- Totals are kept, not counted: triggers add every change of an answer or a contact to the tallies in
--- the same transaction, whoever makes it (an answer, an import, a delete, a cascade).
+-- Totals are kept, not counted: triggers add every change of a response or a contact to the tallies in the same
+-- transaction, whether it comes from an answer, an import, a delete or a cascade.
 -- A busy survey is spread over slots by connection, so that its writers do not queue for one row.
 
 create table survey_tallies (
@@ -51,70 +51,104 @@ create table organization_day_tallies (
   primary key (org_id, day, slot)
 ) with (fillfactor = 50);
 
+-- What rows add to one tally: of a survey (without a day), of its day, or of an organization's day (without a survey).
+create type tally_delta as (
+  org_id     uuid,
+  survey_id  uuid,
+  day        date,
+  promoters  integer,
+  passives   integer,
+  detractors integer,
+  score_sum  bigint,
+  contacts   integer,
+  sent       integer,
+  responded  integer
+);
+
 create function tally_slot() returns smallint
 language sql stable
-as $$ select (pg_backend_pid() % 16)::smallint $$;
+return (pg_backend_pid() % 16)::smallint;
 
--- The triggers below join with surveys, because a survey that is being deleted takes its tallies with
--- it: what its rows would subtract goes nowhere. The organization's days lose it all the same, unless
--- the organization itself is being deleted. They touch rows in key order, so that two writers never
--- wait for each other in a circle.
+-- The joins below leave out what is being deleted: a survey takes its tallies with it, while its organization's days
+-- lose what its rows were, unless the organization is being deleted too. Tallies are changed table by table and in key
+-- order, so that two writers never wait for each other in a circle.
 
--- Adds the rows of the transition table `changed`, times the trigger's argument: 1 or -1.
+create function add_to_survey_tallies(deltas tally_delta[], into_slot smallint) returns void
+language plpgsql
+as $$
+begin
+  insert into survey_tallies as t
+    (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
+  select d.org_id, d.survey_id, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts, d.sent, d.responded
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  where d.day is null
+  order by d.survey_id
+  on conflict (survey_id, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum,
+        contacts = t.contacts + excluded.contacts,
+        sent = t.sent + excluded.sent,
+        responded = t.responded + excluded.responded;
+end
+$$;
+
+create function add_to_day_tallies(deltas tally_delta[], into_slot smallint) returns void
+language plpgsql
+as $$
+begin
+  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
+  select d.org_id, d.survey_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  where d.day is not null
+  order by d.survey_id, d.day
+  on conflict (survey_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum,
+        contacts = t.contacts + excluded.contacts;
+
+  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors, contacts)
+  select d.org_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.contacts
+  from unnest(deltas) d
+  join organizations o on o.id = d.org_id
+  where d.survey_id is null
+  order by d.org_id, d.day
+  on conflict (org_id, day, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        contacts = t.contacts + excluded.contacts;
+end
+$$;
+
+-- Adds the responses of the transition table `changed`, times the trigger's argument: 1 or -1.
 create function tally_responses() returns trigger
 language plpgsql
 as $$
 declare
   sign constant integer := tg_argv[0]::integer;
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      from changed
+      where held_reason is null
+    )
+    select (org_id, survey_id, day,
+            sign * count(*) filter (where category = 'promoter'),
+            sign * count(*) filter (where category = 'passive'),
+            sign * count(*) filter (where category = 'detractor'),
+            sign * sum(score), 0, 0, 0)::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
 begin
-  insert into survey_tallies as t (org_id, survey_id, slot, promoters, passives, detractors, score_sum)
-  select c.org_id, c.survey_id, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor'),
-         sign * sum(c.score)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  where c.held_reason is null
-  group by 1, 2
-  order by 2
-  on conflict (survey_id, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        score_sum = t.score_sum + excluded.score_sum;
-
-  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum)
-  select c.org_id, c.survey_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor'),
-         sign * sum(c.score)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  where c.held_reason is null
-  group by 1, 2, 3
-  order by 2, 3
-  on conflict (survey_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        score_sum = t.score_sum + excluded.score_sum;
-
-  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
-  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(),
-         sign * count(*) filter (where c.category = 'promoter'),
-         sign * count(*) filter (where c.category = 'passive'),
-         sign * count(*) filter (where c.category = 'detractor')
-  from changed c
-  join organizations o on o.id = c.org_id
-  where c.held_reason is null
-  group by 1, 2
-  order by 1, 2
-  on conflict (org_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors;
+  perform add_to_survey_tallies(deltas, tally_slot());
+  perform add_to_day_tallies(deltas, tally_slot());
   return null;
 end
 $$;
@@ -123,46 +157,58 @@ create trigger responses_added after insert on responses
   referencing new table as changed for each statement execute function tally_responses('1');
 create trigger responses_removed after delete on responses
   referencing old table as changed for each statement execute function tally_responses('-1');
-create trigger responses_changed_from after update on responses
-  referencing old table as changed for each statement execute function tally_responses('-1');
-create trigger responses_changed_to after update on responses
-  referencing new table as changed for each statement execute function tally_responses('1');
+-- A change in one step, not as a removal and an addition: the two could touch rows of different days, in no order.
+create function tally_changed_responses() returns trigger
+language plpgsql
+as $$
+declare
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select 1 as sign, org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      from new_rows
+      where held_reason is null
+      union all
+      select -1, org_id, survey_id, (created_at at time zone 'UTC')::date, category, score
+      from old_rows
+      where held_reason is null
+    )
+    select (org_id, survey_id, day,
+            coalesce(sum(sign) filter (where category = 'promoter'), 0),
+            coalesce(sum(sign) filter (where category = 'passive'), 0),
+            coalesce(sum(sign) filter (where category = 'detractor'), 0),
+            sum(sign * score), 0, 0, 0)::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
+begin
+  perform add_to_survey_tallies(deltas, tally_slot());
+  perform add_to_day_tallies(deltas, tally_slot());
+  return null;
+end
+$$;
+
+create trigger responses_changed after update on responses
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function tally_changed_responses();
 
 create function tally_contacts() returns trigger
 language plpgsql
 as $$
 declare
   sign constant integer := tg_argv[0]::integer;
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, sent_at, responded_at
+      from changed
+    )
+    select (org_id, survey_id, day, 0, 0, 0, 0,
+            sign * count(*), sign * count(sent_at), sign * count(responded_at))::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
 begin
-  insert into survey_tallies as t (org_id, survey_id, slot, contacts, sent, responded)
-  select c.org_id, c.survey_id, tally_slot(),
-         sign * count(*), sign * count(c.sent_at), sign * count(c.responded_at)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  group by 1, 2
-  order by 2
-  on conflict (survey_id, slot) do update
-    set contacts = t.contacts + excluded.contacts,
-        sent = t.sent + excluded.sent,
-        responded = t.responded + excluded.responded;
-
-  insert into day_tallies as t (org_id, survey_id, day, slot, contacts)
-  select c.org_id, c.survey_id, (c.created_at at time zone 'UTC')::date, tally_slot(), sign * count(*)
-  from changed c
-  join surveys s on s.id = c.survey_id
-  group by 1, 2, 3
-  order by 2, 3
-  on conflict (survey_id, day, slot) do update
-    set contacts = t.contacts + excluded.contacts;
-
-  insert into organization_day_tallies as t (org_id, day, slot, contacts)
-  select c.org_id, (c.created_at at time zone 'UTC')::date, tally_slot(), sign * count(*)
-  from changed c
-  join organizations o on o.id = c.org_id
-  group by 1, 2
-  order by 1, 2
-  on conflict (org_id, day, slot) do update
-    set contacts = t.contacts + excluded.contacts;
+  perform add_to_survey_tallies(deltas, tally_slot());
+  perform add_to_day_tallies(deltas, tally_slot());
   return null;
 end
 $$;
@@ -177,19 +223,17 @@ create trigger contacts_removed after delete on contacts
 create function tally_contacts_progress() returns trigger
 language plpgsql
 as $$
+declare
+  deltas constant tally_delta[] := array(
+    select (n.org_id, n.survey_id, null, 0, 0, 0, 0, 0,
+            count(n.sent_at) - count(o.sent_at), count(n.responded_at) - count(o.responded_at))::tally_delta
+    from old_rows o
+    join new_rows n using (id)
+    group by n.org_id, n.survey_id
+    having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
+  );
 begin
-  insert into survey_tallies as t (org_id, survey_id, slot, sent, responded)
-  select n.org_id, n.survey_id, tally_slot(),
-         count(n.sent_at) - count(o.sent_at), count(n.responded_at) - count(o.responded_at)
-  from old_rows o
-  join new_rows n using (id)
-  join surveys s on s.id = n.survey_id
-  group by 1, 2
-  having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
-  order by 2
-  on conflict (survey_id, slot) do update
-    set sent = t.sent + excluded.sent,
-        responded = t.responded + excluded.responded;
+  if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
   return null;
 end
 $$;
@@ -210,6 +254,7 @@ as $$
 declare
   today constant date := (now() at time zone 'UTC')::date;
   owner uuid;
+  deltas tally_delta[];
 begin
   for owner in
     select survey_id from survey_tallies where slot <> 0
@@ -228,44 +273,28 @@ begin
       delete from survey_tallies t using held h
       where t.survey_id = h.survey_id and t.slot = h.slot
       returning t.*
-    )
-    insert into survey_tallies as t
-      (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
-    select org_id, survey_id, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
-           sum(contacts), sum(sent), sum(responded)
-    from gone
-    group by org_id, survey_id
-    on conflict (survey_id, slot) do update
-      set promoters = t.promoters + excluded.promoters,
-          passives = t.passives + excluded.passives,
-          detractors = t.detractors + excluded.detractors,
-          score_sum = t.score_sum + excluded.score_sum,
-          contacts = t.contacts + excluded.contacts,
-          sent = t.sent + excluded.sent,
-          responded = t.responded + excluded.responded;
-
-    with held as (
+    ), held_days as (
       select survey_id, day, slot from day_tallies
       where survey_id = owner and slot <> 0 and day < today
       for update skip locked
-    ), gone as (
-      delete from day_tallies t using held h
+    ), gone_days as (
+      delete from day_tallies t using held_days h
       where t.survey_id = h.survey_id and t.day = h.day and t.slot = h.slot
       returning t.*
     )
-    insert into day_tallies as t
-      (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
-    select org_id, survey_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
-           sum(contacts)
-    from gone
-    group by org_id, survey_id, day
-    order by day
-    on conflict (survey_id, day, slot) do update
-      set promoters = t.promoters + excluded.promoters,
-          passives = t.passives + excluded.passives,
-          detractors = t.detractors + excluded.detractors,
-          score_sum = t.score_sum + excluded.score_sum,
-          contacts = t.contacts + excluded.contacts;
+    select array(
+      select (org_id, survey_id, null, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+              sum(contacts), sum(sent), sum(responded))::tally_delta
+      from gone
+      group by org_id, survey_id
+      union all
+      select (org_id, survey_id, day, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+              sum(contacts), 0, 0)::tally_delta
+      from gone_days
+      group by org_id, survey_id, day
+    ) into deltas;
+    perform add_to_survey_tallies(deltas, 0::smallint);
+    perform add_to_day_tallies(deltas, 0::smallint);
     commit;
   end loop;
 
@@ -284,17 +313,12 @@ begin
       where t.org_id = h.org_id and t.day = h.day and t.slot = h.slot
       returning t.*
     )
-    insert into organization_day_tallies as t
-      (org_id, day, slot, promoters, passives, detractors, contacts)
-    select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
-    from gone
-    group by org_id, day
-    order by day
-    on conflict (org_id, day, slot) do update
-      set promoters = t.promoters + excluded.promoters,
-          passives = t.passives + excluded.passives,
-          detractors = t.detractors + excluded.detractors,
-          contacts = t.contacts + excluded.contacts;
+    select array(
+      select (org_id, null, day, sum(promoters), sum(passives), sum(detractors), 0, sum(contacts), 0, 0)::tally_delta
+      from gone
+      group by org_id, day
+    ) into deltas;
+    perform add_to_day_tallies(deltas, 0::smallint);
     commit;
   end loop;
 end

@@ -94,7 +94,7 @@ for (const seed of [1, 2, 3]) {
       for (let step = 0; step < 40; step++) {
         const survey = surveys[pick(surveys.length)]!;
         done += await happened(actions[pick(actions.length)]!(pick, survey));
-        if (number === 0 && step % 5 === 4) await foldTallies(db);
+        if (number === 0 && step % 5 === 4) await happened(foldTallies(db));
         if (number === 1 && step === 20) {
           await happened(db`delete from surveys where id = ${surveys[0]!.id}`);
         }
