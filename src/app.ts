@@ -51,7 +51,7 @@ export type AppTools = {
   outbound: Outbound;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
-  waiting: Pick<SendProgress, 'watch'>;
+  progress: Pick<SendProgress, 'watch'>;
   /** Whether mails land in the built-in mailbox, which then has pages. */
   mailbox: boolean;
   excerpt: Excerpt;

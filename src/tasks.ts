@@ -7,7 +7,7 @@ import { type Task, task } from './lib/queue/task.ts';
 import { Uuid } from './lib/validation/parse.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
-import type { Mailing } from './sends/mailing.ts';
+import type { MailJobs } from './sends/mail-job.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
@@ -17,7 +17,7 @@ import { type NotifyTools, notifyDeactivated } from './webhooks/notify-deactivat
 import type { DeliveryWorker } from './webhooks/worker.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
-export type TaskTools = { db: Db; deliveries: DeliveryWorker; mailing: Mailing } & AnalyzeTools &
+export type TaskTools = { db: Db; deliveries: DeliveryWorker; mailJobs: MailJobs } & AnalyzeTools &
   RecoverTools &
   SummaryTools &
   NotifyTools;
@@ -30,7 +30,7 @@ export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
   'keys.expire': task(Nothing, () => expire(tools)),
   'surveys.fold_tallies': task(Nothing, () => foldTallies(tools.db)),
   'sends.mail': task(v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }), (job, run) =>
-    tools.mailing.mail(job.org_id, job.mail_ids, run.traceparent),
+    tools.mailJobs.run(job.org_id, job.mail_ids, run.traceparent),
   ),
   'sends.take_up_left': task(Nothing, () => recoverStrandedMails(tools)),
   'sends.forget_mailbox': task(Nothing, () => deleteOldMessages(tools)),

@@ -12,10 +12,9 @@ import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import type { Database } from './open-database.ts';
+import { createMailJobs } from './sends/mail-job.ts';
 import { createMailer } from './sends/mailer.ts';
-import { createMailing } from './sends/mailing.ts';
 import { createSendProgress } from './sends/send-progress.ts';
-import { untilStopped } from './sends/until-stopped.ts';
 import type { Config } from './settings/config.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
@@ -41,8 +40,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     () => createOutbound({ ...config.webhooks, perHostConnections: connectionsPerHost }),
     (it) => it.close(),
   );
-  const waiting = await parts.start(
-    'waiting',
+  const progress = await parts.start(
+    'send progress',
     () => createSendProgress({ db, log }),
     (it) => it.stop(),
   );
@@ -63,12 +62,10 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const sweep = () => void deliveries.sweep().catch(() => {});
   const { bounceDomain } = config;
   const dkim = signer(config);
-  const mailer = untilStopped(
-    createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
-  );
-  const mailing = createMailing({ db, log, mailer, waiting, settings: config });
+  const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings: config });
   const analyst = chooseAnalyst(config);
-  const tools = { ...common, deliveries, mailing, transport, publicUrl, analyst, redact };
+  const tools = { ...common, deliveries, mailJobs, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',
     () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing, onFreed: sweep }),
@@ -91,7 +88,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     (it) => clearInterval(it),
   );
   const mailbox = !config.smtpUrl;
-  return { jobs, pump, outbound, judgeTarget: outbound.judge, secrets, waiting, mailbox };
+  return { jobs, pump, outbound, judgeTarget: outbound.judge, secrets, progress, mailbox };
 }
 
 /** Two keys while the first takes over from the second. */

@@ -9,7 +9,7 @@ import { flag, option } from '../lib/cli/options.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
-import { giveUpAfterRestore } from '../sends/after-restore.ts';
+import { giveUpAfterRestore } from '../sends/record.ts';
 
 const file = option(v.string(), 'FILE', 'where the backup is');
 

@@ -7,50 +7,50 @@ import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { reopenSurvey } from '../surveys/queries.ts';
-import { insertClaims, insertWithheld, loadFacts } from './queries.ts';
-import { type Judgement, judgeAll, type Submitted } from './rules.ts';
+import { insertBlocked, insertClaims, loadFacts } from './claim.queries.ts';
+import { type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
 const mailsPerJob = 50;
-const withheldByRule = new Set(['unsubscribed', 'bounced', 'frequency']);
+const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
 
-export type Where = { orgId: string; surveyId: string };
+export type SentSurvey = { orgId: string; surveyId: string };
 
-export type Wish = {
+export type ClaimRequest = {
   requestId: string;
-  submitted: readonly Submitted[];
+  submitted: readonly SubmittedContact[];
   traceparent: string | null;
 };
 
 export type Claimed = {
   judgements: Judgement[];
   contacts: { id: string; email: string; key: string; token: string }[];
-  /** Addresses that this request mails; the others that it wanted to were claimed by another first. */
+  /** Addresses that this request mails; another request may have claimed some of them first. */
   claimed: Set<string>;
 };
 
 /**
- * The first transaction of a send: judges every contact, reserves the quota for those to be mailed or
- * refuses all of them, keeps the contacts, claims each address, and leaves the jobs in the outbox.
+ * The first transaction of a send: judges every contact, reserves the quota of all mails or refuses the
+ * send, saves the contacts, claims each address, and writes the jobs to the outbox.
  */
-export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> {
+export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): Promise<Claimed> {
   return await inTransaction(db, async (tx) => {
-    const { settings, judgements } = await judgeUnderLock(tx, where, wish.submitted);
-    const contacts = await saveContacts(tx, where, recipientsOf(wish.submitted, judgements));
-    const claims = await insertClaims(tx, where, {
-      requestId: wish.requestId,
+    const { settings, judgements } = await judgeUnderLock(tx, survey, request.submitted);
+    const contacts = await saveContacts(tx, survey, recipientsOf(request.submitted, judgements));
+    const claims = await insertClaims(tx, survey, {
+      requestId: request.requestId,
       month: settings.month,
-      traceparent: wish.traceparent,
+      traceparent: request.traceparent,
       claims: claimsOf(judgements, contacts),
     });
     if (claims.length > 0 || contacts.some(({ added }) => added)) {
-      await reopenSurvey(tx, where.orgId, where.surveyId);
+      await reopenSurvey(tx, survey.orgId, survey.surveyId);
     }
-    await addUsage(tx, where.orgId, settings.month, claims.length);
-    await keepWithheld(tx, where, judgements);
+    await addUsage(tx, survey.orgId, settings.month, claims.length);
+    await saveBlocked(tx, survey, judgements);
     await enqueue(
       tx,
       jobsOf(
-        { orgId: where.orgId, traceparent: wish.traceparent },
+        { orgId: survey.orgId, traceparent: request.traceparent },
         claims.map(({ id }) => id),
       ),
     );
@@ -61,14 +61,18 @@ export async function claim(db: Db, where: Where, wish: Wish): Promise<Claimed> 
   });
 }
 
-/** The same judgement, with nothing written and nothing sent. */
-export async function judgeOnly(db: Db, where: Where, submitted: readonly Submitted[]) {
+/** The same judgement; nothing is written or sent. */
+export async function judgeOnly(
+  db: Db,
+  survey: SentSurvey,
+  submitted: readonly SubmittedContact[],
+) {
   const rollback = new Error('only looking');
   let looked: Claimed | undefined;
   await inTransaction(db, async (tx) => {
-    const { judgements } = await judgeUnderLock(tx, where, submitted);
+    const { judgements } = await judgeUnderLock(tx, survey, submitted);
     const keys = uniqueRecipients(submitted).map(({ key }) => key);
-    const contacts = [...(await listByAddress(tx, where, keys))];
+    const contacts = [...(await listByAddress(tx, survey, keys))];
     looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
     throw rollback;
   }).catch((error: unknown) => {
@@ -77,16 +81,16 @@ export async function judgeOnly(db: Db, where: Where, submitted: readonly Submit
   return looked!;
 }
 
-/** Sends of one organization take turns here, so that its limit and its frequency rule hold. */
-async function judgeUnderLock(tx: Sql, where: Where, submitted: readonly Submitted[]) {
-  const settings = await lockUsage(tx, where.orgId);
-  const survey = await lockForContacts(tx, where);
-  if (survey.status === 'draft') {
+/** Sends of one organization run one after the other, so that its limit and its frequency rule hold. */
+async function judgeUnderLock(tx: Sql, survey: SentSurvey, submitted: readonly SubmittedContact[]) {
+  const settings = await lockUsage(tx, survey.orgId);
+  const { status } = await lockForContacts(tx, survey);
+  if (status === 'draft') {
     throw new Refusal('invalid', 'the survey is a draft: open it before sending it', {
       code: 'survey_draft',
     });
   }
-  const facts = await loadFacts(tx, where, {
+  const facts = await loadFacts(tx, survey, {
     keys: uniqueRecipients(submitted).map(({ key }) => key),
     frequencyDays: settings.frequency_days,
   });
@@ -99,7 +103,7 @@ async function judgeUnderLock(tx: Sql, where: Where, submitted: readonly Submitt
 const toSend = (judgements: readonly Judgement[]) =>
   judgements.flatMap((judgement) => ('send' in judgement ? [judgement.send] : []));
 
-function uniqueRecipients(submitted: readonly Submitted[]): CheckedContact[] {
+function uniqueRecipients(submitted: readonly SubmittedContact[]): CheckedContact[] {
   const unique = new Map<string, CheckedContact>();
   for (const { recipient } of submitted) {
     if (recipient && !unique.has(recipient.key)) unique.set(recipient.key, recipient);
@@ -107,8 +111,8 @@ function uniqueRecipients(submitted: readonly Submitted[]): CheckedContact[] {
   return [...unique.values()];
 }
 
-/** Each address once, and whether it is to be mailed. */
-function recipientsOf(submitted: readonly Submitted[], judgements: readonly Judgement[]) {
+/** Each address once, and whether it gets a mail. */
+function recipientsOf(submitted: readonly SubmittedContact[], judgements: readonly Judgement[]) {
   const mailed = new Set(toSend(judgements).map(({ key }) => key));
   return uniqueRecipients(submitted).map((each) => ({ ...each, sending: mailed.has(each.key) }));
 }
@@ -118,22 +122,22 @@ function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts'
   return toSend(judgements).map(({ key, email }) => ({ contact_id: idOf.get(key)!, email }));
 }
 
-async function keepWithheld(tx: Sql, where: Where, judgements: readonly Judgement[]) {
-  const withheld = judgements.flatMap((judgement) => {
+async function saveBlocked(tx: Sql, survey: SentSurvey, judgements: readonly Judgement[]) {
+  const blocked = judgements.flatMap((judgement) => {
     if ('send' in judgement || judgement.key === null) return [];
     const { key, reason_code, reason } = judgement;
-    return withheldByRule.has(reason_code) ? [{ email: key, reason_code, reason }] : [];
+    return blockingCodes.has(reason_code) ? [{ email: key, reason_code, reason }] : [];
   });
-  if (withheld.length > 0) await insertWithheld(tx, where, withheld);
+  if (blocked.length > 0) await insertBlocked(tx, survey, blocked);
 }
 
-type Whose = { orgId: string; traceparent: string | null };
+type JobOwner = { orgId: string; traceparent: string | null };
 
-/** Jobs that mail what is claimed. */
-export function jobsOf({ orgId, traceparent }: Whose, sendIds: readonly string[]): NewJob[] {
+/** The jobs that send claimed mails. */
+export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly string[]): NewJob[] {
   const jobs: NewJob[] = [];
-  for (let from = 0; from < sendIds.length; from += mailsPerJob) {
-    const mail_ids = sendIds.slice(from, from + mailsPerJob);
+  for (let from = 0; from < mailIds.length; from += mailsPerJob) {
+    const mail_ids = mailIds.slice(from, from + mailsPerJob);
     jobs.push({ task: 'sends.mail', payload: { org_id: orgId, mail_ids }, traceparent });
   }
   return jobs;

@@ -33,16 +33,16 @@ const preview = command({
 
 const why = command({
   name: 'contact why',
-  does: 'tells what was sent to an address, what was kept back by which rule, and what came of it',
+  does: 'shows what was sent to an address, which rule blocked a mail, and what came of it',
   options: {
     org: id('of which organization'),
-    email: option(Email, 'E', 'of whom'),
+    email: option(Email, 'E', 'the address'),
   },
   run: (tools: CommandTools, { org, email }) =>
     inDatabase(tools, async (db, { traceUrl }) => {
       await getOrganization(db, org);
       const events = await listHistory(db, org, addressKey(email));
-      return { data: { email, events }, text: told(email, events, traceUrl) };
+      return { data: { email, events }, text: historyText(email, events, traceUrl) };
     }),
 });
 
@@ -64,7 +64,7 @@ const inWords: Record<HistoryRow['what'], string> = {
   sent: 'sent',
   failed: 'not sent',
   unknown: 'outcome unknown',
-  withheld: 'kept back',
+  blocked: 'blocked',
   opened: 'opened the link',
   answered: 'answered',
   answer_held: 'answered, held',
@@ -72,7 +72,11 @@ const inWords: Record<HistoryRow['what'], string> = {
   bounced: 'bounced',
 };
 
-function told(email: string, events: readonly HistoryRow[], traceUrl: string | null): string {
+function historyText(
+  email: string,
+  events: readonly HistoryRow[],
+  traceUrl: string | null,
+): string {
   if (events.length === 0) return `nothing has happened between this organization and ${email}`;
   const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
   const traced = events.some(({ trace_id }) => trace_id !== null);

@@ -9,7 +9,7 @@ export type HistoryRow = {
     | 'sent'
     | 'failed'
     | 'unknown'
-    | 'withheld'
+    | 'blocked'
     | 'opened'
     | 'answered'
     | 'answer_held'
@@ -24,35 +24,35 @@ export type HistoryRow = {
   trace_id: string | null;
 };
 
-/** All that happened between an organization and an address, in its order. */
+/** Everything that happened between an organization and an address, oldest first. */
 export async function listHistory(sql: Sql, orgId: string, email: string) {
   return await sql<HistoryRow[]>`
-    with people as (
+    with own_contacts as (
       select id, survey_id, created_at
       from contacts
       where org_id = ${orgId} and email_key = lower(${email})
     ), history as (
       select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason,
              null as traceparent
-      from people
+      from own_contacts
       union all
       select coalesce(finished_at, sending_at, claimed_at), status, survey_id, reason_code, reason, traceparent
       from mails
       where org_id = ${orgId} and email_key = lower(${email})
       union all
-      select blocked_at, 'withheld', survey_id, reason_code, reason, null
+      select blocked_at, 'blocked', survey_id, reason_code, reason, null
       from blocked_mails
       where org_id = ${orgId} and email_key = lower(${email})
       union all
       select min(o.visited_at), 'opened', o.survey_id, null,
              format('%s times, last on %s', count(*), iso(max(o.visited_at))), null
-      from people p
+      from own_contacts p
       join link_visits o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
       group by o.survey_id, p.id
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,
              r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent
-      from people p
+      from own_contacts p
       join responses r on r.org_id = ${orgId} and r.contact_id = p.id
       union all
       select created_at, kind, null, null, detail, null

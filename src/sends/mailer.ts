@@ -3,17 +3,28 @@ import { memoize } from '../lib/async/memoize.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
-import type { MailOutcome as Sent } from '../lib/smtp/outcome.ts';
+import type { MailOutcome } from '../lib/smtp/outcome.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
-import type { ClaimedMail } from './mailing.queries.ts';
-import type { MailOutcome } from './rules.ts';
+import type { ClaimedMail } from './mail-job.queries.ts';
 import type { MailServer } from './spans.ts';
 
-type Tools = {
-  transport: MailTransport;
-  /** The server behind it; nothing for the mailbox. */
+/** Writes and sends one mail; it never throws for what the mail server does. */
+export type Mailer = {
+  /** How many mails are worth sending at once. */
+  concurrency: number;
+  /** The server that gets the mails; none for the built-in mailbox. */
   server?: MailServer;
-  /** Mails worth having under way at once. */
+  /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
+  send(mail: ClaimedMail, leaving: MailLeaving): Promise<MailOutcome>;
+};
+
+type MailLeaving = { signal: AbortSignal; mayLeave: () => Promise<boolean> };
+
+type MailerTools = {
+  transport: MailTransport;
+  /** The server behind it; none for the mailbox. */
+  server?: MailServer;
+  /** How many mails are worth sending at once. */
   concurrency: number;
   publicUrl: string;
   dkim: DkimSigner | null;
@@ -23,8 +34,12 @@ type Tools = {
 
 const mostTemplates = 200;
 
-/** Writes mails and sends them. A survey's mail is composed once and filled for each contact. */
-export function createMailer(tools: Tools) {
+/**
+ * Writes mails and sends them. A survey's mail is composed once and filled for each contact. After `stop`
+ * mails that have begun go on and no other begins: those stay claimed, and their job fails and is run
+ * again by another process.
+ */
+export function createMailer(tools: MailerTools) {
   const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
   // A survey that was changed is another argument.
   const letterFor = memoize(mostTemplates, (mail: SurveyMail) => ({
@@ -41,7 +56,14 @@ export function createMailer(tools: Tools) {
     return letter;
   }
 
+  const stopping = new AbortController();
+
   async function send(claimed: ClaimedMail, leaving: Leaving = {}): Promise<MailOutcome> {
+    stopping.signal.throwIfAborted();
+    const mayLeave = async () => {
+      stopping.signal.throwIfAborted();
+      return (await leaving.mayLeave?.()) ?? true;
+    };
     const letter = letterOf(claimed);
     const to = mailableAddress(claimed.email);
     const from = bounceDomain ? returnPath(claimed.id, bounceDomain) : letter.from;
@@ -50,10 +72,10 @@ export function createMailer(tools: Tools) {
     const { id: sendId, name, token } = claimed;
     const message = letter.fill(letter.filling({ sendId, email: to, name, token }, new Date()));
     const signed = dkim ? await dkim(message) : message;
-    return judged(await transport.send({ from, to }, signed, leaving));
+    return await transport.send({ from, to }, signed, { ...leaving, mayLeave });
   }
 
-  return { concurrency, server, send };
+  return { concurrency, server, send, stop: () => stopping.abort() };
 }
 
 /** Names the mail in the address that a bounce comes back to. */
@@ -61,9 +83,8 @@ export const returnPath = (sendId: string, bounceDomain: string) =>
   `bounce+${sendId}@${bounceDomain}`;
 
 const undeliverable = (response: string): MailOutcome => ({
-  kind: 'permanent',
-  response,
-  unknownMailbox: false,
+  ...{ kind: 'refused', permanent: true, unknownMailbox: false },
+  ...{ code: 553, enhanced: '5.1.3', response },
 });
 
 const mailOf = ({ survey_id, org_id, survey, organization }: ClaimedMail, publicUrl: string) => ({
@@ -71,13 +92,3 @@ const mailOf = ({ survey_id, org_id, survey, organization }: ClaimedMail, public
   organization: { id: org_id, ...organization },
   publicUrl,
 });
-
-/** What the transport says, in the words by which a send is settled. */
-function judged(sent: Sent): MailOutcome {
-  if (sent.kind === 'accepted') return sent;
-  if (sent.kind === 'unknown') return { kind: 'unknown', response: sent.reason };
-  if (sent.kind === 'lost') return { kind: 'transient', response: sent.reason };
-  if (!sent.permanent) return { kind: 'transient', response: sent.response };
-  const { response, unknownMailbox } = sent;
-  return { kind: 'permanent', response, unknownMailbox };
-}

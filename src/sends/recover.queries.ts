@@ -1,13 +1,13 @@
 import { markSettled } from '../contacts/sending.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { giveBackUsage } from '../organizations/usage.queries.ts';
-import { type EndedMail, endedMail } from './settling.queries.ts';
+import { type EndedMail, endedMail } from './record.queries.ts';
 
 export type FailedJob = { id: string; org_id: string; mail_ids: string[] };
-type Failed = { seconds: number; atMost: number };
+type FailedLongAgo = { seconds: number; atMost: number };
 
-/** Jobs that mail and have failed for the last time, so long ago that nobody still works on them. */
-export async function listFailedJobs(sql: Sql, { seconds, atMost }: Failed) {
+/** Mail jobs that have failed for the last time, so long ago that no process works on them any more. */
+export async function listFailedJobs(sql: Sql, { seconds, atMost }: FailedLongAgo) {
   return await sql<FailedJob[]>`
     select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'mail_ids' as mail_ids
     from graphile_worker._private_jobs j
@@ -20,19 +20,19 @@ export async function listFailedJobs(sql: Sql, { seconds, atMost }: Failed) {
 }
 
 /** A mail without an outcome. */
-export type LeftMail = {
+export type StrandedMail = {
   id: string;
   org_id: string;
   status: 'claimed' | 'sending';
   claimed_ms_ago: number;
-  /** What has happened since that speaks against mailing it. */
+  /** Reasons not to mail it any more. */
   unsubscribed: boolean;
   closed: boolean;
 };
 
-export async function listLeft(sql: Sql, jobs: readonly FailedJob[]) {
+export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
   const mails = jobs.flatMap(({ org_id, mail_ids }) => mail_ids.map((id) => ({ org_id, id })));
-  return await sql<LeftMail[]>`
+  return await sql<StrandedMail[]>`
     select s.id, s.org_id, s.status,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
            exists (select from suppressions x
@@ -48,8 +48,8 @@ export async function listLeft(sql: Sql, jobs: readonly FailedJob[]) {
 
 export type NotSent = { id: string; org_id: string; reason: string };
 
-/** Takes back mails that nobody has begun, and gives back the quota they took. */
-export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
+/** Cancels mails that have not begun, and gives back the quota they took. */
+export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
   return await sql<EndedMail[]>`
     with cancelled as (
       update mails s
@@ -67,7 +67,7 @@ export async function cancelLeft(sql: Sql, mails: readonly NotSent[]) {
     select ${endedMail(sql)} from cancelled`;
 }
 
-/** Nothing is left to do for them. */
+/** Removes jobs that are done. */
 export async function removeJobs(sql: Sql, ids: readonly string[]) {
   await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
 }

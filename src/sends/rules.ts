@@ -21,7 +21,7 @@ export type Judgement =
     };
 
 /** What is known about an address before it is mailed. */
-export type Facts = {
+export type AddressFacts = {
   key: string;
   /** Its claim on this survey, unless that failed. */
   claim: 'claimed' | 'sending' | 'sent' | 'unknown' | null;
@@ -32,14 +32,14 @@ export type Facts = {
   recent_at: Date | null;
 };
 
-export type Submitted = {
+export type SubmittedContact = {
   email: string;
   recipient: CheckedContact | null;
   complaint: string | null;
 };
 
-/** Reads one submitted contact. Whatever is wrong with it is told of it alone, not of the request. */
-export function readContact(contact: unknown): Submitted {
+/** Reads one submitted contact. What is wrong with it makes this contact invalid, not the request. */
+export function readContact(contact: unknown): SubmittedContact {
   const fields = typeof contact === 'object' && contact !== null ? contact : {};
   const { email } = fields as { email?: unknown };
   const submitted = typeof email === 'string' ? email : '';
@@ -53,10 +53,10 @@ export function readContact(contact: unknown): Submitted {
   };
 }
 
-/** Judges every submitted contact, in the order given; the first of several alike is the one that counts. */
+/** Judges every submitted contact, in the order given; of several with one address the first counts. */
 export function judgeAll(
-  submitted: readonly Submitted[],
-  facts: ReadonlyMap<string, Facts>,
+  submitted: readonly SubmittedContact[],
+  facts: ReadonlyMap<string, AddressFacts>,
   frequencyDays: number | null,
 ): Judgement[] {
   const seen = new Set<string>();
@@ -87,7 +87,7 @@ const duplicate = (reason_code: ReasonCode, key: string, reason: string): Judgem
 
 function judge(
   recipient: CheckedContact,
-  facts: Facts | undefined,
+  facts: AddressFacts | undefined,
   days: number | null,
 ): Judgement {
   const { key } = recipient;
@@ -99,9 +99,9 @@ function judge(
     return duplicate('in_flight', key, 'another request is sending this survey to this address');
   }
   if (facts.claim === 'unknown') return duplicate('unknown_outcome', key, unknownOutcome);
-  if (facts.mailed_or_answered) return keepBack('answered', key);
-  if (facts.unsubscribed) return keepBack('unsubscribed', key);
-  if (facts.bounced) return keepBack('bounced', key);
+  if (facts.mailed_or_answered) return block('answered', key);
+  if (facts.unsubscribed) return block('unsubscribed', key);
+  if (facts.bounced) return block('bounced', key);
   if (facts.recent_at) {
     const on = facts.recent_at.toISOString().slice(0, 10);
     const rule = `at most one survey in ${days} days`;
@@ -110,10 +110,10 @@ function judge(
   return { send: recipient };
 }
 
-/** What may have happened to a contact before its mail left, and forbids it. */
-export type KeptBack = 'unsubscribed' | 'bounced' | 'answered';
+/** What keeps a mail from going out, if it happens to its contact before the mail leaves. */
+export type BlockReason = 'unsubscribed' | 'bounced' | 'answered';
 
-export const reasonsToKeepBack = {
+export const blockReasons = {
   unsubscribed: {
     reason_code: 'unsubscribed',
     reason: 'this address has unsubscribed from your surveys',
@@ -126,50 +126,20 @@ export const reasonsToKeepBack = {
     reason_code: 'already_sent',
     reason: 'this contact already has or answered this survey',
   },
-} as const satisfies Record<KeptBack, { reason_code: ReasonCode; reason: string }>;
+} as const satisfies Record<BlockReason, { reason_code: ReasonCode; reason: string }>;
 
-const reasonCodesToKeepBack: ReadonlySet<string> = new Set(
-  Object.values(reasonsToKeepBack).map(({ reason_code }) => reason_code),
+const blockReasonCodes: ReadonlySet<string> = new Set(
+  Object.values(blockReasons).map(({ reason_code }) => reason_code),
 );
 
-/** Whether a failed mail was not sent because of a rule: a duplicate then, as if judged before. */
-export const wasKeptBack = (reasonCode: string | null) =>
-  reasonCode !== null && reasonCodesToKeepBack.has(reasonCode);
+/** Whether a mail failed because a rule blocked it: then it counts as a duplicate, as if judged before. */
+export const wasBlocked = (reasonCode: string | null) =>
+  reasonCode !== null && blockReasonCodes.has(reasonCode);
 
-function keepBack(why: KeptBack, key: string) {
-  const { reason_code, reason } = reasonsToKeepBack[why];
+function block(by: BlockReason, key: string) {
+  const { reason_code, reason } = blockReasons[by];
   return duplicate(reason_code, key, reason);
 }
 
 export const unknownOutcome =
   'the outcome of an earlier attempt is unknown: it may have arrived, so it is not sent again';
-
-/** What the mail server said to one message. */
-export type MailOutcome =
-  | { kind: 'accepted'; response: string }
-  | { kind: 'permanent'; response: string; unknownMailbox: boolean }
-  | { kind: 'transient'; response: string }
-  | { kind: 'unknown'; response: string };
-
-export type Settlement =
-  | { status: 'sent' }
-  | { status: 'again'; inMs: number; reason: string }
-  | { status: 'failed'; reason: string; bounced: boolean }
-  | { status: 'unknown'; reason: string };
-
-const retriesAfterMs = [1000, 4000];
-
-/** What an outcome means after so many attempts, this one included, with so much time left for others. */
-export function settle(outcome: MailOutcome, attempts: number, remainingMs: number): Settlement {
-  if (outcome.kind === 'accepted') return { status: 'sent' };
-  if (outcome.kind === 'unknown') {
-    return { status: 'unknown', reason: `${unknownOutcome} (${outcome.response})` };
-  }
-  if (outcome.kind === 'permanent') {
-    return { status: 'failed', reason: outcome.response, bounced: outcome.unknownMailbox };
-  }
-  const inMs = retriesAfterMs[attempts - 1];
-  if (inMs === undefined || inMs > remainingMs)
-    return { status: 'failed', reason: outcome.response, bounced: false };
-  return { status: 'again', inMs, reason: outcome.response };
-}

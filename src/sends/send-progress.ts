@@ -1,52 +1,51 @@
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 
-const channel = 'askback_settled';
-const lookAgainMs = 1000;
+const channel = 'askback_mails_finished';
+const recheckMs = 1000;
 
 export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
-/** What a request hears of its mails while it waits for them. */
-export type Watch = {
-  /** How many of them have been told of. */
-  told: () => number;
-  /** Resolves when so many have, after a second at the latest, or when the time is over. */
-  until: (mails: number, remainingMs: number) => Promise<void>;
+/** The progress of one request's mails. */
+export type MailWatch = {
+  finishedCount: () => number;
+  /** Resolves when so many are finished, after a second, or when the time is over. */
+  waitForCount: (mails: number, remainingMs: number) => Promise<void>;
   end: () => void;
 };
 
 /**
- * Tells a waiting request how many of its mails a job is done with: directly in this process, and by one
- * notification a job where the request waits in another. The request then looks once, not at every job.
+ * Counts the finished mails of waiting requests. A job counts in memory for a request of its own process,
+ * and sends one notification for a request of another process.
  */
 export async function createSendProgress({ db, log }: { db: Db; log: Log }) {
   const watches = new Map<string, (mails: number) => void>();
 
-  const hear = (payload: string) => {
+  const onNotification = (payload: string) => {
     const [requestId = '', mails] = payload.split(' ');
     watches.get(requestId)?.(Number(mails));
   };
-  const listening = await db.listen(channel, hear).catch((error: unknown) => {
-    log.warn({ err: error }, 'waiting requests look for themselves: no notifications');
+  const listening = await db.listen(channel, onNotification).catch((err: unknown) => {
+    log.warn({ err }, 'waiting requests look for themselves: no notifications');
   });
 
-  /** From before the claims are committed: what is told before that is told to nobody. */
-  function watch(requestId: string): Watch {
-    let told = 0;
+  /** To be called before the claims are committed: what finishes before that is not counted. */
+  function watch(requestId: string): MailWatch {
+    let finished = 0;
     let enough = Number.POSITIVE_INFINITY;
-    let heardEnough = () => {};
+    let onEnough = () => {};
     watches.set(requestId, (mails) => {
-      told += mails;
-      if (told >= enough) heardEnough();
+      finished += mails;
+      if (finished >= enough) onEnough();
     });
     return {
-      told: () => told,
-      until(mails, remainingMs) {
-        if (told >= mails || remainingMs <= 0) return Promise.resolve();
+      finishedCount: () => finished,
+      waitForCount(mails, remainingMs) {
+        if (finished >= mails || remainingMs <= 0) return Promise.resolve();
         return new Promise((resolve) => {
-          const timer = setTimeout(resolve, Math.min(lookAgainMs, remainingMs));
+          const timer = setTimeout(resolve, Math.min(recheckMs, remainingMs));
           enough = mails;
-          heardEnough = () => {
+          onEnough = () => {
             clearTimeout(timer);
             resolve();
           };
@@ -56,13 +55,12 @@ export async function createSendProgress({ db, log }: { db: Db; log: Log }) {
     };
   }
 
-  /** One id for each mail that a job is done with. */
+  /** Takes the request of each finished mail. */
   async function notify(requestIds: readonly string[]) {
-    for (const requestId of new Set(requestIds)) {
-      const mails = requestIds.filter((each) => each === requestId).length;
-      const hears = watches.get(requestId);
-      if (hears) hears(mails);
-      else await db.notify(channel, `${requestId} ${mails}`);
+    for (const [requestId, { length }] of Map.groupBy(requestIds, (each) => each)) {
+      const count = watches.get(requestId);
+      if (count) count(length);
+      else await db.notify(channel, `${requestId} ${length}`);
     }
   }
 

@@ -3,30 +3,31 @@ import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
-import { mailed, sendAnswered } from '../signals.ts';
-import { type Claimed, claim, judgeOnly, type Where } from './claim.ts';
-import { listResults, type SendResult } from './queries.ts';
+import { sendAnswered } from '../signals.ts';
+import { listResults, type SendResult } from './claim.queries.ts';
+import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
+import { tooLate } from './outcome.rules.ts';
+import { cancelClaims } from './record.queries.ts';
+import { publishEnded } from './record.ts';
 import {
   type Judgement,
   readContact,
-  type Submitted,
+  type SubmittedContact,
   unknownOutcome,
-  wasKeptBack,
+  wasBlocked,
 } from './rules.ts';
-import type { SendProgress, Watch } from './send-progress.ts';
-import { endedFacts } from './settled.ts';
-import { cancelClaims } from './settling.queries.ts';
+import type { MailWatch, SendProgress } from './send-progress.ts';
 
 export type SendTools = {
   db: Db;
   pump: () => void;
-  waiting: Pick<SendProgress, 'watch'>;
+  progress: Pick<SendProgress, 'watch'>;
   settings: { sendDeadlineSeconds: number };
 };
 
-type Wish = { surveyId: string; contacts: readonly unknown[]; traceparent: string | null };
+type SendRequest = { surveyId: string; contacts: readonly unknown[]; traceparent: string | null };
 
-export type Result = {
+export type ContactResult = {
   email: string;
   status: 'sent' | 'duplicate' | 'invalid' | 'failed';
   reason?: string;
@@ -34,63 +35,62 @@ export type Result = {
 };
 
 /** Sends a survey to contacts and answers when every one of them has a final status. */
-export async function sendSurvey(tools: SendTools, key: WriteKey, wish: Wish) {
-  const where = { orgId: key.org_id, surveyId: wish.surveyId };
-  const submitted = wish.contacts.map((contact) => readContact(contact));
+export async function sendSurvey(tools: SendTools, key: WriteKey, request: SendRequest) {
+  const survey = { orgId: key.org_id, surveyId: request.surveyId };
+  const submitted = request.contacts.map((contact) => readContact(contact));
   const requestId = randomUUID();
-  const watch = tools.waiting.watch(requestId);
+  const watch = tools.progress.watch(requestId);
   try {
     const claimed = await inSpan(
-      { traceparent: wish.traceparent, agoMs: 0 },
+      { traceparent: request.traceparent, agoMs: 0 },
       () => enqueueSpan('sends.mail'),
-      ({ traceparent }) => claim(tools.db, where, { requestId, submitted, traceparent }),
+      ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent }),
     );
     tools.pump();
     const mails = claimed.claimed.size;
-    const known = await waitForAll(tools, where, { requestId, mails, watch });
+    const known = await waitForAll(tools, survey, { requestId, mails, watch });
     const results = resultsOf(submitted, claimed, known);
-    sendAnswered.publish({ ...where, results });
-    return answer(where, claimed, results);
+    sendAnswered.publish({ ...survey, results });
+    return answer(survey, claimed, results);
   } finally {
     watch.end();
   }
 }
 
-/** What a send would do: the same judgement and the same answer, nothing written, nothing sent. */
-export async function trySend(tools: SendTools, key: WriteKey, wish: Wish) {
-  const where = { orgId: key.org_id, surveyId: wish.surveyId };
-  const submitted = wish.contacts.map((contact) => readContact(contact));
-  const judged = await judgeOnly(tools.db, where, submitted);
+/** Says what a send would do: the same judgement and the same answer; nothing is written or sent. */
+export async function trySend(tools: SendTools, key: WriteKey, request: SendRequest) {
+  const survey = { orgId: key.org_id, surveyId: request.surveyId };
+  const submitted = request.contacts.map((contact) => readContact(contact));
+  const judged = await judgeOnly(tools.db, survey, submitted);
   const sent = { status: 'sent', reason: null, reason_code: null } as const;
   const results = new Map([...judged.claimed].map((each) => [each, { key: each, ...sent }]));
-  return answer(where, judged, resultsOf(submitted, judged, results));
+  return answer(survey, judged, resultsOf(submitted, judged, results));
 }
 
 type Results = ReadonlyMap<string, SendResult>;
 
-type Wait = { requestId: string; mails: number; watch: Watch };
+type Wait = { requestId: string; mails: number; watch: MailWatch };
 
-/** After the deadline, what nobody has begun is taken back, and what is on its way has no outcome yet. */
+/** At the deadline mails that have not begun are cancelled, and mails in flight have no outcome yet. */
 async function waitForAll(
   tools: SendTools,
-  { orgId }: Where,
+  { orgId }: SentSurvey,
   { requestId, mails, watch }: Wait,
 ): Promise<Results> {
   if (mails === 0) return new Map();
   const endsAt = Date.now() + tools.settings.sendDeadlineSeconds * 1000;
   for (let enough = mails; ; ) {
     const remaining = endsAt - Date.now();
-    await watch.until(enough, remaining);
-    const told = watch.told();
+    await watch.waitForCount(enough, remaining);
+    const finished = watch.finishedCount();
     const results = await listResults(tools.db, orgId, requestId);
     const open = results.filter(({ status }) => !isFinal(status)).length;
     if (open === 0) return byKey(results);
     if (remaining <= 0) break;
-    enough = told + open;
+    enough = finished + open;
   }
-  const tooLate = 'not sent within the time of the request';
   const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
-  for (const mail of cancelled) mailed.publish(endedFacts(mail, 'failed'));
+  for (const mail of cancelled) publishEnded(mail, 'failed');
   return byKey(await listResults(tools.db, orgId, requestId));
 }
 
@@ -98,10 +98,10 @@ const isFinal = (status: SendResult['status']) => status !== 'claimed' && status
 const byKey = (results: readonly SendResult[]) => new Map(results.map((each) => [each.key, each]));
 
 function resultsOf(
-  submitted: readonly Submitted[],
+  submitted: readonly SubmittedContact[],
   { judgements, claimed }: Claimed,
   results: Results,
-): Result[] {
+): ContactResult[] {
   return submitted.map(({ email }, place) => {
     const judgement = judgements[place]!;
     return { email, ...resultOf(judgement, claimed, results) };
@@ -120,7 +120,7 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
   }
   const { status, reason, reason_code } = results.get(key) ?? noResult;
   if (status === 'sent') return { status };
-  if (reason && reason_code && wasKeptBack(reason_code)) {
+  if (reason && reason_code && wasBlocked(reason_code)) {
     return { status: 'duplicate' as const, reason, reason_code };
   }
   if (status === 'failed') {
@@ -136,8 +136,8 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
 
 const noResult = { status: 'unknown', reason: null, reason_code: null } as const;
 
-function answer({ surveyId }: Where, { contacts }: Claimed, results: Result[]) {
-  const count = (status: Result['status']) =>
+function answer({ surveyId }: SentSurvey, { contacts }: Claimed, results: ContactResult[]) {
+  const count = (status: ContactResult['status']) =>
     results.filter((result) => result.status === status).length;
   return {
     survey_id: surveyId,

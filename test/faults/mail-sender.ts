@@ -4,8 +4,8 @@ import { createLog } from '../../src/lib/log/log.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 import { claim } from '../../src/sends/claim.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
-import { createMailing } from '../../src/sends/mailing.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { mailed } from '../../src/signals.ts';
 import type { Order, Place, Point } from './mail-points.ts';
@@ -25,9 +25,9 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     ...{ transport: pool, concurrency: connections, publicUrl: 'https://ask.example' },
     ...{ dkim: null, bounceDomain: null },
   });
-  const waiting = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
+  const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
   const log = createLog({ level: 'fatal' });
-  const mailing = createMailing({ db, log, mailer, waiting, settings });
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const deafen = mailed.subscribe(() => pass('after the record'));
 
   return {
@@ -42,7 +42,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
       const jobs = await db<{ id: string; mail_ids: string[] }[]>`
         select id, payload -> 'mail_ids' as mail_ids from outbox
         where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}`;
-      await Promise.all(jobs.map(({ mail_ids }) => mailing.mail(orgId, mail_ids)));
+      await Promise.all(jobs.map(({ mail_ids }) => mailJobs.run(orgId, mail_ids)));
       await db`delete from outbox where id = any (${jobs.map(({ id }) => id)})`;
     },
     async close() {

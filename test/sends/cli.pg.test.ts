@@ -90,7 +90,7 @@ async function story() {
   return { org_id, email };
 }
 
-test('why tells all that happened, in its order, with the rule that kept a mail back', async () => {
+test('why shows everything that happened, oldest first, with the rule that blocked a mail', async () => {
   const { org_id, email } = await story();
   const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');
   const { events } = JSON.parse(stdout);
@@ -107,7 +107,7 @@ test('why tells all that happened, in its order, with the rule that kept a mail 
       ['opened', null, '2 times, last on 2026-03-01T08:04:00.000Z'],
       ['answered', null, 'score 9'],
       ['unsubscribed', null, null],
-      ['withheld', 'unsubscribed', 'has unsubscribed'],
+      ['blocked', 'unsubscribed', 'has unsubscribed'],
     ],
   );
 });
@@ -127,7 +127,7 @@ test('why reads as lines, whatever the case of the address', async () => {
     stdout,
     /^when +what +survey +why\n2026-03-01T08:00:00.000Z +added to the survey +Spring/,
   );
-  assert.match(stdout, /kept back +Spring +\[unsubscribed\] has unsubscribed\n$/);
+  assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed\n$/);
 });
 
 test('why knows nothing of another organization', async () => {

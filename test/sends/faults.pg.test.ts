@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
+import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails } from '../../src/sends/mailing.queries.ts';
-import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
-import { type MailOutcome, readContact } from '../../src/sends/rules.ts';
+import { beginMails } from '../../src/sends/mail-job.queries.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
+import type { Mailer } from '../../src/sends/mailer.ts';
+import { giveUpBegun, saveOutcomes } from '../../src/sends/record.queries.ts';
+import { readContact } from '../../src/sends/rules.ts';
 import { createSendProgress } from '../../src/sends/send-progress.ts';
-import { giveUpBegun, settleMails } from '../../src/sends/settling.queries.ts';
+import { accepted, busy } from '../support/make/mail-outcomes.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { someoneWaits } from '../support/probe/locks.ts';
@@ -15,7 +18,7 @@ import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const waiting = await createSendProgress({ db, log });
+const progress = await createSendProgress({ db, log });
 const settings = { sendDeadlineSeconds: 60 };
 
 /** A survey of an organization of its own, and its sends to some people, claimed. */
@@ -50,10 +53,10 @@ test('the outcome of an earlier attempt, written late, does not let a mail go ou
     contact_status: 'sending' as const,
   };
   await beginMails(db, sends);
-  await settleMails(db, [again]);
+  await saveOutcomes(db, [again]);
   await beginMails(db, sends);
 
-  await settleMails(db, [again]);
+  await saveOutcomes(db, [again]);
 
   assert.equal(await statusOf(id), 'sending');
 });
@@ -63,7 +66,7 @@ test('what was given up as unknown is put right by its outcome', async () => {
   const { id } = sends[0]!;
   await beginMails(db, sends);
   await giveUpBegun(db, orgId, [id], 'unknown');
-  await settleMails(db, [
+  await saveOutcomes(db, [
     { ...row, id, org_id: orgId, attempt: 1, status: 'sent', contact_status: 'sent' },
   ]);
   assert.equal(await statusOf(id), 'sent');
@@ -79,13 +82,13 @@ test('a job of which one mail cannot begin ends when the others have', async () 
       return await new Promise((answer) => asked.push({ email, answer }));
     },
   };
-  const mailing = createMailing({ db, log, mailer, waiting, settings });
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   let ended = false;
   const ids = sends.map(({ id }) => id);
-  const job = assert.rejects(mailing.mail(orgId, ids)).then(() => (ended = true));
+  const job = assert.rejects(mailJobs.run(orgId, ids)).then(() => (ended = true));
   await until('the first is on its way', () => asked.length === 1);
 
-  asked[0]!.answer({ kind: 'transient', response: '421 later' });
+  asked[0]!.answer(busy('421 later'));
   await db.begin(async (tx) => {
     await tx`select from mails where org_id = ${orgId} for update`;
     await until('a beginning waits, and is cut', async () => {
@@ -98,7 +101,7 @@ test('a job of which one mail cannot begin ends when the others have', async () 
   await until('the other is on its way', () => asked.length === 2);
   assert.equal(ended, false);
 
-  asked[1]!.answer({ kind: 'accepted', response: '250 ok' });
+  asked[1]!.answer(accepted());
   await job;
 });
 
@@ -112,9 +115,9 @@ test('outcomes are written although an import stood in their way', async () => {
       return await new Promise((answer) => answers.push(answer));
     },
   };
-  const mailing = createMailing({ db, log, mailer, waiting, settings });
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const ids = sends.map(({ id }) => id);
-  const mailed = mailing.mail(orgId, ids);
+  const mailed = mailJobs.run(orgId, ids);
   await until('both are on their way', () => answers.length === 2);
 
   const contacts = await db<{ id: string }[]>`
@@ -123,7 +126,7 @@ test('outcomes are written although an import stood in their way', async () => {
     await tx`set local deadlock_timeout = '10s'`;
     for (const [turn, { id }] of contacts.entries()) {
       if (turn === 1) {
-        for (const answer of answers) answer({ kind: 'accepted', response: '250 ok' });
+        for (const answer of answers) answer(accepted());
         await someoneWaits(db);
       }
       await tx`update contacts set updated_at = now() where id = ${id}`;

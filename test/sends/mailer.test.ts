@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import type { ClaimedMail } from '../../src/sends/mail-job.queries.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
-import type { ClaimedMail } from '../../src/sends/mailing.queries.ts';
+import { busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 
 const claimed: ClaimedMail = {
   id: '0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d',
@@ -81,42 +82,20 @@ test('each contact gets its own link and name, and a changed survey its new word
   ]);
 });
 
-const verdicts: [said: MailOutcome, verdict: object][] = [
-  [
-    {
-      kind: 'refused',
-      permanent: true,
-      code: 550,
-      enhanced: '5.1.1',
-      response: '550 5.1.1 no',
-      unknownMailbox: true,
-    },
-    { kind: 'permanent', response: '550 5.1.1 no', unknownMailbox: true },
-  ],
-  [
-    { kind: 'refused', permanent: false, code: 451, enhanced: null, response: '451 later' },
-    { kind: 'transient', response: '451 later' },
-  ],
-  [
-    { kind: 'lost', reason: 'no greeting' },
-    { kind: 'transient', response: 'no greeting' },
-  ],
-  [
-    { kind: 'unknown', reason: 'silence' },
-    { kind: 'unknown', response: 'silence' },
-  ],
-];
-
-for (const [said, verdict] of verdicts) {
+for (const said of [rejected('550 5.1.1 no'), busy(), lost(), unanswered('silence')]) {
   const what = said.kind === 'refused' ? said.response : said.kind;
-  test(`what the server says reaches the settlement: ${what}`, async () => {
-    assert.deepEqual(await mailer({ answer: said }).send(claimed), verdict);
+  test(`the mailer passes on what the server says: ${what}`, async () => {
+    assert.deepEqual(await mailer({ answer: said }).send(claimed), said);
   });
 }
 
 test('an address that cannot be mailed to fails at once, and nothing is said to the server', async () => {
   const { sent, send } = mailer();
-  const verdict = await send({ ...claimed, email: 'ada@example.com\r\nRCPT TO:<eve@example.com>' });
-  assert.partialDeepStrictEqual(verdict, { kind: 'permanent', unknownMailbox: false });
+  const outcome = await send({ ...claimed, email: 'ada@example.com\r\nRCPT TO:<eve@example.com>' });
+  assert.partialDeepStrictEqual(outcome, {
+    kind: 'refused',
+    permanent: true,
+    unknownMailbox: false,
+  });
   assert.deepEqual(sent, []);
 });

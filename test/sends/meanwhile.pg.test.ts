@@ -3,10 +3,12 @@ import { after, test } from 'node:test';
 import type { WriteKey } from '../../src/keys/authenticate.ts';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
+import type { Mailer } from '../../src/sends/mailer.ts';
 import { sendSurvey } from '../../src/sends/send.ts';
 import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { someoneWaits } from '../support/probe/locks.ts';
@@ -15,8 +17,8 @@ import { someoneWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const waiting = await createSendProgress({ db, log });
-after(() => waiting.stop());
+const progress = await createSendProgress({ db, log });
+after(() => progress.stop());
 
 type Scene = { orgId: string; email: string };
 type Happens = (sql: Sql, scene: Scene) => Promise<unknown>;
@@ -38,19 +40,19 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   const mailer: Mailer = {
     concurrency: 1,
     async send(_, { mayLeave }) {
-      if (!(await mayLeave())) return { kind: 'transient', response: 'withdrawn' };
+      if (!(await mayLeave())) return lost();
       mails += 1;
       await accept?.(db, scene);
-      return { kind: 'accepted', response: '250 ok' };
+      return accepted();
     },
   };
   const settings = { sendDeadlineSeconds: 30 };
-  const mailing = createMailing({ db, log, mailer, waiting, settings });
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const runJobs = async () => {
     await claimed?.(db, scene);
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
       delete from outbox where payload ->> 'org_id' = ${orgId} returning payload`;
-    for (const { payload } of jobs) await mailing.mail(payload.org_id, payload.mail_ids);
+    for (const { payload } of jobs) await mailJobs.run(payload.org_id, payload.mail_ids);
   };
   let jobs: Promise<void> | undefined;
   const pump = () => {
@@ -58,7 +60,7 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   };
   const key = { id: orgId, org_id: orgId, permission: 'write' } as WriteKey;
   const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
-  const tools = { db, pump, waiting, settings };
+  const tools = { db, pump, progress, settings };
   const { results } = await sendSurvey(tools, key, wish);
   await jobs;
   const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`

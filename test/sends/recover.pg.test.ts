@@ -4,13 +4,15 @@ import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
 import { handOver } from '../../src/lib/queue/pump.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails } from '../../src/sends/mailing.queries.ts';
-import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
+import { beginMails } from '../../src/sends/mail-job.queries.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
+import type { Mailer } from '../../src/sends/mailer.ts';
 import { recoverStrandedMails } from '../../src/sends/recover.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { mailed } from '../../src/signals.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.ts';
 import { tasks } from '../../src/tasks.ts';
+import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -21,7 +23,7 @@ import { until } from '../support/probe/until.ts';
 const { db, url } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const settings = { sendDeadlineSeconds: 60 };
-const waiting = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
+const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
 /** What is told of the mails of an organization, from now on. */
 function toldOf(orgId: string) {
   const told: unknown[] = [];
@@ -114,28 +116,28 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   assert.deepEqual(told, [['unknown', null]]);
 });
 
-/** A mailing whose mails all leave, and what has left. */
+/** Mail jobs whose mails all leave, and the addresses that were mailed. */
 function counting() {
   const sent: string[] = [];
   const mailer: Mailer = {
     concurrency: 1,
     async send({ email }, { mayLeave }) {
-      if (!(await mayLeave())) return { kind: 'transient', response: 'withdrawn' };
+      if (!(await mayLeave())) return lost();
       sent.push(email);
-      return { kind: 'accepted', response: '250 ok' };
+      return accepted();
     },
   };
-  return { sent, mailing: createMailing({ db, log, mailer, waiting, settings }) };
+  return { sent, mailJobs: createMailJobs({ db, log, mailer, progress, settings }) };
 }
 
 test('what a dead process began with its last words is given up by the job that finds it so', async () => {
   const left = await claimed(1);
-  const { sent, mailing } = counting();
+  const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
   let job: Promise<void> | undefined;
   await db.begin(async (dead) => {
     await beginMails(dead, left.sends);
-    job = mailing.mail(left.orgId, ids);
+    job = mailJobs.run(left.orgId, ids);
     await someoneWaits(db);
   });
   const told = toldOf(left.orgId);
@@ -148,7 +150,7 @@ test('what a dead process began with its last words is given up by the job that 
 
 test('so is what it began while the job was looking for its mails', async () => {
   const left = await claimed(1);
-  const { sent, mailing } = counting();
+  const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
   let job: Promise<void> | undefined;
   await db.begin(async (slow) => {
@@ -157,7 +159,7 @@ test('so is what it began while the job was looking for its mails', async () => 
         update mails set status = 'sending', sending_at = now(), attempts = 1
         where org_id = ${left.orgId}`;
       await slow`lock table surveys in access exclusive mode`; // the mails are listed with their surveys
-      job = mailing.mail(left.orgId, ids);
+      job = mailJobs.run(left.orgId, ids);
       await someoneWaits(db);
     });
   });
@@ -197,7 +199,7 @@ for (const [name, take] of hands) {
   });
 }
 
-test('mails whose request may still be waiting are left alone', async () => {
+test('mails whose request may still be progress are left alone', async () => {
   const left = await claimed(1, '3 minutes');
   await failForGood(left.orgId, '3 minutes');
   await takeUp();

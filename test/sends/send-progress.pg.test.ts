@@ -14,41 +14,41 @@ const [here, there] = [
 ];
 after(() => Promise.all([here.stop(), there.stop()]));
 
-test('a request hears how many mails another process is done with', async () => {
+test('a request counts the mails that another process has finished', async () => {
   const requestId = randomUUID();
   const watch = here.watch(requestId);
   await there.notify([requestId, requestId, requestId]);
-  await until('all three are heard of', () => watch.told() === 3);
+  await until('all three are counted', () => watch.finishedCount() === 3);
   watch.end();
 });
 
-test('a request waits until enough of its mails are done, and for those of no other', async () => {
+test('a request waits for its own mails until enough of them are finished', async () => {
   const [mine, other] = [randomUUID(), randomUUID()];
   const [watch, otherWatch] = [here.watch(mine), here.watch(other)];
   let enough = false;
-  const waited = watch.until(2, 60_000).then(() => {
+  const waited = watch.waitForCount(2, 60_000).then(() => {
     enough = true;
   });
   await here.notify([mine, other, other]);
-  await otherWatch.until(2, 60_000);
-  assert.deepEqual([watch.told(), enough], [1, false]);
+  await otherWatch.waitForCount(2, 60_000);
+  assert.deepEqual([watch.finishedCount(), enough], [1, false]);
   await here.notify([mine]);
   await waited;
-  assert.equal(watch.told(), 2);
+  assert.equal(watch.finishedCount(), 2);
 });
 
-test('what was told before the wait is not waited for again', async () => {
+test('a mail that finished before the wait counts', async () => {
   const requestId = randomUUID();
   const watch = here.watch(requestId);
   await here.notify([requestId]);
-  const done = watch.until(1, 60_000).then(() => 'at once');
+  const done = watch.waitForCount(1, 60_000).then(() => 'at once');
   const later = new Promise((resolve) => setImmediate(resolve, 'later'));
   assert.equal(await Promise.race([done, later]), 'at once');
 });
 
-test('a request looks again by itself when it hears nothing, and at once when its time is over', async () => {
+test('a request without notifications rechecks after a second, and at once when its time is over', async () => {
   const watch = here.watch(randomUUID());
-  await watch.until(1, 60_000);
-  await watch.until(1, 0);
-  assert.equal(watch.told(), 0);
+  await watch.waitForCount(1, 60_000);
+  await watch.waitForCount(1, 0);
+  assert.equal(watch.finishedCount(), 0);
 });

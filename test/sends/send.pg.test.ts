@@ -3,16 +3,18 @@ import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
 import type { WriteKey } from '../../src/keys/authenticate.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { createMailing, type Mailer } from '../../src/sends/mailing.ts';
-import type { MailOutcome } from '../../src/sends/rules.ts';
+import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
+import type { Mailer } from '../../src/sends/mailer.ts';
 import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
 import { createSendProgress } from '../../src/sends/send-progress.ts';
+import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
-const waiting = await createSendProgress({ db, log });
+const progress = await createSendProgress({ db, log });
 
 /** A mail server that says what the test wants, and remembers who was mailed. */
 function mailServer(say: (email: string, tries: number) => MailOutcome = accepted) {
@@ -20,14 +22,13 @@ function mailServer(say: (email: string, tries: number) => MailOutcome = accepte
   const mailer: Mailer = {
     concurrency: 20,
     send: async ({ email }, { mayLeave }) => {
-      if (!(await mayLeave())) return { kind: 'transient', response: 'withdrawn' };
+      if (!(await mayLeave())) return lost();
       mailed.push(email);
       return say(email, mailed.filter((each) => each === email).length);
     },
   };
   return { mailed, mailer };
 }
-const accepted = (): MailOutcome => ({ kind: 'accepted', response: '250 ok' });
 
 /** Jobs that a test set off must not take those of the next one. */
 const pumped: Promise<void>[] = [];
@@ -35,22 +36,22 @@ afterEach(async () => void (await Promise.all(pumped.splice(0))));
 
 /** A send with its jobs run in place of the queue. */
 function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
-  const mailing = createMailing({
+  const mailJobs = createMailJobs({
     db,
     log,
     mailer,
-    waiting,
+    progress,
     settings: { sendDeadlineSeconds: 60 },
   });
   const runJobs = async () => {
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
       delete from outbox where task = 'sends.mail' returning payload`;
-    await Promise.all(jobs.map(({ payload }) => mailing.mail(payload.org_id, payload.mail_ids)));
+    await Promise.all(jobs.map(({ payload }) => mailJobs.run(payload.org_id, payload.mail_ids)));
   };
   const tools: SendTools = {
     db,
     pump: () => void pumped.push(runJobs()),
-    waiting,
+    progress,
     settings: { sendDeadlineSeconds },
   };
   return { tools, runJobs };
@@ -160,7 +161,7 @@ test('a send over the monthly limit sends nothing and creates nothing', async ()
 test('mails that failed are given back, and a later request tries them again', async () => {
   const { key, orgId, survey } = await organization();
   const refuse = (_: string, tries: number): MailOutcome =>
-    tries === 1 ? { kind: 'permanent', response: '554 no', unknownMailbox: false } : accepted();
+    tries === 1 ? rejected('554 no') : accepted();
   const { tools } = sending(mailServer(refuse).mailer);
 
   const first = await sendSurvey(tools, key, wish(survey, people(1)));
@@ -174,11 +175,7 @@ test('mails that failed are given back, and a later request tries them again', a
 
 test('a mailbox that does not exist bounces, and is not mailed by later surveys', async () => {
   const { key, orgId, survey } = await organization();
-  const unknown = (): MailOutcome => ({
-    kind: 'permanent',
-    response: '550 5.1.1 no such user',
-    unknownMailbox: true,
-  });
+  const unknown = () => rejected('550 5.1.1 no such user', { unknownMailbox: true });
   const { tools } = sending(mailServer(unknown).mailer);
   await sendSurvey(tools, key, wish(survey, people(1)));
 
@@ -191,8 +188,8 @@ test('a mailbox that does not exist bounces, and is not mailed by later surveys'
 
 test('an outcome that is unknown is told as failed and never repeated', async () => {
   const { key, survey } = await organization();
-  const lost = (): MailOutcome => ({ kind: 'unknown', response: 'no reply after the message' });
-  const { mailed, mailer } = mailServer(lost);
+  const silent = () => unanswered('no reply after the message');
+  const { mailed, mailer } = mailServer(silent);
   const { tools } = sending(mailer);
 
   const first = await sendSurvey(tools, key, wish(survey, people(1)));

@@ -2,8 +2,8 @@ import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { redact } from '../../../src/lib/redact/redact.ts';
 import { createMailbox } from '../../../src/mailbox/mailbox.ts';
+import { createMailJobs } from '../../../src/sends/mail-job.ts';
 import { createMailer } from '../../../src/sends/mailer.ts';
-import { createMailing } from '../../../src/sends/mailing.ts';
 import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
 import type { TaskTools } from '../../../src/tasks.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
@@ -14,7 +14,7 @@ export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';
   const pump = () => {};
-  const waiting = { notify: async () => {} };
+  const progress = { notify: async () => {} };
   const transport = createMailbox(db);
   const mailer = createMailer({
     ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
@@ -22,7 +22,7 @@ export function taskTools(db: Db): TaskTools {
   return {
     ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
     analyst: createBuiltinAnalyst(),
-    mailing: createMailing({ db, log, mailer, waiting, settings: { sendDeadlineSeconds: 60 } }),
+    mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
       outbound: subscriber(200).outbound,

@@ -35,7 +35,9 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     outbound: subscriber(200).outbound,
     judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
-    waiting: { watch: () => ({ told: () => 0, until: async () => {}, end: () => {} }) },
+    progress: {
+      watch: () => ({ finishedCount: () => 0, waitForCount: async () => {}, end: () => {} }),
+    },
     mailbox: true,
     excerpt: redactedExcerpt,
     ...over,

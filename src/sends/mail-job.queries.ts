@@ -1,8 +1,8 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
-import type { KeptBack } from './rules.ts';
+import type { BlockReason } from './rules.ts';
 
-/** A claimed mail with all that it takes to write it. */
+/** A claimed mail with everything that its letter is written from. */
 export type ClaimedMail = {
   id: string;
   org_id: string;
@@ -28,15 +28,15 @@ export type ClaimedMail = {
   organization: { name: string; color: string };
 };
 
-type Written = Pick<ClaimedMail, 'survey' | 'organization'>;
-export type Unsettled = Omit<ClaimedMail, keyof Written> & { status: 'claimed' | 'sending' };
+export type MailWords = Pick<ClaimedMail, 'survey' | 'organization'>;
+export type OpenMail = Omit<ClaimedMail, keyof MailWords> & { status: 'claimed' | 'sending' };
 
 /**
- * The mails of a job that have no outcome yet. Looked up one by one through their keys: a plan made
- * while the table was small, or before it was analyzed, must not read all of an organization's mails.
+ * The mails of a job that have no outcome yet. They are joined by their keys: a plan made while the table
+ * was small, or before it was analyzed, must not read all mails of an organization.
  */
-export async function listUnsettled(sql: Sql, orgId: string, ids: readonly string[]) {
-  return await sql<Unsettled[]>`
+export async function listOpenMails(sql: Sql, orgId: string, ids: readonly string[]) {
+  return await sql<OpenMail[]>`
     select s.id, s.org_id, s.survey_id, s.request_id, s.email, s.status, s.attempts, s.traceparent,
            (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token
     from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
@@ -45,9 +45,9 @@ export async function listUnsettled(sql: Sql, orgId: string, ids: readonly strin
     where s.status in ('claimed', 'sending')`;
 }
 
-/** What the mails of these surveys are written from. */
-export async function listWritten(sql: Sql, orgId: string, surveyIds: readonly string[]) {
-  return await sql<(Written & { survey_id: string })[]>`
+/** The words of surveys and organizations that their mails are written from. */
+export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly string[]) {
+  return await sql<(MailWords & { survey_id: string })[]>`
     select v.id as survey_id,
            json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
                              'question_text', v.question_text, 'subject', v.subject,
@@ -60,34 +60,34 @@ export async function listWritten(sql: Sql, orgId: string, surveyIds: readonly s
 }
 
 /**
- * Says "sending" before the first byte goes out; gives back those that still may go, each with the
- * number of this attempt: an outcome is only written for the attempt that it is the outcome of. Who has
- * unsubscribed, bounced or answered since the mail was claimed is not mailed.
+ * Marks mails as `sending` before their first byte goes out and returns those that may still be sent, with
+ * the attempt number. An outcome is recorded only for that attempt. A contact that has unsubscribed,
+ * bounced or answered since the claim is not mailed.
  */
 export async function beginMails(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
   return await sql<{ id: string; attempts: number }[]>`
     update mails s
     set status = 'sending', sending_at = now(), attempts = s.attempts + 1
-    from ${those(sql, mails)}
-    where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and ${keptBack(sql)} is null
+    from ${byKey(sql, mails)}
+    where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and ${blockOf(sql)} is null
     returning s.id, s.attempts`;
 }
 
-/** Those of the mails that may not go any more, and why. */
-export async function listKeptBack(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
-  return await sql<{ id: string; why: KeptBack }[]>`
-    select s.id, ${keptBack(sql)} as why
-    from ${those(sql, mails)}
+/** The claimed mails that are blocked by now, each with the reason. */
+export async function listBlocked(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
+  return await sql<{ id: string; by: BlockReason }[]>`
+    select s.id, ${blockOf(sql)} as by
+    from ${byKey(sql, mails)}
     join mails s on s.org_id = m.org_id and s.id = m.id
-    where s.status = 'claimed' and ${keptBack(sql)} is not null`;
+    where s.status = 'claimed' and ${blockOf(sql)} is not null`;
 }
 
-const those = (sql: Sql, mails: readonly { org_id: string; id: string }[]) => sql`
+const byKey = (sql: Sql, mails: readonly { org_id: string; id: string }[]) => sql`
   unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])
     as m (org_id, id)`;
 
-/** Why a mail is not to go, as scalar subqueries: never by a plan that reads whole tables. */
-const keptBack = (sql: Sql) => sql`
+/** Why a mail is blocked, as scalar subqueries: no plan for them reads whole tables. */
+const blockOf = (sql: Sql) => sql`
   coalesce(
     (select max(k.kind) from suppressions k where k.org_id = s.org_id and k.email = s.email_key),
     (select 'answered' from contacts c

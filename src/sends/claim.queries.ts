@@ -1,15 +1,15 @@
 import type { Sql } from '../lib/db/db.ts';
-import type { Facts } from './rules.ts';
+import type { AddressFacts } from './rules.ts';
 
-type Where = { orgId: string; surveyId: string };
+type OrgSurvey = { orgId: string; surveyId: string };
 
-/** All that the rules need to know about addresses, in one statement. */
+/** Everything the rules need to know about addresses, in one statement. */
 export async function loadFacts(
   sql: Sql,
-  { orgId, surveyId }: Where,
+  { orgId, surveyId }: OrgSurvey,
   { keys, frequencyDays }: { keys: readonly string[]; frequencyDays: number | null },
 ) {
-  return await sql<Facts[]>`
+  return await sql<AddressFacts[]>`
     select a.key, claim.status as claim,
            c.id is not null and (c.sent_at is not null or c.responded_at is not null) as mailed_or_answered,
            exists (select from suppressions
@@ -31,19 +31,19 @@ export async function loadFacts(
     ) recent on true`;
 }
 
-export type NewClaim = { contact_id: string; email: string };
-export type Claim = { id: string; contact_id: string };
+type NewClaim = { contact_id: string; email: string };
+export type ClaimRow = { id: string; contact_id: string };
 
 /**
- * Claims the addresses for one request. Whoever comes second to an address gets no row for it: the
- * unique index is the duplicate protection.
+ * Claims the addresses for one request. If another request has claimed an address first, it gets no row
+ * here: the unique index is the duplicate protection.
  */
 export async function insertClaims(
   sql: Sql,
-  { orgId, surveyId }: Where,
+  { orgId, surveyId }: OrgSurvey,
   batch: { requestId: string; month: string; traceparent: string | null; claims: NewClaim[] },
 ) {
-  return await sql<Claim[]>`
+  return await sql<ClaimRow[]>`
     insert into mails (org_id, survey_id, contact_id, email, request_id, month, traceparent)
     select ${orgId}, ${surveyId}, contact_id, email, ${batch.requestId}, ${batch.month}::date,
            ${batch.traceparent}
@@ -54,19 +54,19 @@ export async function insertClaims(
     returning id, contact_id`;
 }
 
-export type Withheld = { email: string; reason_code: string; reason: string };
+export type BlockedMail = { email: string; reason_code: string; reason: string };
 
-/** Remembers what a rule kept back, for the question why somebody got no mail. */
-export async function insertWithheld(
+/** Keeps which mails a rule blocked, for the question why an address got none. */
+export async function insertBlocked(
   sql: Sql,
-  { orgId, surveyId }: Where,
-  withheld: readonly Withheld[],
+  { orgId, surveyId }: OrgSurvey,
+  blocked: readonly BlockedMail[],
 ) {
   await sql`
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     select ${orgId}, ${surveyId}, email, reason_code, reason
-    from json_to_recordset(${JSON.stringify(withheld)}::text::json)
-      as w (email text, reason_code text, reason text)`;
+    from json_to_recordset(${JSON.stringify(blocked)}::text::json)
+      as b (email text, reason_code text, reason text)`;
 }
 
 export type SendResult = {
@@ -76,7 +76,7 @@ export type SendResult = {
   reason_code: string | null;
 };
 
-/** How the mails of a request stand. */
+/** The status of each mail of a request. */
 export async function listResults(sql: Sql, orgId: string, requestId: string) {
   return await sql<SendResult[]>`
     select email_key as key, status, reason, reason_code

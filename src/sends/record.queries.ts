@@ -2,20 +2,9 @@ import { markSettled } from '../contacts/sending.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { giveBackUsage } from '../organizations/usage.queries.ts';
 import { suppressBounced } from '../suppressions/bounced.cte.ts';
+import type { OutcomeRow } from './outcome.rules.ts';
 
-export type SettledMail = {
-  id: string;
-  org_id: string;
-  attempt: number;
-  status: 'sent' | 'failed' | 'unknown' | 'claimed';
-  reason: string | null;
-  reason_code: string | null;
-  contact_status: 'sending' | 'sent' | 'failed' | 'bounced' | 'unsubscribed';
-  /** Why the contact failed; it did not if its mail was kept back. */
-  failure_reason: string | null;
-};
-
-/** Locks the months that failed mails are given back to, before their contacts: as a send locks them. */
+/** Locks the months that get failed mails back, before the contacts: in the order in which a send locks them. */
 export async function lockMonths(sql: Sql, ids: readonly string[]) {
   await sql`
     select from mail_usage u
@@ -28,25 +17,25 @@ export async function lockMonths(sql: Sql, ids: readonly string[]) {
 }
 
 /**
- * Writes outcomes: to the mail, to its contact, back to the month's quota what failed, and to the
- * suppressions an address that does not exist. A mail that may be tried again is claimed again, and one
- * that never left can fail from there.
+ * Saves outcomes in the mails and in their contacts. A failed mail goes back to the month's quota, and an
+ * address that does not exist is suppressed. A mail that may be tried again is claimed again; a mail that
+ * never left can fail while it is claimed.
  */
-export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
+export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[]) {
   await sql`
     with written as (
       update mails s
       set status = o.status, reason = o.reason, reason_code = o.reason_code,
           blocks_resend = o.status <> 'failed',
           finished_at = case when o.status <> 'claimed' then now() end
-      from unnest(${settled.map(({ id }) => id)}::uuid[],
-                  ${settled.map(({ org_id }) => org_id)}::uuid[],
-                  ${settled.map(({ attempt }) => attempt)}::smallint[],
-                  ${settled.map(({ status }) => status)}::text[],
-                  ${settled.map(({ reason }) => reason)}::text[],
-                  ${settled.map(({ reason_code }) => reason_code)}::text[],
-                  ${settled.map(({ contact_status }) => contact_status)}::text[],
-                  ${settled.map(({ failure_reason }) => failure_reason)}::text[])
+      from unnest(${outcomes.map(({ id }) => id)}::uuid[],
+                  ${outcomes.map(({ org_id }) => org_id)}::uuid[],
+                  ${outcomes.map(({ attempt }) => attempt)}::smallint[],
+                  ${outcomes.map(({ status }) => status)}::text[],
+                  ${outcomes.map(({ reason }) => reason)}::text[],
+                  ${outcomes.map(({ reason_code }) => reason_code)}::text[],
+                  ${outcomes.map(({ contact_status }) => contact_status)}::text[],
+                  ${outcomes.map(({ failure_reason }) => failure_reason)}::text[])
         as o (id, org_id, attempt, status, reason, reason_code, contact_status, failure_reason)
       where s.org_id = o.org_id and s.id = o.id and s.attempts = o.attempt
         and (s.status = 'sending' or (s.status = 'unknown' and o.status <> 'claimed')
@@ -73,7 +62,7 @@ export async function settleMails(sql: Sql, settled: readonly SettledMail[]) {
     )}`;
 }
 
-/** A mail that came to its end without an attempt of ours. */
+/** A mail that ended without an attempt. */
 export type EndedMail = {
   id: string;
   org_id: string;
@@ -88,8 +77,8 @@ export const endedMail = (sql: Sql) => sql`
   (extract(epoch from now() - claimed_at) * 1000)::float8 as claimed_ms_ago`;
 
 /**
- * The mails of a job that an earlier run of it had begun: it died between the first byte and our
- * record, so whether they arrived is unknown.
+ * Gives up the mails of a job that an earlier run had begun. It died before it recorded the outcome, so
+ * whether they arrived is unknown.
  */
 export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[], reason: string) {
   return await sql<EndedMail[]>`
@@ -105,7 +94,7 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
     select ${endedMail(sql)} from begun`;
 }
 
-/** Takes back what a request has claimed and nobody has begun, when its time is over. */
+/** Cancels the mails of a request that are still claimed when its time is over. */
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
   return await sql<EndedMail[]>`
     with cancelled as (
@@ -122,14 +111,14 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
     select ${endedMail(sql)} from cancelled`;
 }
 
-/** Of all organizations, for a restored deployment: what was claimed or begun is not known to be unsent. */
-export async function giveUpUnsettled(sql: Sql, reason: string) {
+/** Gives up the open mails of all organizations: after a restore they may have been sent already. */
+export async function giveUpOpenMails(sql: Sql, reason: string) {
   await sql`
-    with unsettled as (
+    with open as (
       update mails
       set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
       where status in ('claimed', 'sending')
       returning org_id, contact_id
     )
-    ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from unsettled`)}`;
+    ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open`)}`;
 }

@@ -1,0 +1,19 @@
+import type { MailOutcome } from '../../../src/lib/smtp/outcome.ts';
+
+export const accepted = (): MailOutcome => ({ kind: 'accepted', response: '250 ok' });
+
+/** A refusal that may pass. */
+export const busy = (response = '450 4.2.1 try again later'): MailOutcome => ({
+  ...{ kind: 'refused', permanent: false, code: 450, enhanced: null, response },
+});
+
+/** A refusal for good. */
+export const rejected = (response: string, { unknownMailbox = false } = {}): MailOutcome => ({
+  ...{ kind: 'refused', permanent: true, code: 550, enhanced: null, response, unknownMailbox },
+});
+
+/** The mail did not reach the server. */
+export const lost = (reason = 'withdrawn'): MailOutcome => ({ kind: 'lost', reason });
+
+/** The server had the whole mail and did not answer. */
+export const unanswered = (reason: string): MailOutcome => ({ kind: 'unknown', reason });
