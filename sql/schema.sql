@@ -16,451 +16,477 @@ create type tally_delta as (
   responded integer
 );
 
+-- What was read out of the comment of a response.
 create table analyses (
   org_id uuid not null,
   response_id uuid not null,
-  sentiment text,
-  themes text[] not null default '{}'::text[],
-  churn_risk text,
-  summary text,
-  provider text not null,
-  analyzed_at timestamp with time zone not null default now(),
-  constraint analyses_org_id_response_id_fkey FOREIGN KEY (org_id, response_id) REFERENCES responses(org_id, id) ON DELETE CASCADE,
-  constraint analyses_pkey PRIMARY KEY (org_id, response_id)
+  sentiment text,                                  -- positive, negative, mixed or neutral
+  themes text[] not null default '{}'::text[],     -- names of the themes it speaks of
+  churn_risk text,                                 -- how likely the contact is to leave
+  summary text,                                    -- the comment in short
+  provider text not null,                          -- what made the analysis
+  analyzed_at timestamptz not null default now(),  -- when the analysis was made
+  constraint analyses_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
+  constraint analyses_pkey primary key (org_id, response_id)
 );
 
+-- A key that a program calls the API with. Only a hash of its secret is stored: a leaked backup leaks no live key.
 create table api_keys (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,
-  public_id text not null,
-  secret_hash bytea not null,
-  permission text not null default 'read'::text,
-  expires_at timestamp with time zone,
-  revoked_at timestamp with time zone,
-  created_at timestamp with time zone not null default now(),
-  constraint api_keys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-  constraint api_keys_permission_check CHECK ((permission = ANY (ARRAY['read'::text, 'write'::text]))),
-  constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
-  constraint api_keys_belong_to_organization FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint api_keys_pkey PRIMARY KEY (id),
-  constraint api_keys_public_id_key UNIQUE (public_id)
+  name text not null,                       -- what the key is for
+  public_id text not null,                  -- the eight characters after ask_live_, by which it is found
+  secret_hash bytea not null,               -- SHA-256 of the secret part
+  permission text not null default 'read',  -- read, or read and write
+  expires_at timestamptz,                   -- when it stops working; without a time never
+  revoked_at timestamptz,                   -- when it was made to stop working
+  created_at timestamptz not null default now(),
+  constraint api_keys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint api_keys_permission_check check (permission = any (array['read', 'write'])),
+  constraint api_keys_secret_hash_check check (octet_length(secret_hash) = 32),
+  constraint api_keys_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint api_keys_pkey primary key (id),
+  constraint api_keys_public_id_key unique (public_id)
 );
-CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id);
+create index api_keys_by_organization on api_keys (org_id);
 
+-- A mail that a rule blocked, for the question why an address got none.
 create table blocked_mails (
-  id bigint not null generated always as identity,
+  id bigint not null generated always as identity,                    -- in the order of the requests
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,
-  email_key text not null generated always as (lower(email)) stored,
-  reason_code text not null,
-  reason text not null,
-  blocked_at timestamp with time zone not null default now(),
-  constraint blocked_mails_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint blocked_mails_pkey PRIMARY KEY (id)
+  email text not null,                                                -- the address it would have gone to
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
+  reason_code text not null,                                          -- the rule
+  reason text not null,                                               -- the rule in words
+  blocked_at timestamptz not null default now(),                      -- when it was asked for
+  constraint blocked_mails_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint blocked_mails_pkey primary key (id)
 );
-CREATE INDEX blocked_mails_by_address ON public.blocked_mails USING btree (org_id, email_key, blocked_at DESC);
+create index blocked_mails_by_address on blocked_mails (org_id, email_key, blocked_at desc);
 
+-- A contact of one survey: an address that is asked once.
 create table contacts (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,
-  email_key text not null generated always as (lower(email)) stored,
-  name text,
-  properties jsonb not null default '{}'::jsonb,
-  status text not null default 'pending'::text,
-  failure_reason text,
-  token text not null,
-  sent_at timestamp with time zone,
-  responded_at timestamp with time zone,
-  created_at timestamp with time zone not null default now(),
-  updated_at timestamp with time zone not null default now(),
-  constraint contacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sending'::text, 'sent'::text, 'responded'::text, 'failed'::text, 'bounced'::text, 'unsubscribed'::text]))),
-  constraint contacts_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint contacts_pkey PRIMARY KEY (id),
-  constraint contacts_org_id_survey_id_id_key UNIQUE (org_id, survey_id, id),
-  constraint contacts_token_key UNIQUE (token)
+  email text not null,                                                -- as it was given
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
+  name text,                                                          -- as it was given, for the greeting
+  properties jsonb not null default '{}'::jsonb,                      -- custom fields that the organization keeps with the contact
+  status text not null default 'pending',                             -- how far the survey has come with this contact
+  failure_reason text,                                                -- why its mail failed or bounced
+  token text not null,                                                -- the part of the personal link that names the contact
+  sent_at timestamptz,                                                -- when its first mail was accepted by the mail server
+  responded_at timestamptz,                                           -- when its response was recorded
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint contacts_status_check check (status = any (array['pending', 'sending', 'sent', 'responded', 'failed', 'bounced', 'unsubscribed'])),
+  constraint contacts_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint contacts_pkey primary key (id),
+  constraint contacts_org_id_survey_id_id_key unique (org_id, survey_id, id),
+  constraint contacts_token_key unique (token)
 ) with (fillfactor=75);
-CREATE INDEX contacts_by_email ON public.contacts USING btree (org_id, email_key);
-CREATE INDEX contacts_newest_first ON public.contacts USING btree (org_id, created_at DESC, id DESC);
-CREATE INDEX contacts_search ON public.contacts USING gin (org_id, (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops);
-CREATE UNIQUE INDEX contacts_one_per_email ON public.contacts USING btree (survey_id, email_key);
-CREATE TRIGGER contacts_added AFTER INSERT ON public.contacts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_contacts('1');
-CREATE TRIGGER contacts_changed AFTER UPDATE ON public.contacts REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tally_contacts_progress();
-CREATE TRIGGER contacts_removed AFTER DELETE ON public.contacts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_contacts('-1');
+create index contacts_by_email on contacts (org_id, email_key);
+create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
+create index contacts_search on contacts using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
+create unique index contacts_one_per_email on contacts (survey_id, email_key);
+create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
+create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement execute function tally_contacts_progress();
+create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
 
+-- Totals of a survey and day. The sum over the slots counts.
 create table day_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  day date not null,
-  slot smallint not null,
-  promoters integer not null default 0,
-  passives integer not null default 0,
-  detractors integer not null default 0,
-  score_sum bigint not null default 0,
-  contacts integer not null default 0,
-  constraint day_tallies_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint day_tallies_pkey PRIMARY KEY (survey_id, day, slot)
+  day date not null,                      -- of created_at, UTC
+  slot smallint not null,                 -- which part of the total: 0 when folded, else by connection
+  promoters integer not null default 0,   -- responses that count as promoter
+  passives integer not null default 0,    -- responses that count as passive
+  detractors integer not null default 0,  -- responses that count as detractor
+  score_sum bigint not null default 0,    -- sum of the scores of all these
+  contacts integer not null default 0,    -- contacts added on that day
+  constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint day_tallies_pkey primary key (survey_id, day, slot)
 ) with (fillfactor=50);
-CREATE INDEX day_tallies_by_organization ON public.day_tallies USING btree (org_id, day);
-CREATE INDEX day_tallies_to_fold ON public.day_tallies USING btree (survey_id, day) WHERE (slot <> 0);
+create index day_tallies_by_organization on day_tallies (org_id, day);
+create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
 
+-- An event for one webhook.
 create table deliveries (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   webhook_id uuid not null,
-  message_id uuid not null,
-  event text not null,
-  body text not null,
-  status text not null default 'pending'::text,
-  attempts smallint not null default 0,
-  status_code smallint,
-  response_body text,
-  traceparent text,
-  created_at timestamp with time zone not null default now(),
-  delivered_at timestamp with time zone,
-  next_attempt_at timestamp with time zone,
-  claimed_by text,
-  constraint deliveries_check CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
-  constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
-  constraint deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE,
-  constraint deliveries_pkey PRIMARY KEY (org_id, id)
+  message_id uuid not null,                -- the webhook-id header: the same for a redelivery
+  event text not null,                     -- name of the event
+  body text not null,                      -- the exact bytes that are signed and posted
+  status text not null default 'pending',  -- skipped: the webhook was not active
+  attempts smallint not null default 0,    -- attempts made
+  status_code smallint,                    -- of the last attempt
+  response_body text,                      -- beginning of the last answer
+  traceparent text,                        -- the trace that the event began in
+  created_at timestamptz not null default now(),
+  delivered_at timestamptz,                -- when it was accepted
+  next_attempt_at timestamptz,             -- when it is due; set as long as it is pending
+  claimed_by text,                         -- the worker pool that has it in flight
+  constraint deliveries_check check ((status = 'pending') = (next_attempt_at is not null)),
+  constraint deliveries_status_check check (status = any (array['pending', 'delivered', 'failed', 'skipped'])),
+  constraint deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
+  constraint deliveries_pkey primary key (org_id, id)
 ) with (fillfactor=70);
-CREATE INDEX deliveries_by_age ON public.deliveries USING btree (created_at);
-CREATE INDEX deliveries_due ON public.deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
-CREATE INDEX deliveries_newest_first ON public.deliveries USING btree (webhook_id, created_at DESC, id DESC);
-CREATE INDEX deliveries_retries_due ON public.deliveries USING btree (webhook_id, next_attempt_at) WHERE ((status = 'pending'::text) AND (attempts > 0));
+create index deliveries_by_age on deliveries (created_at);
+create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
+create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
+create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending' and attempts > 0;
 
+-- One POST of a delivery.
 create table delivery_attempts (
   org_id uuid not null,
   delivery_id uuid not null,
-  number smallint not null,
-  status_code smallint,
-  response_body text,
-  error text,
-  duration_ms integer not null,
-  at timestamp with time zone not null default now(),
-  constraint delivery_attempts_org_id_delivery_id_fkey FOREIGN KEY (org_id, delivery_id) REFERENCES deliveries(org_id, id) ON DELETE CASCADE,
-  constraint delivery_attempts_pkey PRIMARY KEY (org_id, delivery_id, number)
+  number smallint not null,               -- counted from 1
+  status_code smallint,                   -- status of the answer
+  response_body text,                     -- beginning of the answer
+  error text,                             -- why there was no answer
+  duration_ms integer not null,           -- until the answer or the error
+  at timestamptz not null default now(),  -- when it ended
+  constraint delivery_attempts_org_id_delivery_id_fkey foreign key (org_id, delivery_id) references deliveries(org_id, id) on delete cascade,
+  constraint delivery_attempts_pkey primary key (org_id, delivery_id, number)
 );
 
+-- The answer of a POST that carried an Idempotency-Key, for a repeat of it.
 create table idempotency_keys (
-  key_id uuid not null,
-  name text not null,
-  request_hash bytea not null,
-  status smallint,
-  answer bytea,
-  created_at timestamp with time zone not null default now(),
-  constraint idempotency_keys_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
-  constraint idempotency_keys_pkey PRIMARY KEY (key_id, name)
+  key_id uuid not null,         -- the API key that named the request
+  name text not null,           -- the value of the header
+  request_hash bytea not null,  -- SHA-256 of path and body: the same name on another request is a mistake
+  status smallint,              -- status of the answer; without one the request is still running
+  answer bytea,                 -- the body, sealed: it may show what is shown once, such as a webhook's secret
+  created_at timestamptz not null default now(),
+  constraint idempotency_keys_key_id_fkey foreign key (key_id) references api_keys(id) on delete cascade,
+  constraint idempotency_keys_pkey primary key (key_id, name)
 );
-CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+create index idempotency_keys_by_age on idempotency_keys (created_at);
 
+-- A visit of a personal link: what a submission is judged by. No address, no user agent.
 create table link_visits (
-  id bigint not null generated always as identity,
+  id bigint not null generated always as identity,  -- in the order of the visits
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  kind text not null,
-  method text not null,
-  score smallint,
-  visited_at timestamp with time zone not null default now(),
-  constraint link_visits_kind_check CHECK ((kind = ANY (ARRAY['view'::text, 'trap'::text, 'post'::text]))),
-  constraint link_visits_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
-  constraint link_visits_pkey PRIMARY KEY (id)
+  kind text not null,                               -- view: the page; trap: the hidden link; post: a submission
+  method text not null,                             -- of the HTTP request
+  score smallint,                                   -- the score that the link carried
+  visited_at timestamptz not null default now(),    -- when it was asked for
+  constraint link_visits_kind_check check (kind = any (array['view', 'trap', 'post'])),
+  constraint link_visits_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
+  constraint link_visits_pkey primary key (id)
 );
-CREATE INDEX link_visits_by_age ON public.link_visits USING btree (visited_at);
-CREATE INDEX link_visits_by_contact ON public.link_visits USING btree (contact_id, visited_at DESC);
+create index link_visits_by_age on link_visits (visited_at);
+create index link_visits_by_contact on link_visits (contact_id, visited_at desc);
 
+-- Mails that count against an organization's limit. The row is the lock under which a send reserves its quota.
 create table mail_usage (
   org_id uuid not null,
-  month date not null,
-  used integer not null default 0,
-  constraint mail_usage_used_check CHECK ((used >= 0)),
-  constraint mail_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint mail_usage_pkey PRIMARY KEY (org_id, month)
+  month date not null,              -- first day of the calendar month, UTC
+  used integer not null default 0,  -- mails reserved or sent in it
+  constraint mail_usage_used_check check (used >= 0),
+  constraint mail_usage_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint mail_usage_pkey primary key (org_id, month)
 );
 
+-- A mail in the local mailbox, where mail goes while no mail server is set.
 create table mailbox_messages (
   id uuid not null default gen_random_uuid(),
-  mail_from text not null,
-  rcpt_to text not null,
-  subject text not null,
-  raw bytea not null,
-  received_at timestamp with time zone not null default now(),
-  constraint mailbox_messages_pkey PRIMARY KEY (id)
+  mail_from text not null,                         -- sender of the envelope
+  rcpt_to text not null,                           -- recipient of the envelope
+  subject text not null,                           -- as the list shows it
+  raw bytea not null,                              -- the message as it would have been sent
+  received_at timestamptz not null default now(),  -- when it was sent here
+  constraint mailbox_messages_pkey primary key (id)
 );
-CREATE INDEX mailbox_messages_newest_first ON public.mailbox_messages USING btree (received_at DESC, id DESC);
+create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);
 
+-- A mail to one contact: claimed with the request that asked for it, then sent by a job.
 create table mails (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  request_id uuid not null,
-  email text not null,
-  email_key text not null generated always as (lower(email)) stored,
-  status text not null default 'claimed'::text,
-  blocks_resend boolean not null default true,
-  attempts smallint not null default 0,
-  reason text,
-  reason_code text,
-  month date not null,
-  traceparent text,
-  claimed_at timestamp with time zone not null default now(),
-  sending_at timestamp with time zone,
-  finished_at timestamp with time zone,
-  constraint mails_block_resend_unless_failed CHECK ((blocks_resend = (status <> 'failed'::text))),
-  constraint mails_status_check CHECK ((status = ANY (ARRAY['claimed'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text]))),
-  constraint mails_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
-  constraint mails_pkey PRIMARY KEY (id)
+  request_id uuid not null,                                           -- the request that claimed it and waits for it
+  email text not null,                                                -- the address it goes to, as it was given
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
+  status text not null default 'claimed',                             -- claimed: not begun; sending: an attempt runs; unknown: the process died in an attempt
+  blocks_resend boolean not null default true,                        -- whether no other mail of the survey may go to the address: this one has gone out, may have, or is about to
+  attempts smallint not null default 0,                               -- attempts begun
+  reason text,                                                        -- why it failed, as the mail server said it
+  reason_code text,                                                   -- the kind of failure
+  month date not null,                                                -- whose quota it took
+  traceparent text,                                                   -- the trace of the request that claimed it
+  claimed_at timestamptz not null default now(),                      -- when it was claimed
+  sending_at timestamptz,                                             -- when the last attempt began
+  finished_at timestamptz,                                            -- when its outcome was recorded
+  constraint mails_block_resend_unless_failed check (blocks_resend = (status <> 'failed')),
+  constraint mails_status_check check (status = any (array['claimed', 'sending', 'sent', 'failed', 'unknown'])),
+  constraint mails_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
+  constraint mails_pkey primary key (id)
 ) with (fillfactor=50);
-CREATE INDEX mails_by_address ON public.mails USING btree (org_id, email_key, claimed_at DESC);
-CREATE INDEX mails_by_contact ON public.mails USING btree (contact_id);
-CREATE INDEX mails_by_request ON public.mails USING btree (request_id);
-CREATE UNIQUE INDEX mails_once ON public.mails USING btree (survey_id, email_key) WHERE blocks_resend;
+create index mails_by_address on mails (org_id, email_key, claimed_at desc);
+create index mails_by_contact on mails (contact_id);
+create index mails_by_request on mails (request_id);
+create unique index mails_once on mails (survey_id, email_key) where blocks_resend;
 
+-- Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys.
 create table organization_day_tallies (
   org_id uuid not null,
-  day date not null,
-  slot smallint not null,
-  promoters integer not null default 0,
-  passives integer not null default 0,
-  detractors integer not null default 0,
-  contacts integer not null default 0,
-  constraint organization_day_tallies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint organization_day_tallies_pkey PRIMARY KEY (org_id, day, slot)
+  day date not null,                      -- of created_at, UTC
+  slot smallint not null,                 -- which part of the total: 0 when folded, else by connection
+  promoters integer not null default 0,   -- responses that count as promoter
+  passives integer not null default 0,    -- responses that count as passive
+  detractors integer not null default 0,  -- responses that count as detractor
+  contacts integer not null default 0,    -- contacts added on that day
+  constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint organization_day_tallies_pkey primary key (org_id, day, slot)
 ) with (fillfactor=50);
-CREATE INDEX organization_day_tallies_to_fold ON public.organization_day_tallies USING btree (org_id, day) WHERE (slot <> 0);
+create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
 
+-- A customer of the deployment. Everything else belongs to one.
 create table organizations (
   id uuid not null default gen_random_uuid(),
-  name text not null,
-  color text not null default '#2f6fed'::text,
-  time_zone text not null default 'UTC'::text,
-  contact_email text,
-  people text[] not null default '{}'::text[],
-  monthly_send_limit integer not null default 10000,
-  frequency_days integer,
-  ai_enabled boolean not null default false,
-  created_at timestamp with time zone not null default now(),
-  updated_at timestamp with time zone not null default now(),
-  constraint organizations_color_check CHECK ((color ~ '^#[0-9A-Fa-f]{6}$'::text)),
-  constraint organizations_frequency_days_check CHECK ((frequency_days > 0)),
-  constraint organizations_monthly_send_limit_check CHECK ((monthly_send_limit >= 0)),
-  constraint organizations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-  constraint organizations_pkey PRIMARY KEY (id)
+  name text not null,                                 -- as pages and mails show it
+  color text not null default '#2f6fed',              -- of its pages and mails, as #rrggbb
+  time_zone text not null default 'UTC',              -- IANA name: days and months of its reports
+  contact_email text,                                 -- where mails about its webhooks and reports go
+  people text[] not null default '{}'::text[],        -- names to redact, in addition to the contact's and the sender's
+  monthly_send_limit integer not null default 10000,  -- mails of a calendar month
+  frequency_days integer,                             -- days between two mails to one address; without a number there is no such rule
+  ai_enabled boolean not null default false,          -- whether comments are analyzed and reports written
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint organizations_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  constraint organizations_frequency_days_check check (frequency_days > 0),
+  constraint organizations_monthly_send_limit_check check (monthly_send_limit >= 0),
+  constraint organizations_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint organizations_pkey primary key (id)
 );
 
+-- A job to be run: written in the transaction that causes it, handed to the queue after its commit.
 create table outbox (
-  id bigint not null generated always as identity,
-  task text not null,
-  payload json not null,
-  run_at timestamp with time zone,
-  created_at timestamp with time zone not null default now(),
-  constraint outbox_pkey PRIMARY KEY (id)
+  id bigint not null generated always as identity,  -- in the order in which jobs are handed over
+  task text not null,                               -- which task runs it
+  payload json not null,                            -- what the task is given
+  run_at timestamptz,                               -- not before this time
+  created_at timestamptz not null default now(),
+  constraint outbox_pkey primary key (id)
 );
 
+-- Requests counted in the current clock minute. One row for each subject, updated in place; unlogged, because a crash may lose a minute's counts but counting must not slow every request.
 create unlogged table rate_windows (
-  subject text not null,
-  minute timestamp with time zone not null,
-  count integer not null,
-  constraint rate_windows_pkey PRIMARY KEY (subject)
+  subject text not null,        -- a key's id, or what an address asks for and the address
+  minute timestamptz not null,  -- start of the clock minute that is counted
+  count integer not null,       -- requests in that minute
+  constraint rate_windows_pkey primary key (subject)
 ) with (fillfactor=50);
 
+-- A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere.
 create table responses (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  contact_id uuid,
-  source text not null default 'link'::text,
-  score smallint not null,
-  category text not null,
-  comment text,
-  held_reason text,
-  traceparent text,
-  created_at timestamp with time zone not null default now(),
-  constraint responses_category_check CHECK ((category = ANY (ARRAY['promoter'::text, 'passive'::text, 'detractor'::text]))),
-  constraint responses_comment_check CHECK ((char_length(comment) <= 5000)),
-  constraint responses_score_check CHECK (((score >= 0) AND (score <= 10))),
-  constraint responses_source_check CHECK ((source = ANY (ARRAY['link'::text, 'share'::text, 'import'::text]))),
-  constraint responses_org_id_survey_id_contact_id_fkey FOREIGN KEY (org_id, survey_id, contact_id) REFERENCES contacts(org_id, survey_id, id) ON DELETE CASCADE,
-  constraint responses_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint responses_pkey PRIMARY KEY (org_id, id)
+  contact_id uuid,                      -- whose personal link it came through; without one the shareable link
+  source text not null default 'link',  -- link: personal; share: shareable; import: brought in from elsewhere
+  score smallint not null,              -- on the survey's own scale
+  category text not null,               -- what the score counts as
+  comment text,                         -- what was written with the score
+  held_reason text,                     -- why it is on hold; without a reason it counts
+  traceparent text,                     -- the trace of the request that recorded it
+  created_at timestamptz not null default now(),
+  constraint responses_category_check check (category = any (array['promoter', 'passive', 'detractor'])),
+  constraint responses_comment_check check (char_length(comment) <= 5000),
+  constraint responses_score_check check (score >= 0 and score <= 10),
+  constraint responses_source_check check (source = any (array['link', 'share', 'import'])),
+  constraint responses_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
+  constraint responses_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint responses_pkey primary key (org_id, id)
 );
-CREATE INDEX responses_by_category ON public.responses USING btree (org_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
-CREATE INDEX responses_by_contact ON public.responses USING btree (contact_id);
-CREATE INDEX responses_by_survey ON public.responses USING btree (org_id, survey_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
-CREATE INDEX responses_by_survey_and_category ON public.responses USING btree (org_id, survey_id, category, created_at DESC, id DESC) WHERE (held_reason IS NULL);
-CREATE INDEX responses_held ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NOT NULL);
-CREATE INDEX responses_newest_first ON public.responses USING btree (org_id, created_at DESC, id DESC) WHERE (held_reason IS NULL);
-CREATE INDEX responses_search ON public.responses USING gin (org_id, comment gin_trgm_ops) WHERE (comment IS NOT NULL);
-CREATE UNIQUE INDEX responses_one_per_contact ON public.responses USING btree (contact_id) WHERE (source = 'link'::text);
-CREATE TRIGGER responses_added AFTER INSERT ON public.responses REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('1');
-CREATE TRIGGER responses_changed AFTER UPDATE ON public.responses REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tally_changed_responses();
-CREATE TRIGGER responses_removed AFTER DELETE ON public.responses REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tally_responses('-1');
+create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_by_contact on responses (contact_id);
+create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
+create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
+create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
+create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
+create trigger responses_added after insert on responses referencing new table as changed for each statement execute function tally_responses('1');
+create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
+create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 
 create table schema_migrations (
   name text not null,
   sha256 text not null,
-  applied_at timestamp with time zone not null default now(),
-  constraint schema_migrations_pkey PRIMARY KEY (name)
+  applied_at timestamptz not null default now(),
+  constraint schema_migrations_pkey primary key (name)
 );
 
+-- What a running service leaves for commands to read.
 create table service_record (
-  is_singleton boolean not null default true,
-  public_url text not null,
-  updated_at timestamp with time zone not null default now(),
-  constraint service_record_is_singleton_check CHECK (is_singleton),
-  constraint service_record_pkey PRIMARY KEY (is_singleton)
+  is_singleton boolean not null default true,  -- keeps it at one row
+  public_url text not null,                    -- the address that its links begin with
+  updated_at timestamptz not null default now(),
+  constraint service_record_is_singleton_check check (is_singleton),
+  constraint service_record_pkey primary key (is_singleton)
 );
 
+-- A report over a period.
 create table summaries (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  report_type text not null default 'executive-summary'::text,
-  scheduled boolean not null default false,
-  period_start timestamp with time zone not null,
-  period_end timestamp with time zone not null,
-  nps integer,
-  previous_nps integer,
-  responses integer not null,
-  top_themes text[] not null default '{}'::text[],
-  text text not null,
-  created_at timestamp with time zone not null default now(),
-  constraint summaries_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint summaries_pkey PRIMARY KEY (id)
+  report_type text not null default 'executive-summary',  -- which report
+  scheduled boolean not null default false,               -- whether the schedule asked for it: once a period
+  period_start timestamptz not null,                      -- first moment of the period
+  period_end timestamptz not null,                        -- first moment after it
+  nps integer,                                            -- of the period
+  previous_nps integer,                                   -- of the period before
+  responses integer not null,                             -- that count in the period
+  top_themes text[] not null default '{}'::text[],        -- names of the themes most spoken of
+  text text not null,                                     -- the report
+  created_at timestamptz not null default now(),
+  constraint summaries_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint summaries_pkey primary key (id)
 );
-CREATE INDEX summaries_newest_first ON public.summaries USING btree (org_id, created_at DESC, id DESC);
-CREATE UNIQUE INDEX summaries_once_a_period ON public.summaries USING btree (org_id, report_type, period_start, period_end) WHERE scheduled;
+create index summaries_newest_first on summaries (org_id, created_at desc, id desc);
+create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
 
+-- An address that gets no more mail of an organization.
 create table suppressions (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  email text not null,
-  kind text not null,
-  detail text,
-  created_at timestamp with time zone not null default now(),
-  constraint suppressions_email_check CHECK ((email = lower(email))),
-  constraint suppressions_kind_check CHECK ((kind = ANY (ARRAY['unsubscribed'::text, 'bounced'::text]))),
-  constraint suppressions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint suppressions_pkey PRIMARY KEY (org_id, email, kind)
+  email text not null,  -- in lower case
+  kind text not null,   -- unsubscribed: its owner asked for it; bounced: the mailbox does not exist
+  detail text,          -- what the mail server said
+  created_at timestamptz not null default now(),
+  constraint suppressions_email_check check (email = lower(email)),
+  constraint suppressions_kind_check check (kind = any (array['unsubscribed', 'bounced'])),
+  constraint suppressions_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint suppressions_pkey primary key (org_id, email, kind)
 );
-CREATE INDEX suppressions_newest_first ON public.suppressions USING btree (org_id, created_at DESC, id DESC);
-CREATE UNIQUE INDEX suppressions_by_id ON public.suppressions USING btree (org_id, id);
+create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
+create unique index suppressions_by_id on suppressions (org_id, id);
 
+-- Totals of a survey. The sum over its slots counts.
 create table survey_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  slot smallint not null,
-  promoters integer not null default 0,
-  passives integer not null default 0,
-  detractors integer not null default 0,
-  score_sum bigint not null default 0,
-  contacts integer not null default 0,
-  sent integer not null default 0,
-  responded integer not null default 0,
-  constraint survey_tallies_org_id_survey_id_fkey FOREIGN KEY (org_id, survey_id) REFERENCES surveys(org_id, id) ON DELETE CASCADE,
-  constraint survey_tallies_pkey PRIMARY KEY (survey_id, slot)
+  slot smallint not null,                 -- which part of the total: 0 when folded, else by connection
+  promoters integer not null default 0,   -- responses that count as promoter
+  passives integer not null default 0,    -- responses that count as passive
+  detractors integer not null default 0,  -- responses that count as detractor
+  score_sum bigint not null default 0,    -- sum of the scores of all these
+  contacts integer not null default 0,    -- contacts of the survey
+  sent integer not null default 0,        -- contacts that a mail was sent to
+  responded integer not null default 0,   -- contacts that have responded
+  constraint survey_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint survey_tallies_pkey primary key (survey_id, slot)
 ) with (fillfactor=50);
-CREATE INDEX survey_tallies_by_organization ON public.survey_tallies USING btree (org_id);
-CREATE INDEX survey_tallies_to_fold ON public.survey_tallies USING btree (survey_id) WHERE (slot <> 0);
+create index survey_tallies_by_organization on survey_tallies (org_id);
+create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 0;
 
+-- One question to many contacts.
 create table surveys (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  type text not null default 'nps'::text,
-  audience text,
-  name text not null,
-  question_text text not null,
-  subject text,
-  language text not null default 'en'::text,
-  from_name text not null,
-  from_email text not null,
-  reply_to text not null,
-  status text not null default 'active'::text,
-  completed_by text,
-  completed_at timestamp with time zone,
-  share_id text not null,
-  created_at timestamp with time zone not null default now(),
-  updated_at timestamp with time zone not null default now(),
-  constraint surveys_audience_check CHECK ((audience = 'employee'::text)),
-  constraint surveys_check CHECK (((status = 'completed'::text) = (completed_by IS NOT NULL))),
-  constraint surveys_completed_by_check CHECK ((completed_by = ANY (ARRAY['answers'::text, 'hand'::text]))),
-  constraint surveys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-  constraint surveys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'completed'::text]))),
-  constraint surveys_type_check CHECK ((type = ANY (ARRAY['nps'::text, 'csat'::text, 'ces'::text, 'star5'::text, 'thumbs'::text]))),
-  constraint surveys_belong_to_organization FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint surveys_pkey PRIMARY KEY (id),
-  constraint surveys_org_id_id_key UNIQUE (org_id, id),
-  constraint surveys_share_id_key UNIQUE (share_id)
+  type text not null default 'nps',       -- which scale the question is answered on
+  audience text,                          -- employee for a survey of employees
+  name text not null,                     -- what the organization calls it
+  question_text text not null,            -- the question as contacts read it
+  subject text,                           -- subject of the mail; without one the question is
+  language text not null default 'en',    -- of its pages and mails, as a BCP 47 tag
+  from_name text not null,                -- sender of the mail
+  from_email text not null,               -- address of the sender
+  reply_to text not null,                 -- where replies go
+  status text not null default 'active',  -- whether it takes answers
+  completed_by text,                      -- answers: every contact has responded; hand: it was closed by hand
+  completed_at timestamptz,               -- when it was completed
+  share_id text not null,                 -- the part of the shareable link that names it
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint surveys_audience_check check (audience = 'employee'),
+  constraint surveys_check check ((status = 'completed') = (completed_by is not null)),
+  constraint surveys_completed_by_check check (completed_by = any (array['answers', 'hand'])),
+  constraint surveys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint surveys_status_check check (status = any (array['draft', 'active', 'completed'])),
+  constraint surveys_type_check check (type = any (array['nps', 'csat', 'ces', 'star5', 'thumbs'])),
+  constraint surveys_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint surveys_pkey primary key (id),
+  constraint surveys_org_id_id_key unique (org_id, id),
+  constraint surveys_share_id_key unique (share_id)
 );
-CREATE INDEX surveys_newest_first ON public.surveys USING btree (org_id, created_at DESC, id DESC);
+create index surveys_newest_first on surveys (org_id, created_at desc, id desc);
 
+-- A label of an organization.
 create table tags (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,
-  color text not null,
-  created_at timestamp with time zone not null default now(),
-  constraint tags_color_check CHECK ((color ~ '^#[0-9A-Fa-f]{6}$'::text)),
-  constraint tags_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-  constraint tags_belong_to_organization FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint tags_pkey PRIMARY KEY (id)
+  name text not null,   -- as it is shown; one tag a name
+  color text not null,  -- as #rrggbb
+  created_at timestamptz not null default now(),
+  constraint tags_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  constraint tags_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint tags_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint tags_pkey primary key (id)
 );
-CREATE UNIQUE INDEX tags_one_per_name ON public.tags USING btree (org_id, name);
+create unique index tags_one_per_name on tags (org_id, name);
 
+-- A theme that an organization looks for in comments.
 create table themes (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  name text not null,
-  words text[] not null,
-  created_at timestamp with time zone not null default now(),
-  constraint themes_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
-  constraint themes_words_check CHECK ((cardinality(words) > 0)),
-  constraint themes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint themes_pkey PRIMARY KEY (id)
+  name text not null,     -- as reports show it
+  words text[] not null,  -- words that stand for it
+  created_at timestamptz not null default now(),
+  constraint themes_name_check check (char_length(name) >= 1 and char_length(name) <= 100),
+  constraint themes_words_check check (cardinality(words) > 0),
+  constraint themes_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint themes_pkey primary key (id)
 );
-CREATE UNIQUE INDEX themes_one_per_name ON public.themes USING btree (org_id, lower(name));
+create unique index themes_one_per_name on themes (org_id, lower(name));
 
+-- A subscription: which events of an organization are posted where.
 create table webhooks (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  url text not null,
-  events text[] not null,
-  description text,
-  secret bytea not null,
-  previous_secret bytea,
-  previous_secret_until timestamp with time zone,
-  active boolean not null default true,
-  failure_count integer not null default 0,
-  deactivated_at timestamp with time zone,
-  deactivated_reason text,
-  last_delivery_at timestamp with time zone,
-  created_at timestamp with time zone not null default now(),
-  updated_at timestamp with time zone not null default now(),
-  constraint webhooks_events_check CHECK ((cardinality(events) > 0)),
-  constraint webhooks_failure_count_check CHECK ((failure_count >= 0)),
-  constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id) ON DELETE CASCADE,
-  constraint webhooks_pkey PRIMARY KEY (id),
-  constraint webhooks_org_id_id_key UNIQUE (org_id, id)
+  url text not null,                         -- where events are posted
+  events text[] not null,                    -- names of the events it gets
+  description text,                          -- what the organization wrote about it
+  secret bytea not null,                     -- the key that signs, sealed
+  previous_secret bytea,                     -- the key before it, sealed: signs too until its time is over
+  previous_secret_until timestamptz,         -- when that time is over
+  active boolean not null default true,      -- whether events are posted
+  failure_count integer not null default 0,  -- deliveries that failed in a row, each after all its attempts
+  deactivated_at timestamptz,                -- when it was deactivated
+  deactivated_reason text,                   -- why it was deactivated
+  last_delivery_at timestamptz,              -- when an event was last accepted
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint webhooks_events_check check (cardinality(events) > 0),
+  constraint webhooks_failure_count_check check (failure_count >= 0),
+  constraint webhooks_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint webhooks_pkey primary key (id),
+  constraint webhooks_org_id_id_key unique (org_id, id)
 );
-CREATE INDEX webhooks_newest_first ON public.webhooks USING btree (org_id, created_at DESC, id DESC);
+create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc);
 
+-- The worker pool of a live process. It holds an advisory lock as long as it runs; the pool that gets the lock of a dead one takes over its jobs.
 create table worker_pools (
-  pool_id text not null,
-  lock_key bigint not null,
-  started_at timestamp with time zone not null default now(),
-  constraint worker_pools_pkey PRIMARY KEY (pool_id),
-  constraint worker_pools_lock_key_key UNIQUE (lock_key)
+  pool_id text not null,                          -- the name it claims jobs and deliveries under
+  lock_key bigint not null,                       -- the advisory lock
+  started_at timestamptz not null default now(),  -- when its process began to run jobs
+  constraint worker_pools_pkey primary key (pool_id),
+  constraint worker_pools_lock_key_key unique (lock_key)
 );
 
-CREATE OR REPLACE FUNCTION public.add_to_day_tallies(deltas tally_delta[], into_slot smallint)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
+create function add_to_day_tallies(deltas tally_delta[], into_slot smallint)
+ returns void
+ language plpgsql
+as $function$
 begin
   insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
   select d.org_id, d.survey_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
@@ -490,10 +516,10 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.add_to_survey_tallies(deltas tally_delta[], into_slot smallint)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
+create function add_to_survey_tallies(deltas tally_delta[], into_slot smallint)
+ returns void
+ language plpgsql
+as $function$
 begin
   insert into survey_tallies as t
     (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
@@ -514,9 +540,9 @@ end
 $function$
 ;
 
-CREATE OR REPLACE PROCEDURE public.fold_tallies()
- LANGUAGE plpgsql
-AS $procedure$
+create procedure fold_tallies()
+ language plpgsql
+as $procedure$
 declare
   today constant date := (now() at time zone 'UTC')::date;
   owner uuid;
@@ -591,24 +617,24 @@ end
 $procedure$
 ;
 
-CREATE OR REPLACE FUNCTION public.iso(moment timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- STABLE
-RETURN to_char((moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text)
+create function iso(moment timestamptz)
+ returns text
+ language sql
+ stable
+return to_char((moment at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 ;
 
-CREATE OR REPLACE FUNCTION public.iso_exact(moment timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- STABLE
-RETURN to_char((moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text)
+create function iso_exact(moment timestamptz)
+ returns text
+ language sql
+ stable
+return to_char((moment at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 ;
 
-CREATE OR REPLACE FUNCTION public.tally_changed_responses()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+create function tally_changed_responses()
+ returns trigger
+ language plpgsql
+as $function$
 declare
   deltas constant tally_delta[] := array(
     with counted as (
@@ -636,10 +662,10 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.tally_contacts()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+create function tally_contacts()
+ returns trigger
+ language plpgsql
+as $function$
 declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
@@ -660,10 +686,10 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.tally_contacts_progress()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+create function tally_contacts_progress()
+ returns trigger
+ language plpgsql
+as $function$
 declare
   deltas constant tally_delta[] := array(
     select (n.org_id, n.survey_id, null, 0, 0, 0, 0, 0,
@@ -680,10 +706,10 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.tally_responses()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+create function tally_responses()
+ returns trigger
+ language plpgsql
+as $function$
 declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
@@ -708,9 +734,9 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.tally_slot()
- RETURNS smallint
- LANGUAGE sql
- STABLE
-RETURN ((pg_backend_pid() % 16))::smallint
+create function tally_slot()
+ returns smallint
+ language sql
+ stable
+return ((pg_backend_pid() % 16))::smallint
 ;

@@ -42,7 +42,25 @@ function databaseOn(server: string, name: string): string {
 
 type Line = { line: string };
 function lines(rows: readonly Line[]): string[] {
-  return rows.map(({ line }) => line);
+  return rows.map(({ line }) => tidy(line));
+}
+
+/** As the migrations are written: keywords in lower case, names without the schema, texts without their type. */
+function tidy(line: string): string {
+  const quoted = /('(?:[^']|'')*'|"[^"]*"|\$(\w*)\$.*?\$\2\$)/s;
+  const parts = line.split(quoted).filter((_, i) => i % 3 !== 2);
+  const tidied = parts.map((part, i) => (i % 2 === 1 ? part : plain(part)));
+  return tidied.join('');
+}
+
+function plain(part: string): string {
+  return part
+    .replace(/[A-Z]+/g, (word) => word.toLowerCase())
+    .replaceAll('public.', '')
+    .replace('create or replace', 'create')
+    .replaceAll(' using btree', '')
+    .replace(/::text(?!\[)/g, '')
+    .replaceAll('timestamp with time zone', 'timestamptz');
 }
 
 async function extensions(sql: Sql): Promise<string> {
@@ -67,54 +85,72 @@ async function types(sql: Sql): Promise<string> {
 }
 
 async function tables(sql: Sql): Promise<string> {
-  const found = await sql<{ oid: number; name: string; unlogged: boolean; storage: string }[]>`
+  const found = await sql<
+    { oid: number; name: string; unlogged: boolean; storage: string; caption: string | null }[]
+  >`
     select c.oid::int, c.relname as name, c.relpersistence = 'u' as unlogged,
-           coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as storage
+           coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as storage,
+           obj_description(c.oid, 'pg_class') as caption
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
     order by c.relname`;
   const drawn: string[] = [];
-  for (const { oid, name, unlogged, storage } of found) {
-    const inside = [...(await columns(sql, oid)), ...(await constraints(sql, oid))];
-    const body = inside.map((line) => `  ${line}`).join(',\n');
+  for (const { oid, name, unlogged, storage, caption } of found) {
+    const body = await inside(sql, oid);
     const after = [...(await indexes(sql, oid)), ...(await triggers(sql, oid))];
     const create = `create ${unlogged ? 'unlogged ' : ''}table ${name} (\n${body}\n)${storage};`;
-    drawn.push([create, ...after].join('\n'));
+    drawn.push([...(caption ? [`-- ${caption}.`] : []), create, ...after].join('\n'));
   }
   return drawn.join('\n\n');
 }
 
-async function columns(sql: Sql, table: number) {
-  return lines(
-    await sql<Line[]>`
-      select concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
-               case when a.attnotnull then 'not null' end,
-               case when a.attidentity = 'a' then 'generated always as identity' end,
-               case when a.attgenerated = 's'
-                    then format('generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid))
-                    else 'default ' || pg_get_expr(d.adbin, d.adrelid) end) as line
-      from pg_attribute a
-      left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-      where a.attrelid = ${table} and a.attnum > 0 and not a.attisdropped
-      order by a.attnum`,
-  );
+/** Columns with their captions, in line, and then the constraints. */
+async function inside(sql: Sql, table: number): Promise<string> {
+  const parts = [...(await columns(sql, table)), ...(await constraints(sql, table))];
+  const last = parts.length - 1;
+  const written = parts.map(({ line, caption }, i) => ({
+    line: line + (i < last ? ',' : ''),
+    caption,
+  }));
+  const width = Math.max(...written.map(({ line, caption }) => (caption ? line.length : 0)));
+  return written
+    .map(({ line, caption }) => (caption ? `  ${line.padEnd(width)}  -- ${caption}` : `  ${line}`))
+    .join('\n');
+}
+
+type Part = { line: string; caption: string | null };
+
+async function columns(sql: Sql, table: number): Promise<Part[]> {
+  const rows = await sql<Part[]>`
+    select concat_ws(' ', quote_ident(a.attname),
+             format_type(a.atttypid, a.atttypmod),
+             case when a.attnotnull then 'not null' end,
+             case when a.attidentity = 'a' then 'generated always as identity' end,
+             case when a.attgenerated = 's'
+                  then format('generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid))
+                  else 'default ' || pg_get_expr(d.adbin, d.adrelid) end) as line,
+           col_description(a.attrelid, a.attnum) as caption
+    from pg_attribute a
+    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    where a.attrelid = ${table} and a.attnum > 0 and not a.attisdropped
+    order by a.attnum`;
+  return rows.map(({ line, caption }) => ({ line: tidy(line), caption }));
 }
 
 /** Postgres 18 keeps "not null" as constraints too; the columns say that already. */
-async function constraints(sql: Sql, table: number) {
-  return lines(
-    await sql<Line[]>`
-      select format('constraint %I %s', conname, pg_get_constraintdef(oid)) as line
-      from pg_constraint
-      where conrelid = ${table} and contype in ('p', 'u', 'f', 'c')
-      order by contype, conname`,
-  );
+async function constraints(sql: Sql, table: number): Promise<Part[]> {
+  const rows = await sql<Part[]>`
+    select format('constraint %I %s', conname, pg_get_constraintdef(oid, true)) as line, null as caption
+    from pg_constraint
+    where conrelid = ${table} and contype in ('p', 'u', 'f', 'c')
+    order by contype, conname`;
+  return rows.map(({ line, caption }) => ({ line: tidy(line), caption }));
 }
 
 async function indexes(sql: Sql, table: number) {
   return lines(
     await sql<Line[]>`
-      select pg_get_indexdef(i.indexrelid) || ';' as line
+      select pg_get_indexdef(i.indexrelid, 0, true) || ';' as line
       from pg_index i
       where i.indrelid = ${table}
         and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u'))
@@ -125,7 +161,7 @@ async function indexes(sql: Sql, table: number) {
 async function triggers(sql: Sql, table: number) {
   return lines(
     await sql<Line[]>`
-      select pg_get_triggerdef(oid) || ';' as line
+      select pg_get_triggerdef(oid, true) || ';' as line
       from pg_trigger
       where tgrelid = ${table} and not tgisinternal
       order by tgname`,

@@ -6,7 +6,7 @@ create table organizations (
   color              text not null default '#2f6fed' check (color ~ '^#[0-9A-Fa-f]{6}$'),
   time_zone          text not null default 'UTC',
   contact_email      text,
-  people             text[] not null default '{}',   -- names to redact beside the contact's and the sender's
+  people             text[] not null default '{}',
   monthly_send_limit integer not null default 10000 check (monthly_send_limit >= 0),
   frequency_days     integer check (frequency_days > 0),
   ai_enabled         boolean not null default false,
@@ -14,11 +14,25 @@ create table organizations (
   updated_at         timestamptz not null default now()
 );
 
--- Mails that count against an organization's limit, by calendar month (UTC). The row is the lock
--- under which a send reserves its quota.
+comment on table organizations is
+  'A customer of the deployment. Everything else belongs to one';
+comment on column organizations.name is 'as pages and mails show it';
+comment on column organizations.color is 'of its pages and mails, as #rrggbb';
+comment on column organizations.time_zone is 'IANA name: days and months of its reports';
+comment on column organizations.contact_email is 'where mails about its webhooks and reports go';
+comment on column organizations.people is 'names to redact, in addition to the contact''s and the sender''s';
+comment on column organizations.monthly_send_limit is 'mails of a calendar month';
+comment on column organizations.frequency_days is 'days between two mails to one address; without a number there is no such rule';
+comment on column organizations.ai_enabled is 'whether comments are analyzed and reports written';
+
 create table mail_usage (
   org_id uuid not null references organizations (id) on delete cascade,
   month  date not null,
   used   integer not null default 0 check (used >= 0),
   primary key (org_id, month)
 );
+
+comment on table mail_usage is
+  'Mails that count against an organization''s limit. The row is the lock under which a send reserves its quota';
+comment on column mail_usage.month is 'first day of the calendar month, UTC';
+comment on column mail_usage.used is 'mails reserved or sent in it';

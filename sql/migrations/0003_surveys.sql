@@ -7,7 +7,7 @@ create table surveys (
   audience      text check (audience = 'employee'),
   name          text not null check (char_length(name) between 1 and 200),
   question_text text not null,
-  subject       text,                                -- of the mail; without one it is the question
+  subject       text,
   language      text not null default 'en',
   from_name     text not null,
   from_email    text not null,
@@ -24,5 +24,21 @@ create table surveys (
   -- Lets child rows carry org_id and have Postgres prove that it is the right one.
   unique (org_id, id)
 );
+
+comment on table surveys is
+  'One question to many contacts';
+comment on column surveys.type is 'which scale the question is answered on';
+comment on column surveys.audience is 'employee for a survey of employees';
+comment on column surveys.name is 'what the organization calls it';
+comment on column surveys.question_text is 'the question as contacts read it';
+comment on column surveys.subject is 'subject of the mail; without one the question is';
+comment on column surveys.language is 'of its pages and mails, as a BCP 47 tag';
+comment on column surveys.from_name is 'sender of the mail';
+comment on column surveys.from_email is 'address of the sender';
+comment on column surveys.reply_to is 'where replies go';
+comment on column surveys.status is 'whether it takes answers';
+comment on column surveys.completed_by is 'answers: every contact has responded; hand: it was closed by hand';
+comment on column surveys.completed_at is 'when it was completed';
+comment on column surveys.share_id is 'the part of the shareable link that names it';
 
 create index surveys_newest_first on surveys (org_id, created_at desc, id desc);

@@ -26,6 +26,18 @@ create table contacts (
   unique (org_id, survey_id, id)
 ) with (fillfactor = 75);
 
+comment on table contacts is
+  'A contact of one survey: an address that is asked once';
+comment on column contacts.email is 'as it was given';
+comment on column contacts.email_key is 'the address in lower case, by which addresses are compared';
+comment on column contacts.name is 'as it was given, for the greeting';
+comment on column contacts.properties is 'custom fields that the organization keeps with the contact';
+comment on column contacts.status is 'how far the survey has come with this contact';
+comment on column contacts.failure_reason is 'why its mail failed or bounced';
+comment on column contacts.token is 'the part of the personal link that names the contact';
+comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
+comment on column contacts.responded_at is 'when its response was recorded';
+
 -- One row per address and survey, whatever its case.
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);

@@ -1,13 +1,12 @@
 -- What contacts answered.
 
--- An answer. One that a machine seems to have given is held: it can be seen, and counts nowhere.
 create table responses (
   id            uuid not null default gen_random_uuid(),
   org_id        uuid not null,
   survey_id     uuid not null,
   contact_id    uuid,
   source        text not null default 'link' check (source in ('link', 'share', 'import')),
-  score         smallint not null check (score between 0 and 10),   -- on the survey's own scale
+  score         smallint not null check (score between 0 and 10),
   category      text not null check (category in ('promoter', 'passive', 'detractor')),
   comment       text check (char_length(comment) <= 5000),
   held_reason   text,
@@ -19,6 +18,16 @@ create table responses (
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 );
 
+comment on table responses is
+  'A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere';
+comment on column responses.contact_id is 'whose personal link it came through; without one the shareable link';
+comment on column responses.source is 'link: personal; share: shareable; import: brought in from elsewhere';
+comment on column responses.score is 'on the survey''s own scale';
+comment on column responses.category is 'what the score counts as';
+comment on column responses.comment is 'what was written with the score';
+comment on column responses.held_reason is 'why it is on hold; without a reason it counts';
+comment on column responses.traceparent is 'the trace of the request that recorded it';
+
 -- A contact answers once through its link; what was imported may be the history of years.
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create index responses_by_contact on responses (contact_id);
@@ -29,7 +38,6 @@ create index responses_by_survey_and_category on responses (org_id, survey_id, c
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 
--- Each visit of a personal link: what an answer is judged by. No address, no user agent.
 create table link_visits (
   id         bigint generated always as identity primary key,
   org_id     uuid not null,
@@ -42,6 +50,14 @@ create table link_visits (
 
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 );
+
+comment on table link_visits is
+  'A visit of a personal link: what a submission is judged by. No address, no user agent';
+comment on column link_visits.id is 'in the order of the visits';
+comment on column link_visits.kind is 'view: the page; trap: the hidden link; post: a submission';
+comment on column link_visits.method is 'of the HTTP request';
+comment on column link_visits.score is 'the score that the link carried';
+comment on column link_visits.visited_at is 'when it was asked for';
 
 create index link_visits_by_contact on link_visits (contact_id, visited_at desc);
 create index link_visits_by_age on link_visits (visited_at);

@@ -18,12 +18,23 @@ create table survey_tallies (
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 ) with (fillfactor = 50);
 
+comment on table survey_tallies is
+  'Totals of a survey. The sum over its slots counts';
+comment on column survey_tallies.slot is 'which part of the total: 0 when folded, else by connection';
+comment on column survey_tallies.promoters is 'responses that count as promoter';
+comment on column survey_tallies.passives is 'responses that count as passive';
+comment on column survey_tallies.detractors is 'responses that count as detractor';
+comment on column survey_tallies.score_sum is 'sum of the scores of all these';
+comment on column survey_tallies.contacts is 'contacts of the survey';
+comment on column survey_tallies.sent is 'contacts that a mail was sent to';
+comment on column survey_tallies.responded is 'contacts that have responded';
+
 create index survey_tallies_by_organization on survey_tallies (org_id);
 
 create table day_tallies (
   org_id     uuid not null,
   survey_id  uuid not null,
-  day        date not null,                          -- of created_at, UTC
+  day        date not null,
   slot       smallint not null,
   promoters  integer not null default 0,
   passives   integer not null default 0,
@@ -35,10 +46,18 @@ create table day_tallies (
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 ) with (fillfactor = 50);
 
+comment on table day_tallies is
+  'Totals of a survey and day. The sum over the slots counts';
+comment on column day_tallies.day is 'of created_at, UTC';
+comment on column day_tallies.slot is 'which part of the total: 0 when folded, else by connection';
+comment on column day_tallies.promoters is 'responses that count as promoter';
+comment on column day_tallies.passives is 'responses that count as passive';
+comment on column day_tallies.detractors is 'responses that count as detractor';
+comment on column day_tallies.score_sum is 'sum of the scores of all these';
+comment on column day_tallies.contacts is 'contacts added on that day';
+
 create index day_tallies_by_organization on day_tallies (org_id, day);
 
--- The same over all surveys of an organization: where a page of its list begins, and its totals over
--- a range of days, without a row for each of its surveys.
 create table organization_day_tallies (
   org_id     uuid not null references organizations (id) on delete cascade,
   day        date not null,
@@ -50,6 +69,15 @@ create table organization_day_tallies (
 
   primary key (org_id, day, slot)
 ) with (fillfactor = 50);
+
+comment on table organization_day_tallies is
+  'Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys';
+comment on column organization_day_tallies.day is 'of created_at, UTC';
+comment on column organization_day_tallies.slot is 'which part of the total: 0 when folded, else by connection';
+comment on column organization_day_tallies.promoters is 'responses that count as promoter';
+comment on column organization_day_tallies.passives is 'responses that count as passive';
+comment on column organization_day_tallies.detractors is 'responses that count as detractor';
+comment on column organization_day_tallies.contacts is 'contacts added on that day';
 
 -- What rows add to one tally: of a survey (without a day), of its day, or of an organization's day (without a survey).
 create type tally_delta as (

@@ -7,16 +7,15 @@ create table mails (
   org_id        uuid not null,
   survey_id     uuid not null,
   contact_id    uuid not null,
-  request_id    uuid not null,                       -- the request that claimed it and waits for it
+  request_id    uuid not null,
   email         text not null,
   email_key     text not null generated always as (lower(email)) stored,
   status        text not null default 'claimed' check (status in ('claimed', 'sending', 'sent', 'failed', 'unknown')),
-  -- What has gone out, may have gone out, or is on its way blocks another mail to the same address.
   blocks_resend boolean not null default true,
   attempts      smallint not null default 0,
   reason        text,
   reason_code   text,
-  month         date not null,                       -- whose quota it took
+  month         date not null,
   traceparent   text,
   claimed_at    timestamptz not null default now(),
   sending_at    timestamptz,
@@ -26,12 +25,27 @@ create table mails (
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 ) with (fillfactor = 50);
 
+comment on table mails is
+  'A mail to one contact: claimed with the request that asked for it, then sent by a job';
+comment on column mails.request_id is 'the request that claimed it and waits for it';
+comment on column mails.email is 'the address it goes to, as it was given';
+comment on column mails.email_key is 'the address in lower case, by which addresses are compared';
+comment on column mails.status is 'claimed: not begun; sending: an attempt runs; unknown: the process died in an attempt';
+comment on column mails.blocks_resend is 'whether no other mail of the survey may go to the address: this one has gone out, may have, or is about to';
+comment on column mails.attempts is 'attempts begun';
+comment on column mails.reason is 'why it failed, as the mail server said it';
+comment on column mails.reason_code is 'the kind of failure';
+comment on column mails.month is 'whose quota it took';
+comment on column mails.traceparent is 'the trace of the request that claimed it';
+comment on column mails.claimed_at is 'when it was claimed';
+comment on column mails.sending_at is 'when the last attempt began';
+comment on column mails.finished_at is 'when its outcome was recorded';
+
 create unique index mails_once on mails (survey_id, email_key) where blocks_resend;
 create index mails_by_request on mails (request_id);
 create index mails_by_contact on mails (contact_id);
 create index mails_by_address on mails (org_id, email_key, claimed_at desc);
 
--- An address that gets no more mail of an organization: it asked so, or its mailbox does not exist.
 create table suppressions (
   id         uuid not null default gen_random_uuid(),
   org_id     uuid not null references organizations (id) on delete cascade,
@@ -42,10 +56,15 @@ create table suppressions (
   primary key (org_id, email, kind)
 );
 
+comment on table suppressions is
+  'An address that gets no more mail of an organization';
+comment on column suppressions.email is 'in lower case';
+comment on column suppressions.kind is 'unsubscribed: its owner asked for it; bounced: the mailbox does not exist';
+comment on column suppressions.detail is 'what the mail server said';
+
 create unique index suppressions_by_id on suppressions (org_id, id);
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
 
--- A mail that a rule blocked, for the question why an address got none.
 create table blocked_mails (
   id          bigint generated always as identity primary key,
   org_id      uuid not null,
@@ -59,9 +78,17 @@ create table blocked_mails (
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 );
 
+comment on table blocked_mails is
+  'A mail that a rule blocked, for the question why an address got none';
+comment on column blocked_mails.id is 'in the order of the requests';
+comment on column blocked_mails.email is 'the address it would have gone to';
+comment on column blocked_mails.email_key is 'the address in lower case, by which addresses are compared';
+comment on column blocked_mails.reason_code is 'the rule';
+comment on column blocked_mails.reason is 'the rule in words';
+comment on column blocked_mails.blocked_at is 'when it was asked for';
+
 create index blocked_mails_by_address on blocked_mails (org_id, email_key, blocked_at desc);
 
--- Where mail lands when no SMTP server is configured.
 create table mailbox_messages (
   id          uuid primary key default gen_random_uuid(),
   mail_from   text not null,
@@ -70,5 +97,13 @@ create table mailbox_messages (
   raw         bytea not null,
   received_at timestamptz not null default now()
 );
+
+comment on table mailbox_messages is
+  'A mail in the local mailbox, where mail goes while no mail server is set';
+comment on column mailbox_messages.mail_from is 'sender of the envelope';
+comment on column mailbox_messages.rcpt_to is 'recipient of the envelope';
+comment on column mailbox_messages.subject is 'as the list shows it';
+comment on column mailbox_messages.raw is 'the message as it would have been sent';
+comment on column mailbox_messages.received_at is 'when it was sent here';
 
 create index mailbox_messages_newest_first on mailbox_messages (received_at desc, id desc);

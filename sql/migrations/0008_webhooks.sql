@@ -6,8 +6,8 @@ create table webhooks (
   url                    text not null,
   events                 text[] not null check (cardinality(events) > 0),
   description            text,
-  secret                 bytea not null,             -- sealed
-  previous_secret        bytea,                      -- sealed; signs too until its time is over
+  secret                 bytea not null,
+  previous_secret        bytea,
   previous_secret_until  timestamptz,
   active                 boolean not null default true,
   failure_count          integer not null default 0 check (failure_count >= 0),
@@ -20,15 +20,29 @@ create table webhooks (
   unique (org_id, id)
 );
 
+comment on table webhooks is
+  'A subscription: which events of an organization are posted where';
+comment on column webhooks.url is 'where events are posted';
+comment on column webhooks.events is 'names of the events it gets';
+comment on column webhooks.description is 'what the organization wrote about it';
+comment on column webhooks.secret is 'the key that signs, sealed';
+comment on column webhooks.previous_secret is 'the key before it, sealed: signs too until its time is over';
+comment on column webhooks.previous_secret_until is 'when that time is over';
+comment on column webhooks.active is 'whether events are posted';
+comment on column webhooks.failure_count is 'deliveries that failed in a row, each after all its attempts';
+comment on column webhooks.deactivated_at is 'when it was deactivated';
+comment on column webhooks.deactivated_reason is 'why it was deactivated';
+comment on column webhooks.last_delivery_at is 'when an event was last accepted';
+
 create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc);
 
 create table deliveries (
   id              uuid not null default gen_random_uuid(),
   org_id          uuid not null,
   webhook_id      uuid not null,
-  message_id      uuid not null,                     -- webhook-id: the same for a redelivery
+  message_id      uuid not null,
   event           text not null,
-  body            text not null,                     -- the exact bytes that are signed and sent
+  body            text not null,
   status          text not null default 'pending' check (status in ('pending', 'delivered', 'failed', 'skipped')),
   attempts        smallint not null default 0,
   status_code     smallint,
@@ -37,12 +51,26 @@ create table deliveries (
   created_at      timestamptz not null default now(),
   delivered_at    timestamptz,
   next_attempt_at timestamptz,
-  claimed_by      text,                              -- the worker pool that has it in hand, while that lives
+  claimed_by      text,
 
   primary key (org_id, id),
   check ((status = 'pending') = (next_attempt_at is not null)),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
 ) with (fillfactor = 70);
+
+comment on table deliveries is
+  'An event for one webhook';
+comment on column deliveries.message_id is 'the webhook-id header: the same for a redelivery';
+comment on column deliveries.event is 'name of the event';
+comment on column deliveries.body is 'the exact bytes that are signed and posted';
+comment on column deliveries.status is 'skipped: the webhook was not active';
+comment on column deliveries.attempts is 'attempts made';
+comment on column deliveries.status_code is 'of the last attempt';
+comment on column deliveries.response_body is 'beginning of the last answer';
+comment on column deliveries.traceparent is 'the trace that the event began in';
+comment on column deliveries.delivered_at is 'when it was accepted';
+comment on column deliveries.next_attempt_at is 'when it is due; set as long as it is pending';
+comment on column deliveries.claimed_by is 'the worker pool that has it in flight';
 
 create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
 create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
@@ -64,3 +92,12 @@ create table delivery_attempts (
   primary key (org_id, delivery_id, number),
   foreign key (org_id, delivery_id) references deliveries (org_id, id) on delete cascade
 );
+
+comment on table delivery_attempts is
+  'One POST of a delivery';
+comment on column delivery_attempts.number is 'counted from 1';
+comment on column delivery_attempts.status_code is 'status of the answer';
+comment on column delivery_attempts.response_body is 'beginning of the answer';
+comment on column delivery_attempts.error is 'why there was no answer';
+comment on column delivery_attempts.duration_ms is 'until the answer or the error';
+comment on column delivery_attempts.at is 'when it ended';

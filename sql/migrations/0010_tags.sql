@@ -10,4 +10,9 @@ create table tags (
   constraint tags_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
 );
 
+comment on table tags is
+  'A label of an organization';
+comment on column tags.name is 'as it is shown; one tag a name';
+comment on column tags.color is 'as #rrggbb';
+
 create unique index tags_one_per_name on tags (org_id, name);

@@ -8,17 +8,32 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 
--- The worker pools of live processes. Each holds an advisory lock as long as it lives; who gets a
--- dead one's lock takes its jobs over.
+comment on table outbox is
+  'A job to be run: written in the transaction that causes it, handed to the queue after its commit';
+comment on column outbox.id is 'in the order in which jobs are handed over';
+comment on column outbox.task is 'which task runs it';
+comment on column outbox.payload is 'what the task is given';
+comment on column outbox.run_at is 'not before this time';
+
 create table worker_pools (
   pool_id    text primary key,
   lock_key   bigint not null unique,
   started_at timestamptz not null default now()
 );
 
--- What a running service tells the command line about itself.
+comment on table worker_pools is
+  'The worker pool of a live process. It holds an advisory lock as long as it runs; the pool that gets the lock of a dead one takes over its jobs';
+comment on column worker_pools.pool_id is 'the name it claims jobs and deliveries under';
+comment on column worker_pools.lock_key is 'the advisory lock';
+comment on column worker_pools.started_at is 'when its process began to run jobs';
+
 create table service_record (
   is_singleton boolean primary key default true check (is_singleton),
   public_url   text not null,
   updated_at   timestamptz not null default now()
 );
+
+comment on table service_record is
+  'What a running service leaves for commands to read';
+comment on column service_record.is_singleton is 'keeps it at one row';
+comment on column service_record.public_url is 'the address that its links begin with';

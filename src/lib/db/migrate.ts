@@ -11,6 +11,7 @@ const turkishLetters =
   "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
 const lockName = 'askback migrations';
 const lockPollMs = 50;
+/** A migration that waits for a lock holds up all that come behind it: it gives up, and the start is tried again. */
 const lockTimeout = '5s';
 
 export type Migration = { name: string; text: string; sha256: string };
