@@ -1,31 +1,42 @@
-import { contactRoom } from './contacts/operations.ts';
-import { describeApi, type Room } from './lib/openapi/openapi.ts';
-import { responseRoom } from './responses/operations.ts';
-import { sendRoom } from './sends/operations.ts';
-import { summaryRoom } from './summaries/operations.ts';
-import { surveyRoom } from './surveys/operations.ts';
-import { tagRoom } from './tags/operations.ts';
-import { webhookRoom } from './webhooks/operations.ts';
+import { contactSection } from './contacts/operations.ts';
+import { feedbackExamples } from './examples/feedback.ts';
+import { webhookExamples } from './examples/webhooks.ts';
+import { describeApi } from './lib/openapi/openapi.ts';
+import type { ApiSection } from './lib/openapi/section.ts';
+import { answeringSection, responseSection } from './responses/operations.ts';
+import { sendSection } from './sends/operations.ts';
+import { summarySection } from './summaries/operations.ts';
+import { surveySection } from './surveys/operations.ts';
+import { tagSection } from './tags/operations.ts';
+import { webhookSection } from './webhooks/operations.ts';
 import { messageHeaders, messages } from './webhooks/payloads.ts';
 
 type Settings = { serviceName: string; maxContacts: number };
 
-/** The table of contents of the API: the rooms that describe their doors, in the order they are shown. */
-const rooms = ({ maxContacts }: Settings): Room[] => [
-  surveyRoom,
-  sendRoom({ maxContacts }),
-  contactRoom,
-  responseRoom,
-  tagRoom,
-  summaryRoom,
-  webhookRoom,
+/** The table of contents of the API: the sections of the rooms, in the order they are shown. */
+const sections = ({ maxContacts }: Settings): ApiSection[] => [
+  surveySection,
+  sendSection({ maxContacts }),
+  contactSection,
+  responseSection,
+  answeringSection,
+  tagSection,
+  summarySection,
+  webhookSection,
 ];
 
 /** The whole API of a deployment, as `GET /openapi.json` and `GET /docs` show it. */
 export const apiDocument = (settings: Settings) =>
   describeApi({
-    info: { title: 'askback', version: '1', description: guide },
-    rooms: rooms(settings),
+    info: {
+      title: 'askback',
+      version: '1',
+      description: guide,
+      contact: { name: 'The operator of this askback' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    sections: sections(settings),
+    examples: { ...feedbackExamples, ...webhookExamples },
     messages,
     messageHeaders: messageHeaders(settings.serviceName),
   });
@@ -34,7 +45,7 @@ const guide = `
 Survey feedback: surveys, the people they are sent to, what those answered, and what that comes to.
 
 ## Keys
-Every request carries \`X-API-Key\`. A key belongs to one organization, and everything is seen from there: what
+Every request carries \`X-API-Key\`, except answers given by the links of a survey. A key belongs to one organization, and everything is seen from there: what
 belongs to another is not found. A read key may call every GET; the rest needs a write key.
 
 ## Lists
@@ -44,6 +55,10 @@ belongs to another is not found. A read key may call every GET; the rest needs a
 ## Errors
 Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, a stable word for programs, and what
 \`X-Request-Id\` says too. Unknown fields and parameters are ignored.
+
+## Text
+Text is UTF-8. The character NUL (U+0000) is refused with 400 wherever it stands, and so is a JSON object with a key
+\`__proto__\`. Times are ISO 8601; a time without a zone counts as UTC.
 
 ## Limits
 100 requests a clock minute and key unless the operator decided otherwise; \`RateLimit\` says what is left. Above that the answer is 429,

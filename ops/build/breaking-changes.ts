@@ -1,5 +1,6 @@
+import type { Described, DescribedAnswer, Parameter } from '../../src/lib/openapi/document.ts';
 import type { Schema } from '../../src/lib/openapi/json-schema.ts';
-import type { Answer, Described, Document, Parameter } from '../../src/lib/openapi/openapi.ts';
+import type { Document } from '../../src/lib/openapi/openapi.ts';
 
 /** A document as far as its promises go: as it is described now, or as it was released and read from a file. */
 export type Promised = Pick<Document, 'paths' | 'webhooks'> & {
@@ -86,7 +87,7 @@ const compareAnswers = (before: Described, after: Described, schemas: Schemas) =
   Object.entries(before.responses).flatMap(([status, old]) => {
     const answer = after.responses[status];
     if (!answer) return status < '400' ? [`the answer ${status} was removed`] : [];
-    const schemaOf = ({ content }: Answer) => content?.['application/json'].schema ?? {};
+    const schemaOf = ({ content }: DescribedAnswer) => content?.['application/json'].schema ?? {};
     const pair = { before: schemaOf(old), after: schemaOf(answer) };
     return compareSchemas(pair, { schemas, side: 'given', at: `answer ${status}` });
   });

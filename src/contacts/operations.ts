@@ -1,11 +1,11 @@
-import type { Room } from '../lib/openapi/openapi.ts';
+import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
 import { Contact, ContactInput, ContactItem } from './schemas.ts';
 
 const path = '/api/v1/contacts';
 
-export const contactRoom: Room = {
+export const contactSection: ApiSection = {
   name: 'Contacts',
   about: 'The people a survey is for; one row for each address of a survey, whatever its case.',
   schemas: { ContactItem, Contact },
@@ -15,6 +15,7 @@ export const contactRoom: Room = {
       method: 'get',
       path,
       summary: 'List contacts, newest first',
+      about: 'Contacts of all surveys, each with the state of its mail and of its answer.',
       permission: 'read',
       query: Page,
       answer: { status: 200, about: 'a page of them', schema: List(ContactItem) },

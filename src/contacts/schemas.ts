@@ -9,6 +9,7 @@ export const Email = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.check(isMailable, 'is not an email address'),
+  v.metadata({ format: 'email' }),
   v.transform((text) => normalizeEmail(text) ?? text),
 );
 
@@ -25,7 +26,7 @@ export const ContactName = v.pipe(
 
 export const ContactProperties = v.pipe(
   v.custom<Properties>(() => true),
-  v.metadata({ type: 'object' }),
+  v.metadata({ type: 'object', additionalProperties: true }),
   v.rawCheck(({ dataset, addIssue }) => {
     const message = complainOfProperties(dataset.value);
     if (message) addIssue({ message });

@@ -1,10 +1,10 @@
-import type { Room } from '../lib/openapi/openapi.ts';
+import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/list-answer.ts';
-import { Nps, NpsQuery, Response, ResponseQuery } from './schemas.ts';
+import { AnswerBody, GivenAnswer, Nps, NpsQuery, Response, ResponseQuery } from './schemas.ts';
 
 const path = '/api/v1/responses';
 
-export const responseRoom: Room = {
+export const responseSection: ApiSection = {
   name: 'Responses',
   about: 'What people answered, and the score it comes to.',
   schemas: { Response, Nps },
@@ -14,6 +14,7 @@ export const responseRoom: Room = {
       method: 'get',
       path,
       summary: 'List responses, newest first',
+      about: 'All filters apply together. A survey of another organization leaves nothing.',
       permission: 'read',
       query: ResponseQuery,
       answer: { status: 200, about: 'a page of them', schema: List(Response) },
@@ -23,6 +24,7 @@ export const responseRoom: Room = {
       method: 'get',
       path: `${path}/{id}`,
       summary: 'Get a response',
+      about: 'Held responses are found too, with `held: true`.',
       permission: 'read',
       answer: { status: 200, about: 'the response', schema: One(Response) },
     },
@@ -31,6 +33,9 @@ export const responseRoom: Room = {
       method: 'get',
       path: '/api/v1/nps',
       summary: 'Roll responses up to a Net Promoter Score',
+      about:
+        'The share of promoters minus the share of detractors, from -100 to 100, of all responses that the filters ' +
+        'leave. Other scales count too: by the category that a score has on the scale of its survey.',
       permission: 'read',
       query: NpsQuery,
       answer: {
@@ -41,3 +46,45 @@ export const responseRoom: Room = {
     },
   ],
 };
+
+const giving = {
+  method: 'post',
+  permission: 'none',
+  body: AnswerBody,
+  answer: { status: 201, about: 'the response that was recorded', schema: One(GivenAnswer) },
+  refusals: {
+    400: { about: 'the survey is not open' },
+    409: { about: 'the survey was answered by this link already' },
+  },
+} as const;
+
+export const answeringSection: ApiSection = {
+  name: 'Answering',
+  about:
+    'The links of a survey are pages for people. A POST with a JSON body, or with `Accept: application/json`, answers ' +
+    'JSON instead, so that a program or a page of your own can give an answer. No key is needed: the link is the permission.',
+  schemas: { GivenAnswer },
+  operations: [
+    {
+      ...giving,
+      id: 'answerPersonal',
+      path: '/s/{token}',
+      parameters: { token: linkPart('the `token` of a contact, as its mail has it') },
+      summary: 'Answer a survey by the link of a contact',
+      about: 'One response for each contact. An answer that a machine seems to have given is held.',
+    },
+    {
+      ...giving,
+      id: 'answerShared',
+      path: '/f/{share_id}',
+      parameters: { share_id: linkPart('the last part of the shareable link of a survey') },
+      summary: 'Answer a survey by its shareable link',
+      about:
+        'Each POST is a response of its own, without a contact. Limited to 300 a minute and address.',
+    },
+  ],
+};
+
+function linkPart(about: string) {
+  return { about, schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' } };
+}

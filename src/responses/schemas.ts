@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { Count, described, Id, Moment } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
 import { BooleanParameter, Uuid } from '../lib/validation/parse.ts';
+import { longestComment } from '../limits.ts';
 import { surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
 import { readInstants } from './range.ts';
@@ -14,10 +15,14 @@ const oneOf = <const T extends readonly string[]>(words: T) =>
 
 const dateForm = 'must be an ISO 8601 date or time, such as 2024-05-01 or 2024-05-01T09:30:00Z';
 
+/** A date, or a time with or without its zone. */
+const timePattern = String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$`;
+
 /** An instant out of the text of a filter: `first` where a range begins with it, `end` where it ends. */
 const instant = (bound: 'first' | 'end') =>
   v.pipe(
     v.string(),
+    v.metadata({ pattern: timePattern, examples: ['2026-04-01'] }),
     v.rawTransform(({ dataset, addIssue, NEVER }): Date => {
       const instants = readInstants(dataset.value);
       if (instants) return instants[bound];
@@ -105,3 +110,14 @@ export const Nps = v.object({
   passive_pct: Percentage,
   detractor_pct: Percentage,
 });
+
+/** What is posted to a link. The flow that takes it checks it, by the scale of the survey. */
+export const AnswerBody = v.object({
+  score: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)),
+    "on the survey's own scale",
+  ),
+  comment: v.nullish(v.pipe(v.string(), v.maxLength(longestComment))),
+});
+
+export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Room } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/parts.ts';
+import type { ApiSection } from '../lib/openapi/section.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/operations.ts';
 import { SendAnswer, SendBody, SendQuery } from './schemas.ts';
 
@@ -12,7 +12,7 @@ const SendLimitExceeded = v.object({
   requested: v.pipe(v.number(), v.integer(), v.description('mails this request would have sent')),
 });
 
-export const sendRoom = ({ maxContacts }: { maxContacts: number }): Room => ({
+export const sendSection = ({ maxContacts }: { maxContacts: number }): ApiSection => ({
   name: 'Sending',
   about: 'A survey is mailed to each address once, whatever happens.',
   schemas: { SendResult: SendAnswer, SendLimitExceeded, ...suppressionSchemas },

@@ -8,8 +8,11 @@ const Submitted = v.pipe(
     type: 'object',
     properties: {
       email: { type: 'string' },
-      name: { type: 'string' },
-      properties: { type: 'object', description: 'custom fields' },
+      name: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      properties: {
+        anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
+        description: 'custom fields',
+      },
     },
     required: ['email'],
   }),

@@ -1,11 +1,11 @@
-import type { Room } from '../lib/openapi/openapi.ts';
+import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
 import { Summary } from './schemas.ts';
 
 const path = '/api/v1/summaries';
 
-export const summaryRoom: Room = {
+export const summarySection: ApiSection = {
   name: 'Summaries',
   about: 'Executive summaries of what was answered in a period.',
   schemas: { Summary },
@@ -15,6 +15,8 @@ export const summaryRoom: Room = {
       method: 'get',
       path,
       summary: 'List summaries, newest first',
+      about:
+        'One for each calendar month with responses, and those that were asked for on the command line.',
       permission: 'read',
       query: Page,
       answer: { status: 200, about: 'a page of them', schema: List(Summary) },
@@ -24,6 +26,7 @@ export const summaryRoom: Room = {
       method: 'get',
       path: `${path}/{id}`,
       summary: 'Get a summary',
+      about: 'The text, and the figures that it is about.',
       permission: 'read',
       answer: { status: 200, about: 'the summary', schema: One(Summary) },
     },

@@ -1,4 +1,4 @@
-import type { Operation } from '../lib/openapi/openapi.ts';
+import type { Operation } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/list-answer.ts';
 import { BounceAnswer, Suppression, SuppressionQuery } from './schemas.ts';
 
@@ -11,6 +11,7 @@ export const suppressionOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/v1/suppressions',
     summary: 'List the addresses that get no mail of yours, newest first',
+    about: 'Addresses that unsubscribed, and mailboxes that do not exist.',
     permission: 'read',
     query: SuppressionQuery,
     answer: { status: 200, about: 'a page of them', schema: List(Suppression) },
@@ -21,8 +22,8 @@ export const suppressionOperations: readonly Operation[] = [
     path: '/api/v1/suppressions/{id}',
     summary: 'Let an address get mail again',
     about:
-      'For who asked to be subscribed again, or for a mailbox that exists after all. What else keeps the ' +
-      'address back stays.',
+      'For a contact who asked to be subscribed again, or a mailbox that exists after all. Other rules that ' +
+      'block mail to the address stay in force.',
     permission: 'write',
     answer: { status: 204, about: 'the address may be mailed again' },
   },

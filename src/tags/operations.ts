@@ -1,7 +1,7 @@
-import type { Room } from '../lib/openapi/openapi.ts';
+import type { ApiSection } from '../lib/openapi/section.ts';
 import { Tag, TagList } from './schemas.ts';
 
-export const tagRoom: Room = {
+export const tagSection: ApiSection = {
   name: 'Tags',
   about: 'Words with a color.',
   schemas: { Tag },
@@ -11,6 +11,7 @@ export const tagRoom: Room = {
       method: 'get',
       path: '/api/v1/tags',
       summary: 'List tags, by name',
+      about: 'All tags in one answer, without pages. Tags are created on the command line.',
       permission: 'read',
       answer: { status: 200, about: 'all of them', schema: TagList },
     },

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Operation, Room } from '../lib/openapi/openapi.ts';
+import type { ApiSection, Operation } from '../lib/openapi/section.ts';
 import { eventTypes } from './events.ts';
 import {
   Delivery,
@@ -25,6 +25,7 @@ const managing: Operation[] = [
     method: 'get',
     path,
     summary: 'List webhooks',
+    about: 'All webhooks of the organization, without pages and without their secrets.',
     permission: 'read',
     answer: { status: 200, about: 'all of them', schema: v.object({ webhooks: v.array(Webhook) }) },
   },
@@ -33,6 +34,9 @@ const managing: Operation[] = [
     method: 'post',
     path,
     summary: 'Create a webhook',
+    about:
+      'The URL must be https and lead to a public address. Keep the `secret` of the answer: it signs every ' +
+      'delivery and is not shown again.',
     permission: 'write',
     body: NewWebhook,
     answer: {
@@ -47,6 +51,7 @@ const managing: Operation[] = [
     method: 'get',
     path: `${path}/events`,
     summary: 'List the events to subscribe to',
+    about: 'Every type that `events` of a webhook may name.',
     permission: 'read',
     answer: { status: 200, about: 'the four events', schema: Events },
   },
@@ -55,6 +60,8 @@ const managing: Operation[] = [
     method: 'get',
     path: `${path}/{id}`,
     summary: 'Get a webhook',
+    about:
+      'Its state: whether it is active, how often it failed in a row, and why it was deactivated.',
     permission: 'read',
     answer: { status: 200, about: 'the webhook', schema: Webhook },
   },
@@ -74,6 +81,7 @@ const managing: Operation[] = [
     method: 'delete',
     path: `${path}/{id}`,
     summary: 'Delete a webhook',
+    about: 'Nothing more is sent to it, and its deliveries are deleted.',
     permission: 'write',
     answer: { status: 204, about: 'it is gone' },
   },
@@ -103,6 +111,7 @@ const delivering: Operation[] = [
     method: 'get',
     path: `${path}/{id}/deliveries`,
     summary: 'List the last 50 deliveries, newest first',
+    about: 'Each with all its attempts: what was answered, or why nothing was.',
     permission: 'read',
     answer: {
       status: 200,
@@ -125,6 +134,7 @@ const delivering: Operation[] = [
     method: 'post',
     path: `${path}/{id}/replay`,
     summary: 'Deliver again what was skipped or failed since a time',
+    about: 'Deliveries keep their event id and bytes, so a subscriber can drop those it has seen.',
     permission: 'write',
     body: Replay,
     answer: {
@@ -136,7 +146,7 @@ const delivering: Operation[] = [
   },
 ];
 
-export const webhookRoom: Room = {
+export const webhookSection: ApiSection = {
   name: 'Webhooks',
   about: 'Subscriptions to events, and the outcomes of their deliveries.',
   schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },

@@ -16,6 +16,7 @@ const Events = v.pipe(
 const Url = v.pipe(
   v.string(),
   v.maxLength(longestUrl, `must have at most ${longestUrl} characters`),
+  v.metadata({ format: 'uri' }),
 );
 const Description = v.nullable(
   v.pipe(
@@ -38,10 +39,10 @@ export const WebhookChange = v.object({
   active: v.optional(v.boolean()),
 });
 
-/** Described as any text, as it was released; checked like every other moment. */
 const Since = v.pipe(
   v.string(),
   v.check((text) => v.is(Moment, text), 'must be an ISO 8601 time such as 2027-01-31T12:00:00Z'),
+  v.metadata({ format: 'date-time' }),
   v.transform((text) => new Date(text)),
 );
 

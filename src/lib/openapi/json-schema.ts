@@ -75,4 +75,8 @@ const config = (typeMode: Side, definitions: Named) =>
 
 type Overridden = { valibotSchema: { type: string }; jsonSchema: JsonSchema };
 
-const plain = <T>(value: object): T => JSON.parse(JSON.stringify(value)) as T;
+/** An object as a default is left out: generators of clients cannot make it a value of their language. */
+const plain = <T>(value: object): T =>
+  JSON.parse(JSON.stringify(value), (key, part) =>
+    key === 'default' && typeof part === 'object' ? undefined : part,
+  ) as T;

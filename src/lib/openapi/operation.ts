@@ -1,28 +1,35 @@
+import type { Content, Described, DescribedAnswer, Parameter } from './document.ts';
 import { jsonSchema, type Named, type Schema } from './json-schema.ts';
-import type { Answer, Content, Described, Operation, Parameter, Refused } from './openapi.ts';
 import { commonAnswers, Failure, headers, paging } from './parts.ts';
+import type { Operation, Refused } from './section.ts';
 
-type Place = { room: string; named: Named };
+type Place = { section: string; named: Named; example: { body?: unknown; answer?: unknown } };
 
 /** One operation as OpenAPI says it, with all that follows from its form. */
-export function describeOperation(operation: Operation, { room, named }: Place): Described {
+export function describeOperation(
+  operation: Operation,
+  { section, named, example }: Place,
+): Described {
   const { id, method, summary, about, permission, body, bodyOptional = false } = operation;
   return {
     operationId: id,
-    tags: [room],
+    tags: [section],
     summary,
     ...(about && { description: about }),
-    security: [{ apiKey: [permission] }],
+    security: permission === 'none' ? [] : [{ apiKey: [permission] }],
     parameters: [
-      ...pathParameters(operation.path),
+      ...pathParameters(operation),
       ...queryParameters(operation.query, named),
-      ...(method === 'post' ? [idempotencyKey] : []),
+      ...(method === 'post' && permission !== 'none' ? [idempotencyKey] : []),
     ],
     ...(body && {
-      requestBody: { required: !bodyOptional, content: json(jsonSchema(body, 'input', named)) },
+      requestBody: {
+        required: !bodyOptional,
+        content: json(jsonSchema(body, 'input', named), example.body),
+      },
     }),
     ...(operation.message && { requestBody: messageBody(operation.message) }),
-    responses: { ...success(operation, named), ...refusals(operation, named) },
+    responses: { ...success(operation, named, example.answer), ...refusals(operation, named) },
   };
 }
 
@@ -31,21 +38,26 @@ const messageBody = (description: string) => ({
   content: { 'message/rfc822': { schema: { type: 'string', description } } },
 });
 
-function success({ method, answer }: Operation, named: Named): Record<string, Answer> {
-  const { status, about, schema } = answer;
-  const names = Object.keys(headers).filter(
-    (name) => name !== 'Retry-After' && (method === 'post' || name !== 'Idempotent-Replayed'),
-  );
+function success(operation: Operation, named: Named, example: unknown) {
+  const { status, about, schema } = operation.answer;
+  const names = headersOf(operation);
   return {
     [status]: {
       description: about,
       headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
-      ...(schema && { content: json(jsonSchema(schema, 'output', named)) }),
+      ...(schema && { content: json(jsonSchema(schema, 'output', named), example) }),
     },
   };
 }
 
-function refusals(operation: Operation, named: Named): Record<string, Answer> {
+function headersOf({ method, permission }: Operation): string[] {
+  if (permission === 'none') return ['X-Request-Id'];
+  return Object.keys(headers).filter(
+    (name) => name !== 'Retry-After' && (method === 'post' || name !== 'Idempotent-Replayed'),
+  );
+}
+
+function refusals(operation: Operation, named: Named): Record<string, DescribedAnswer> {
   const all: Record<string, Refused> = { ...commonAnswers(operation) };
   for (const [status, { about, schema }] of Object.entries(operation.refusals ?? {})) {
     const before = all[status];
@@ -64,16 +76,22 @@ function refusals(operation: Operation, named: Named): Record<string, Answer> {
       content: json(jsonSchema(schema, 'output', named)),
     },
   ]);
-  return Object.fromEntries(answers) as Record<string, Answer>;
+  return Object.fromEntries(answers) as Record<string, DescribedAnswer>;
 }
 
-const pathParameters = (path: string): Parameter[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name: name!,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', format: 'uuid' },
-  }));
+const pathParameters = ({ path, parameters = {} }: Operation): Parameter[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    const { about, schema = uuid } = parameters[name!] ?? {};
+    return {
+      name: name!,
+      in: 'path',
+      required: true,
+      ...(about && { description: about }),
+      schema,
+    };
+  });
+
+const uuid: Schema = { type: 'string', format: 'uuid' };
 
 function queryParameters(query: Operation['query'], named: Named): Parameter[] {
   if (!query) return [];
@@ -105,5 +123,7 @@ const idempotencyKey: Parameter = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
 };
 
-export const json = (schema: Schema): Content => ({ 'application/json': { schema } });
+export const json = (schema: Schema, example?: unknown): Content => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+});
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });

@@ -25,16 +25,22 @@ export const headers = {
   'Retry-After': text('After how many seconds it is worth trying again.'),
 };
 
+/** `page` and `limit` have at most nine digits. */
+const largestNumber = 999_999_999;
+
 /** Page and limit are checked as the text they come as, and meant as numbers. */
 export const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
-  page: { about: 'which page', schema: { type: 'integer', minimum: 1, default: 1 } },
+  page: {
+    about: 'which page',
+    schema: { type: 'integer', minimum: 1, maximum: largestNumber, default: 1 },
+  },
   limit: {
     about: 'rows on a page; more than 200 counts as 200',
-    schema: { type: 'integer', minimum: 1, default: 50 },
+    schema: { type: 'integer', minimum: 1, maximum: largestNumber, default: 50 },
   },
   cursor: {
     about: 'the `meta.next_cursor` of the page before; takes the place of `page`',
-    schema: { type: 'string' },
+    schema: { type: 'string', minLength: 1, pattern: '^[A-Za-z0-9_-]+$' },
   },
 };
 
@@ -44,13 +50,18 @@ type Asked = { method: string; path: string; permission: string; body?: unknown 
 export function commonAnswers({ method, path, permission, body }: Asked) {
   return {
     400: { about: 'a field or parameter is missing or invalid' },
-    401: { about: 'the API key is missing, unknown, revoked or expired' },
-    ...(permission === 'write' && { 403: { about: 'the API key has no write permission' } }),
-    ...(path.includes('{') && { 404: { about: 'not found in the organization' } }),
-    ...(method === 'post' && {
-      409: { about: 'a request with this Idempotency-Key is still running' },
-      422: { about: 'this Idempotency-Key was used for another request' },
+    ...(permission !== 'none' && {
+      401: { about: 'the API key is missing, unknown, revoked or expired' },
     }),
+    ...(permission === 'write' && { 403: { about: 'the API key has no write permission' } }),
+    ...(path.includes('{') && {
+      404: { about: permission === 'none' ? 'no such link' : 'not found in the organization' },
+    }),
+    ...(method === 'post' &&
+      permission !== 'none' && {
+        409: { about: 'a request with this Idempotency-Key is still running' },
+        422: { about: 'this Idempotency-Key was used for another request' },
+      }),
     ...((body || method === 'post') && { 413: { about: 'the body is larger than 1 MiB' } }),
     429: { about: 'the rate limit was exceeded' },
     500: { about: 'a fault of the service; says nothing of its cause' },

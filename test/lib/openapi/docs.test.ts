@@ -3,16 +3,24 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { webhookExamples } from '../../../src/examples/webhooks.ts';
 import { docsRoutes } from '../../../src/lib/openapi/docs/page.tsx';
 import { essential, sample } from '../../../src/lib/openapi/docs/sample.ts';
 import { describeApi } from '../../../src/lib/openapi/openapi.ts';
-import { sendRoom } from '../../../src/sends/operations.ts';
-import { webhookRoom } from '../../../src/webhooks/operations.ts';
+import { sendSection } from '../../../src/sends/operations.ts';
+import { webhookSection } from '../../../src/webhooks/operations.ts';
 import { messageHeaders, messages } from '../../../src/webhooks/payloads.ts';
 
 const document = describeApi({
-  info: { title: 'askback <&>', version: '1', description: 'Hello.\n\n## Keys\nSay `X-API-Key`.' },
-  rooms: [sendRoom({ maxContacts: 1000 }), webhookRoom],
+  info: {
+    title: 'askback <&>',
+    version: '1',
+    description: 'Hello.\n\n## Keys\nSay `X-API-Key`.',
+    contact: { name: 'Somebody' },
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  examples: webhookExamples,
+  sections: [sendSection({ maxContacts: 1000 }), webhookSection],
   messages,
   messageHeaders: messageHeaders('Service'),
 });

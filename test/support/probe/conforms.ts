@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../../../src/api.ts';
+import type { Described } from '../../../src/lib/openapi/document.ts';
 import type { Schema } from '../../../src/lib/openapi/json-schema.ts';
-import type { Described } from '../../../src/lib/openapi/openapi.ts';
 import { testSettings } from '../make/settings.ts';
 
 const document = apiDocument(testSettings);
@@ -21,7 +21,9 @@ for (const [name, schema] of Object.entries(document.components.schemas)) {
  */
 export async function conforms(request: Request, answer: Response) {
   const { pathname } = new URL(request.url);
-  if (!/^\/api(\/|$)/.test(pathname) || !described.has(request.method)) return;
+  const isPage = !answer.headers.get('Content-Type')?.startsWith('application/json');
+  const isApi = /^\/api(\/|$)/.test(pathname) || (/^\/[sf]\/[^/]+$/.test(pathname) && !isPage);
+  if (!isApi || !described.has(request.method)) return;
   const place = `${request.method} ${pathname} -> ${answer.status}`;
   const operation = operationOf(request.method, pathname);
   const expected = operation ? operation.responses[answer.status] : refusal(answer.status);

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import type { Described, DescribedAnswer } from '../document.ts';
 import type { Schema } from '../json-schema.ts';
-import type { Answer, Described } from '../openapi.ts';
 import { AnswerFields, Fields, Table, wordsOf } from './fields.tsx';
 import { Words } from './markdown.tsx';
 import { essential, type Schemas, sample } from './sample.ts';
@@ -69,7 +69,7 @@ export const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
   ) : null;
 };
 
-type Shown = { status: string; answer: Answer; schemas: Schemas };
+type Shown = { status: string; answer: DescribedAnswer; schemas: Schemas };
 
 const Success = ({ status, answer, schemas }: Shown) => {
   const schema: Schema | undefined = answer.content?.['application/json'].schema;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { Described, Document } from '../openapi.ts';
+import type { Described } from '../document.ts';
+import type { Document } from '../openapi.ts';
 import { Words } from './markdown.tsx';
 import { Body, Code, Method, Operation } from './operation.tsx';
 import { sample } from './sample.ts';

@@ -1,0 +1,31 @@
+import type { Schema } from './json-schema.ts';
+
+/** The parts of an OpenAPI document, as far as we write them. */
+export type Parameter = {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: Schema;
+};
+export type Content = { 'application/json': { schema: Schema; example?: unknown } };
+/** A body that is a mail message, as it came. */
+export type MessageContent = {
+  'application/json'?: never;
+  'message/rfc822': { schema: Schema };
+};
+export type DescribedAnswer = {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Content;
+};
+export type Described = {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security?: Record<string, string[]>[];
+  parameters: Parameter[];
+  requestBody?: { required: boolean; content: Partial<Content> | MessageContent };
+  responses: Record<string, DescribedAnswer>;
+};
