@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TransactionSql } from 'postgres';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
@@ -58,8 +59,8 @@ function passingBeforeCommit(db: Db, pass: (point: Point) => void): Db {
   return new Proxy(db, {
     get(target, name) {
       if (name !== 'begin') return Reflect.get(target, name);
-      return (work: Parameters<Db['begin']>[1]) =>
-        target.begin(async (tx) => {
+      return (options: string, work: (tx: TransactionSql) => Promise<unknown>) =>
+        target.begin(options, async (tx) => {
           const result = await work(tx);
           pass('before the claim commits');
           return result;
