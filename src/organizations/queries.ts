@@ -30,7 +30,7 @@ export async function insertOrganization(
 ): Promise<OrganizationRow> {
   return one(
     await sql<OrganizationRow[]>`
-      insert into organizations ${sql(settings as never)}
+      insert into organizations ${sql(settings)}
       returning ${fields(sql)}`,
   );
 }
@@ -41,7 +41,7 @@ export async function insertOrganizationOnce(
   organization: OrganizationSettings & { id: string; name: string; created_at?: Date },
 ): Promise<OrganizationRow | undefined> {
   const [row] = await sql<OrganizationRow[]>`
-    insert into organizations ${sql(organization as never)}
+    insert into organizations ${sql(organization)}
     on conflict (id) do nothing
     returning ${fields(sql)}`;
   return row;
@@ -55,7 +55,7 @@ export async function updateOrganization(
 ): Promise<OrganizationRow | undefined> {
   const [row] = await sql<OrganizationRow[]>`
     update organizations
-    set ${sql(settings as never)}, updated_at = now()
+    set ${sql(settings)}, updated_at = now()
     where id = ${orgId}
     returning ${fields(sql)}`;
   return row;

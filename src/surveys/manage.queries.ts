@@ -38,7 +38,7 @@ export async function insertSurvey(
 ): Promise<ManagedSurvey> {
   return one(
     await sql<ManagedSurvey[]>`
-      insert into surveys ${sql({ org_id: orgId, ...survey } as never)}
+      insert into surveys ${sql({ org_id: orgId, ...survey })}
       returning ${fields(sql)}`,
   );
 }

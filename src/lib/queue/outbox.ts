@@ -43,7 +43,7 @@ export async function enqueue(sql: Sql, jobs: readonly NewJob[]) {
     payload: json(sql, { ...payload, ...traceOf(traceparent) }),
     run_at: runAt ?? null,
   }));
-  await sql`insert into outbox ${sql(rows as never, 'task', 'payload', 'run_at')}`;
+  await sql`insert into outbox ${sql(rows, 'task', 'payload', 'run_at')}`;
 }
 
 type Each = { task: keyof Jobs; traceparent?: string | null };
