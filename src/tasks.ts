@@ -1,10 +1,8 @@
 import type { CronItem } from 'graphile-worker';
-import * as v from 'valibot';
+import { type JobName, type JobPayloads, payloads } from './jobs.ts';
 import { expire } from './keys/cleanup.ts';
 import type { Db } from './lib/db/db.ts';
-import type { Jobs } from './lib/queue/outbox.ts';
-import { type Task, task } from './lib/queue/task.ts';
-import { Uuid } from './lib/validation/parse.ts';
+import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -22,44 +20,39 @@ export type TaskTools = { db: Db; deliveries: DeliveryWorker; mailJobs: MailJobs
   SummaryTools &
   NotifyTools;
 
-const Nothing = v.object({});
-const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
+type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
 
-/** The table of contents of the background work: a task checks its payload and calls its room. */
-export const tasks = (tools: TaskTools): Record<keyof Jobs, Task> => ({
-  'keys.expire': task(Nothing, () => expire(tools)),
-  'surveys.fold_tallies': task(Nothing, () => foldTallies(tools.db)),
-  'sends.mail': task(v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }), (job, run) =>
-    tools.mailJobs.run(job.org_id, job.mail_ids, run.traceparent),
-  ),
-  'sends.take_up_left': task(Nothing, () => recoverStrandedMails(tools)),
-  'sends.forget_mailbox': task(Nothing, () => deleteOldMessages(tools)),
-  'webhooks.deliver': task(OneWebhook, (webhook) => tools.deliveries.wake(webhook)),
-  'webhooks.tell_deactivation': task(OneWebhook, (webhook) => notifyDeactivated(tools, webhook)),
-  'webhooks.retire': task(Nothing, () => cleanUpDeliveries(tools)),
-  'responses.forget_openings': task(Nothing, () => cleanUpVisits(tools)),
-  'summaries.analyze': task(
-    v.object({
-      org_id: Uuid,
-      response_id: Uuid,
-      tries: v.number(),
-      asked_at: v.optional(v.string()),
-    }),
-    (job, run) => analyze(tools, job, run.traceparent),
-  ),
-  'summaries.monthly': task(Nothing, (_, run) => planMonths(tools, run.traceparent)),
-  'summaries.month': task(v.object({ org_id: Uuid, tries: v.number() }), (job, run) =>
-    summarizeMonth(tools, job, run.traceparent),
-  ),
-});
+/** The table of contents of the background work: each job calls its room. */
+export function tasks(tools: TaskTools): Record<JobName, Task> {
+  const runs: { [Name in JobName]: Run<Name> } = {
+    'keys.clean_up': () => expire(tools),
+    'mailbox.clean_up': () => deleteOldMessages(tools),
+    'responses.clean_up': () => cleanUpVisits(tools),
+    'sends.mail': (job, { traceparent }) =>
+      tools.mailJobs.run(job.org_id, job.mail_ids, traceparent),
+    'sends.recover': () => recoverStrandedMails(tools),
+    'summaries.analyze': (job, { traceparent }) => analyze(tools, job, traceparent),
+    'summaries.month': (job, { traceparent }) => summarizeMonth(tools, job, traceparent),
+    'summaries.monthly': (_, { traceparent }) => planMonths(tools, traceparent),
+    'surveys.fold_tallies': () => foldTallies(tools.db),
+    'webhooks.clean_up': () => cleanUpDeliveries(tools),
+    'webhooks.deliver': (webhook) => tools.deliveries.wake(webhook),
+    'webhooks.notify_deactivated': (webhook) => notifyDeactivated(tools, webhook),
+  };
+  const checked = Object.entries(payloads).map(([name, schema]) => {
+    const run = runs[name as JobName] as Run<JobName>;
+    return [name, task<JobPayloads[JobName]>(schema, run)];
+  });
+  return Object.fromEntries(checked);
+}
 
-/** What happens by the clock (UTC), once for all processes. */
+/** The jobs that the clock starts (UTC), once for all processes. */
 export const crontab: CronItem[] = [
-  { task: 'keys.expire', match: '*/5 * * * *', options: { maxAttempts: 5 } },
+  { task: 'keys.clean_up', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
-  { task: 'sends.take_up_left', match: '* * * * *', options: { maxAttempts: 5 } },
-  { task: 'sends.forget_mailbox', match: '29 * * * *', options: { maxAttempts: 5 } },
-  { task: 'webhooks.retire', match: '41 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'responses.forget_openings', match: '23 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'sends.recover', match: '* * * * *', options: { maxAttempts: 5 } },
+  { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },
+  { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
   { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },
 ];

@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts';
+import { runnerGroups } from './jobs.ts';
 import { obtainSecretKey } from './lib/crypto/secret-key.ts';
 import { createSecrets } from './lib/crypto/secrets.ts';
 import type { Log } from './lib/log/log.ts';
@@ -68,7 +69,13 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const tools = { ...common, deliveries, mailJobs, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',
-    () => startJobs({ url, db, log, tasks: tasks(tools), crontab, timing, onFreed: sweep }),
+    () =>
+      startJobs({
+        ...{ url, db, log, crontab, timing },
+        tasks: tasks(tools),
+        groups: runnerGroups,
+        onFreed: sweep,
+      }),
     (it) => it.stop(),
   );
   // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.

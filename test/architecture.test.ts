@@ -17,6 +17,7 @@ const storeys: Record<string, string[]> = {
   ground: [
     'command-tools.ts',
     'limits.ts',
+    'jobs.ts',
     'signals.ts',
     'scores.ts',
     'open-database.ts',

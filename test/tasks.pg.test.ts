@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCronItems } from 'graphile-worker';
-import { enqueue } from '../src/lib/queue/outbox.ts';
+import { enqueue } from '../src/jobs.ts';
 import { crontab, tasks } from '../src/tasks.ts';
 import { taskTools } from './support/make/task-tools.ts';
 import { testDatabase } from './support/probe/database.ts';
@@ -23,13 +23,13 @@ test('a crash does not lose what happens by the clock', () => {
   for (const { task, options } of crontab) assert.ok((options?.maxAttempts ?? 25) >= 5, task);
 });
 
-test('an expired rate window goes when keys.expire has run', async (t) => {
+test('an expired rate window goes when keys.clean_up has run', async (t) => {
   await db`
     insert into rate_windows (subject, minute, count)
     values ('key:old', now() - interval '1 hour', 1)`;
   const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)), crontab });
 
-  await enqueue(db, [{ task: 'keys.expire', payload: {} }]);
+  await enqueue(db, [{ task: 'keys.clean_up', payload: {} }]);
   jobs.pump();
 
   await until('the window is gone', async () => (await db`select from rate_windows`).length === 0);

@@ -1,9 +1,9 @@
 import { newToken } from '../contacts/many.queries.ts';
 import { insertPastContacts } from '../contacts/past.queries.ts';
+import { enqueue } from '../jobs.ts';
 import { issueKey } from '../keys/issue.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { enqueue } from '../lib/queue/outbox.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import { insertImported } from '../responses/import.queries.ts';
 import { enqueueAnalyses } from '../summaries/queries.ts';

@@ -1,5 +1,4 @@
-import type { Jobs } from '../lib/queue/outbox.ts';
-import type { Lane } from '../lib/queue/start.ts';
+import { payloads, runnerGroups } from '../jobs.ts';
 import type { HeldReason } from '../responses/rules.ts';
 import type { Category } from '../scores.ts';
 import type { ReasonCode } from '../sends/rules.ts';
@@ -7,7 +6,7 @@ import { eventTypes } from '../webhooks/events.ts';
 
 /** The values that labels can have, each list as long as the words that rooms use. */
 export const channels = ['webhook', 'mail'];
-export const runners = names<Lane>({ mail: 1, reading: 1, rest: 1 });
+export const runners = Object.keys(runnerGroups);
 export const categories = names<Category>({ promoter: 1, passive: 1, detractor: 1 });
 export const events = eventTypes.map(({ type }) => type);
 export const heldReasons = names<HeldReason>({
@@ -16,20 +15,7 @@ export const heldReasons = names<HeldReason>({
   scores_opened: 1,
   scores_posted: 1,
 });
-export const tasks = names<keyof Jobs>({
-  'keys.expire': 1,
-  'responses.forget_openings': 1,
-  'sends.forget_mailbox': 1,
-  'sends.mail': 1,
-  'sends.take_up_left': 1,
-  'summaries.analyze': 1,
-  'summaries.month': 1,
-  'summaries.monthly': 1,
-  'surveys.fold_tallies': 1,
-  'webhooks.deliver': 1,
-  'webhooks.retire': 1,
-  'webhooks.tell_deactivation': 1,
-});
+export const tasks = Object.keys(payloads);
 export const mailReasons = names<ReasonCode | 'refused' | 'deadline' | ''>({
   '': 1,
   invalid_email: 1,

@@ -1,5 +1,5 @@
+import { enqueueEach } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { enqueueEach } from '../lib/queue/outbox.ts';
 
 /**
  * The insert that asks for analyses of answers, where the organization wants them, from a select of

@@ -1,9 +1,9 @@
 import { listByAddress, saveContacts } from '../contacts/many.queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
+import { enqueue, type NewJob } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { reopenSurvey } from '../surveys/queries.ts';

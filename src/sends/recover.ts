@@ -1,7 +1,7 @@
+import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
-import { enqueue } from '../lib/queue/outbox.ts';
 import { jobsOf } from './claim.ts';
 import { type EndedMail, giveUpBegun, lockMonths } from './record.queries.ts';
 import { publishEnded } from './record.ts';

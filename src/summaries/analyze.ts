@@ -1,6 +1,6 @@
+import { enqueue } from '../jobs.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { enqueue } from '../lib/queue/outbox.ts';
 import type { Analyst } from './analyst.ts';
 import { findUnanalyzed, listThemes, saveAnalysis } from './queries.ts';
 import { analysisWaitMs } from './rules.ts';

@@ -1,5 +1,5 @@
+import { enqueueEach } from '../jobs.ts';
 import { one, type Sql } from '../lib/db/db.ts';
-import { enqueueEach } from '../lib/queue/outbox.ts';
 
 export type Period = { start: Date; end: Date };
 

@@ -1,6 +1,6 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
+import { enqueueEach } from '../jobs.ts';
 import { one, type Sql } from '../lib/db/db.ts';
-import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { Theme } from './themes.ts';

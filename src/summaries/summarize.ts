@@ -1,7 +1,7 @@
+import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
-import { enqueue } from '../lib/queue/outbox.ts';
 import { netPromoterScore } from '../scores.ts';
 import { emitted } from '../signals.ts';
 import { emit } from '../webhooks/emit.cte.ts';

@@ -1,8 +1,8 @@
+import { enqueue, type NewJob } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { FailureKind } from '../lib/outbound/post.ts';
-import { enqueue, type NewJob } from '../lib/queue/outbox.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { attempted, deactivated } from '../signals.ts';
 import {
@@ -136,7 +136,7 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   const switchedOff = before.active && standing.deactivatedReason !== null;
   if (switchedOff) {
     const traceparent = counted.at(-1)?.traceparent ?? null;
-    await enqueue(tx, [{ task: 'webhooks.tell_deactivation', payload, traceparent }]);
+    await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
   }
   return { counted, retries: retries.length, switchedOff };
 }

@@ -1,5 +1,5 @@
+import { enqueueEach } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { enqueueEach } from '../lib/queue/outbox.ts';
 import type { WebhookEvent } from './events.ts';
 
 /** Events of one organization, with the span that causes them. */

@@ -1,8 +1,8 @@
 import { notFound, Refusal } from '../errors.ts';
+import { enqueue } from '../jobs.ts';
 import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { enqueue } from '../lib/queue/outbox.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { lockStanding } from './delivery.queries.ts';

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import { enqueue } from '../../src/jobs.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { enqueue } from '../../src/lib/queue/outbox.ts';
 import { startJobs } from '../../src/lib/queue/start.ts';
 import { task } from '../../src/lib/queue/task.ts';
+import { oneGroup } from '../support/probe/jobs.ts';
 import type { BenchDatabase } from './database.ts';
 import { percentiles } from './load.ts';
 
@@ -21,7 +22,13 @@ export async function jobStarts({ db, url }: BenchDatabase) {
   const log = createLog({ level: 'error' });
   // What earlier measurements left behind is not what is measured here.
   await db`truncate outbox`;
-  const jobs = await startJobs({ url, db, log, tasks: { 'webhooks.deliver': started } });
+  const jobs = await startJobs({
+    groups: oneGroup,
+    url,
+    db,
+    log,
+    tasks: { 'webhooks.deliver': started },
+  });
 
   const one = async (n: number) => {
     const payload = { org_id: 'bench', webhook_id: String(n) };

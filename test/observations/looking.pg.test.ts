@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { enqueue } from '../../src/lib/queue/outbox.ts';
+import { enqueue } from '../../src/jobs.ts';
 import { lookIntoDatabase } from '../../src/observations/database.ts';
 import { proxyTo } from '../support/fakes/database-proxy.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
@@ -42,11 +42,11 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   }
   await enqueue(db, [
     { task: 'sends.mail', payload: { org_id, mail_ids: [org_id, org_id, org_id] } },
-    { task: 'keys.expire', payload: {} },
+    { task: 'keys.clean_up', payload: {} },
   ]);
   await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
-  await db`select graphile_worker.add_job('webhooks.retire', '{}'::json, run_at => now() - interval '1 minute')`;
-  await db`select graphile_worker.add_job('webhooks.retire', '{}'::json, run_at => now() + interval '1 day')`;
+  await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() - interval '1 minute')`;
+  await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() + interval '1 day')`;
   t.after(async () => {
     await db`delete from outbox`;
     await db`delete from graphile_worker._private_jobs`;
@@ -60,9 +60,9 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   assert.equal(Math.round(read('askback_pending_oldest_seconds', 'webhook') / 60), 60);
   assert.equal(read('askback_pending_deliveries', 'mail'), 4);
   assert.equal(read('askback_outbox_rows'), 2);
-  assert.equal(read('askback_queue_jobs', 'webhooks.retire'), 2);
-  assert.equal(Math.round(read('askback_queue_oldest_seconds', 'webhooks.retire')), 60);
-  assert.equal(read('askback_queue_jobs', 'keys.expire'), 0);
+  assert.equal(read('askback_queue_jobs', 'webhooks.clean_up'), 2);
+  assert.equal(Math.round(read('askback_queue_oldest_seconds', 'webhooks.clean_up')), 60);
+  assert.equal(read('askback_queue_jobs', 'keys.clean_up'), 0);
   assert.equal(read('askback_webhooks', 'active'), 1);
   assert.equal(read('askback_webhooks', 'inactive'), 1);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { enqueue } from '../../src/lib/queue/outbox.ts';
+import { enqueue } from '../../src/jobs.ts';
 import { cleanUpVisits } from '../../src/responses/cleanup.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -71,10 +71,10 @@ test('more visits than one batch are deleted in one go', async () => {
 test('old visits are deleted every night by a job', async (t) => {
   const one = await contact();
   await visited(one, 'view', '100 days');
-  assert.ok(crontab.some(({ task }) => task === 'responses.forget_openings'));
+  assert.ok(crontab.some(({ task }) => task === 'responses.clean_up'));
   const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)), crontab });
 
-  await enqueue(db, [{ task: 'responses.forget_openings', payload: {} }]);
+  await enqueue(db, [{ task: 'responses.clean_up', payload: {} }]);
   jobs.pump();
 
   await until('the visit is deleted', async () => (await one.visits()).length === 0);

@@ -54,17 +54,17 @@ test('a retry by the next process belongs to the trace of the request that the f
 
 test('what a job begins more than an hour after its cause has a trace of its own, with a link', async () => {
   const payload = { _trace: earlier, _caused_at: twoHoursAgo.getTime() };
-  await db`insert into outbox (task, payload) values ('responses.forget_openings', ${db.json(payload)})`;
-  await until('the job was exported', () => named('process responses.forget_openings')[0]);
-  const [job] = named('process responses.forget_openings');
+  await db`insert into outbox (task, payload) values ('responses.clean_up', ${db.json(payload)})`;
+  await until('the job was exported', () => named('process responses.clean_up')[0]);
+  const [job] = named('process responses.clean_up');
   assert.deepEqual([job!.parentSpanId, job!.links], [null, [earlierTrace]]);
   assert.notEqual(job!.traceId, earlierTrace);
 });
 
 test('a job that was caused within the hour belongs to the trace of its cause', async () => {
   const payload = { _trace: earlier, _caused_at: Date.now() - 3000 * 1000 };
-  await db`insert into outbox (task, payload) values ('keys.expire', ${db.json(payload)})`;
-  const mine = () => named('process keys.expire').find(({ traceId }) => traceId === earlierTrace);
+  await db`insert into outbox (task, payload) values ('keys.clean_up', ${db.json(payload)})`;
+  const mine = () => named('process keys.clean_up').find(({ traceId }) => traceId === earlierTrace);
   await until('the job was exported', mine);
   assert.deepEqual([mine()!.parentSpanId, mine()!.links], [earlier.slice(36, 52), []]);
 });

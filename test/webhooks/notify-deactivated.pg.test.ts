@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
-import { enqueue } from '../../src/lib/queue/outbox.ts';
+import { enqueue } from '../../src/jobs.ts';
 import { tasks } from '../../src/tasks.ts';
 import { notifyDeactivated } from '../../src/webhooks/notify-deactivated.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
@@ -28,7 +28,7 @@ test('the contact address gets a mail that says which webhook was switched off, 
   });
   const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
 
-  await enqueue(db, [{ task: 'webhooks.tell_deactivation', payload: { org_id, webhook_id } }]);
+  await enqueue(db, [{ task: 'webhooks.notify_deactivated', payload: { org_id, webhook_id } }]);
   jobs.pump();
 
   await until('the mail is there', async () => (await mails('ops@acme.test')).length === 1);

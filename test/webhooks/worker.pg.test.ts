@@ -107,7 +107,7 @@ test('the payload of a job for a webhook names the webhook and nothing else', as
 
   const jobs = await db`
     select task, payload from outbox
-    where run_at is not null or task = 'webhooks.tell_deactivation'`;
+    where run_at is not null or task = 'webhooks.notify_deactivated'`;
   const own = jobs.filter(({ payload }) => payload.webhook_id === target.webhook_id);
   assert.deepEqual(new Set(own.map(({ task }) => task)).size, 2);
   for (const { payload } of own) assert.deepEqual(payload, target);
@@ -139,7 +139,7 @@ test('three deliveries that fail twice in a row switch the webhook off, with the
   assert.equal(webhook['failure_count'], 3);
   assert.match(String(webhook['deactivated_reason']), /3 deliveries in a row failed.*status 503/);
   const notices = await db`
-    select from outbox where task = 'webhooks.tell_deactivation'
+    select from outbox where task = 'webhooks.notify_deactivated'
       and payload ->> 'webhook_id' = ${target.webhook_id}`;
   assert.equal(notices.length, 1);
 });

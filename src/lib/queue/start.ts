@@ -7,36 +7,27 @@ import { startPump } from './pump.ts';
 import { type RunnerState, type SupervisedRunner, superviseRunner } from './runner.ts';
 import { graphileTasks, type Task } from './task.ts';
 
-/**
- * Mail has a runner of its own, so that a thousand slow mails do not keep webhooks waiting, nor the
- * other way round. So has the reading of comments: an endpoint that takes its time, or a whole
- * history, is in nobody's way.
- */
-const lanes = {
-  mail: { takes: (task: string) => laneOf(task) === 'mail', concurrency: 50, localQueue: 100 },
-  reading: { takes: (task: string) => laneOf(task) === 'reading', concurrency: 8, localQueue: 16 },
-  rest: { takes: (task: string) => laneOf(task) === 'rest', concurrency: 100, localQueue: 200 },
+/** Tasks that share a runner, apart from those of other groups. */
+export type RunnerGroup = {
+  takes: (task: string) => boolean;
+  /** Jobs that run at once. */
+  concurrency: number;
+  /** Jobs that are fetched at once. */
+  localQueue: number;
 };
 
-function laneOf(task: string) {
-  if (task.startsWith('sends.')) return 'mail';
-  return task.startsWith('summaries.') ? 'reading' : 'rest';
-}
-
-/** The backstops; a job normally starts by a nudge and is swept for cachedFor. */
+/** The backstops: a job normally starts by a nudge, and little has to be swept. */
 const usual = { pollMs: 500, sweepMs: 200, stopWithinMs: 25_000 };
 
-/** For letting go of what was still in hand at the deadline. */
+/** For giving up what was still in flight at the deadline. */
 const letGoWithinMs = 2000;
-
-export type Lane = keyof typeof lanes;
 
 export type Jobs = {
   /** Hands committed outbox rows to the queue; call it after a commit that wrote some. */
   pump: () => void;
   /** The runners that have tasks. Ready means that all of them are running. */
-  state: () => Partial<Record<Lane, RunnerState>>;
-  /** Jobs in hand finish; nothing stays locked. */
+  state: () => Record<string, RunnerState>;
+  /** Jobs in flight finish; nothing stays locked. */
   stop: () => Promise<void>;
 };
 
@@ -45,8 +36,10 @@ export type JobsOptions = {
   db: Db;
   log: Log;
   tasks: Record<string, Task>;
+  /** Each task runs in the first group that takes it. */
+  groups: Record<string, RunnerGroup>;
   crontab?: CronItem[];
-  /** Called when a process has died and what it had in hand is free: work that no job holds may be, too. */
+  /** Called when a process has died and its jobs are free: other work of that process may be free, too. */
   onFreed?: () => void;
   timing?: Partial<typeof usual>;
 };
@@ -55,7 +48,7 @@ export type JobsOptions = {
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { db, log } = options;
   const timing = { ...usual, ...options.timing };
-  const runners = new Map<Lane, SupervisedRunner>();
+  const runners = new Map<string, SupervisedRunner>();
   const nudge = () => {
     for (const runner of runners.values()) runner.nudge();
   };
@@ -73,7 +66,7 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
 
   return {
     pump: pump.nudge,
-    state: () => Object.fromEntries([...runners].map(([lane, runner]) => [lane, runner.state()])),
+    state: () => Object.fromEntries([...runners].map(([group, runner]) => [group, runner.state()])),
     async stop() {
       const within = (ms: number) => sleep(ms, undefined, { ref: false });
       const deadline = within(timing.stopWithinMs);
@@ -84,27 +77,30 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
 }
 
 type Start = {
-  runners: Map<Lane, SupervisedRunner>;
+  runners: Map<string, SupervisedRunner>;
   timing: typeof usual;
   nudge: () => void;
 };
 
 /** One after the other: on a new database the first one migrates Graphile's own schema. */
 async function startRunners(options: JobsOptions, { runners, timing, nudge }: Start) {
-  const { url, log, tasks, crontab = [] } = options;
+  const { url, log, crontab = [] } = options;
+  const groupOf = groupFinder(options.groups);
   const onFreed = () => {
     nudge();
     options.onFreed?.();
   };
   const alive = new Set<string>();
-  for (const [lane, { takes, concurrency, localQueue }] of Object.entries(lanes)) {
-    const own = Object.fromEntries(Object.entries(tasks).filter(([name]) => takes(name)));
-    if (Object.keys(own).length === 0) continue;
-    const runner = superviseRunner(lane, {
+  for (const [group, { concurrency, localQueue }] of Object.entries(options.groups)) {
+    const tasks = Object.fromEntries(
+      Object.entries(options.tasks).filter(([name]) => groupOf(name) === group),
+    );
+    if (Object.keys(tasks).length === 0) continue;
+    const runner = superviseRunner(group, {
       url,
       log,
-      tasks: graphileTasks(own, log),
-      crontab: parseCronItems(crontab.filter(({ task }) => takes(task))),
+      tasks: graphileTasks(tasks, log),
+      crontab: parseCronItems(crontab.filter(({ task }) => groupOf(task) === group)),
       concurrency,
       localQueue,
       pollMs: timing.pollMs,
@@ -112,7 +108,12 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge }: St
       alive,
       onFreed,
     });
-    runners.set(lane as Lane, runner);
+    runners.set(group, runner);
     await runner.tried;
   }
+}
+
+function groupFinder(groups: Record<string, RunnerGroup>) {
+  const entries = Object.entries(groups);
+  return (task: string) => entries.find(([, { takes }]) => takes(task))?.[0];
 }

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { enqueue } from '../../../src/jobs.ts';
 import { backup } from '../../../src/lib/backup/backup.ts';
 import { restore } from '../../../src/lib/backup/restore.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
-import { enqueue } from '../../../src/lib/queue/outbox.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../../support/make/rows.ts';
 import { emptyDatabase, testDatabase } from '../../support/probe/database.ts';
 

@@ -14,7 +14,7 @@ function logged(
 }
 
 test('a line has its time, level, message and fields', () => {
-  const [line] = logged((log) => log.warn({ attempt: 2, task: 'keys.expire' }, 'failed'));
+  const [line] = logged((log) => log.warn({ attempt: 2, task: 'keys.clean_up' }, 'failed'));
   assert.deepEqual(Object.keys(line!), ['level', 'time', 'attempt', 'task', 'msg']);
   assert.equal(line!['level'], 'warn');
   assert.equal(new Date(String(line!['time'])).toISOString(), line!['time']);
@@ -100,7 +100,7 @@ test('an error keeps its code, its frames and its cause, and no value that Postg
 
 test('on a terminal a line is read without braces, an error under it', () => {
   const json = JSON.stringify({
-    ...{ level: 'error', time: '2026-01-02T03:04:05.000Z', task: 'keys.expire' },
+    ...{ level: 'error', time: '2026-01-02T03:04:05.000Z', task: 'keys.clean_up' },
     ...{ err: { type: 'Error', code: 'X1', message: 'no', stack: '    at here' }, msg: 'failed' },
   });
   const text = terminalLine(json, { colors: false });

@@ -76,5 +76,5 @@ test('a nudge after the stop harms nobody', async (t) => {
   await jobs.stop();
   jobs.pump();
 
-  assert.equal(jobs.state().rest?.state, 'stopped');
+  assert.equal(jobs.state()['all']?.state, 'stopped');
 });

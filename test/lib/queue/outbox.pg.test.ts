@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import { enqueue } from '../../../src/jobs.ts';
 import { connect } from '../../../src/lib/db/db.ts';
-import { enqueue } from '../../../src/lib/queue/outbox.ts';
 import { handOver } from '../../../src/lib/queue/pump.ts';
 import { task } from '../../../src/lib/queue/task.ts';
 import { testDatabase } from '../../support/probe/database.ts';
@@ -138,11 +138,17 @@ test('a row that nobody nudged for is handed over by itself', async (t) => {
   assert.equal((await runs.start(id)).job.attempt, 1);
 });
 
-test('mail and the rest have runners of their own', async (t) => {
+test('each group of tasks has a runner of its own, and a group without tasks has none', async (t) => {
+  const size = { concurrency: 1, localQueue: 1 };
   const jobs = await workOn(t, {
     db,
     url,
     tasks: { 'sends.mail': async () => {}, 'webhooks.deliver': async () => {} },
+    groups: {
+      idle: { takes: () => false, ...size },
+      mail: { takes: (task) => task === 'sends.mail', ...size },
+      rest: { takes: () => true, ...size },
+    },
   });
 
   assert.deepEqual(jobs.state(), {

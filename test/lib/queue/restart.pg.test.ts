@@ -52,7 +52,7 @@ test('a hiccup while an outcome is recorded: the runner starts again and the job
   await runs.start(next);
 
   await until('both jobs are recorded as done', async () => (await unfinished()) === 0);
-  assert.deepEqual(jobs.state().rest, { state: 'running', restarts: 1 });
+  assert.deepEqual(jobs.state()['all'], { state: 'running', restarts: 1 });
 });
 
 test('while an ended runner waits for a slow job, the next one works, and the slow one runs once', async (t) => {
@@ -70,7 +70,7 @@ test('while an ended runner waits for a slow job, the next one works, and the sl
   const struck = await enqueueDelivery(db);
   jobs.pump();
   await runs.start(struck);
-  await until('the runner has ended', () => jobs.state().rest?.restarts === 1);
+  await until('the runner has ended', () => jobs.state()['all']?.restarts === 1);
   const next = await enqueueDelivery(db);
   jobs.pump();
   await runs.start(next);
@@ -130,7 +130,7 @@ test('a runner whose session is lost registers anew and keeps the job that it ha
   await until('the old pool is gone', async () => !(await pools()).includes(before));
   await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
   assert.equal(runs.of(slow).length, 1);
-  assert.deepEqual(jobs.state().rest, { state: 'running', restarts: 1 });
+  assert.deepEqual(jobs.state()['all'], { state: 'running', restarts: 1 });
 });
 
 test('every connection cut: work goes on by itself within 5 s', async (t) => {
@@ -149,17 +149,17 @@ test('every connection cut: work goes on by itself within 5 s', async (t) => {
   await until('the jobs are recorded as done', async () => {
     return (await admin`select id from graphile_worker.jobs`).length === 0;
   });
-  assert.equal(jobs.state().rest?.state, 'running');
+  assert.equal(jobs.state()['all']?.state, 'running');
 });
 
 test('a runner that cannot start says so and goes on trying', async (t) => {
   const runs = recordingTask();
   await db`alter table worker_pools rename to worker_pools_away`;
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
-  assert.equal(jobs.state().rest?.state, 'restarting');
+  assert.equal(jobs.state()['all']?.state, 'restarting');
 
   await db`alter table worker_pools_away rename to worker_pools`;
 
   await runs.start(await enqueueDelivery(db));
-  await until('it says so', () => jobs.state().rest?.state === 'running');
+  await until('it says so', () => jobs.state()['all']?.state === 'running');
 });

@@ -70,7 +70,7 @@ export async function startReal(db: Db) {
   async function state() {
     const [webhook] = await db`
       select active, failure_count as failures, previous_secret is not null as rotated,
-             (select count(*)::int from outbox where task = 'webhooks.tell_deactivation'
+             (select count(*)::int from outbox where task = 'webhooks.notify_deactivated'
                 and payload ->> 'webhook_id' = ${id}) as "switchedOff",
              array(select (d.body::json ->> 'message') || ' ' || d.status || ' ' || d.attempts || ' '
                           || (select count(*) from delivery_attempts a

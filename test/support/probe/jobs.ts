@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { enqueue, type NewJob } from '../../../src/jobs.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { enqueue, type NewJob } from '../../../src/lib/queue/outbox.ts';
 import { type JobsOptions, startJobs } from '../../../src/lib/queue/start.ts';
 import type { JobRun, Task } from '../../../src/lib/queue/task.ts';
 
@@ -13,10 +13,14 @@ export async function workOn(
   t: TestContext,
   options: Pick<JobsOptions, 'url' | 'db' | 'tasks'> & Partial<JobsOptions>,
 ) {
-  const jobs = await startJobs({ log: createLog({ level: 'silent' }), ...options });
+  const log = createLog({ level: 'silent' });
+  const jobs = await startJobs({ log, groups: oneGroup, ...options });
   t.after(() => jobs.stop());
   return jobs;
 }
+
+/** One runner for all tasks. */
+export const oneGroup = { all: { takes: () => true, concurrency: 100, localQueue: 200 } };
 
 const patienceMs = 20_000;
 

@@ -1,0 +1,47 @@
+import * as v from 'valibot';
+import { createOutbox, type JobOf } from './lib/queue/outbox.ts';
+import type { RunnerGroup } from './lib/queue/start.ts';
+import { Uuid } from './lib/validation/parse.ts';
+
+const Nothing = v.object({});
+const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
+
+/** Every job of the service and what its payload must be. What a job does is said in `tasks.ts`. */
+export const payloads = {
+  'keys.clean_up': Nothing,
+  'mailbox.clean_up': Nothing,
+  'responses.clean_up': Nothing,
+  'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),
+  'sends.recover': Nothing,
+  'summaries.analyze': v.object({
+    org_id: Uuid,
+    response_id: Uuid,
+    tries: v.number(),
+    asked_at: v.optional(v.string()),
+  }),
+  'summaries.month': v.object({ org_id: Uuid, tries: v.number() }),
+  'summaries.monthly': Nothing,
+  'surveys.fold_tallies': Nothing,
+  'webhooks.clean_up': Nothing,
+  'webhooks.deliver': OneWebhook,
+  'webhooks.notify_deactivated': OneWebhook,
+};
+
+export type JobPayloads = {
+  [Name in keyof typeof payloads]: v.InferOutput<(typeof payloads)[Name]>;
+};
+export type JobName = keyof JobPayloads;
+export type NewJob = JobOf<JobPayloads>;
+
+/** Write jobs in the caller's transaction. */
+export const { enqueue, enqueueEach } = createOutbox<JobPayloads>();
+
+/**
+ * Mail has a runner of its own, so that a thousand slow mails do not delay webhooks, nor the other way
+ * round. So has the analysis of comments, which may call a slow endpoint or go through a whole history.
+ */
+export const runnerGroups = {
+  mail: { takes: (task) => task.startsWith('sends.'), concurrency: 50, localQueue: 100 },
+  reading: { takes: (task) => task.startsWith('summaries.'), concurrency: 8, localQueue: 16 },
+  rest: { takes: () => true, concurrency: 100, localQueue: 200 },
+} satisfies Record<string, RunnerGroup>;
