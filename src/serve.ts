@@ -11,7 +11,6 @@ import { createLog, type Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
-import { prepareRedaction, redactedExcerpt } from './lib/redact/redact.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { writeLines } from './observations/log-lines.ts';
 import { startCounting } from './observations/metrics.ts';
@@ -25,8 +24,6 @@ import { unknownSettings } from './settings/unknown-settings.ts';
 import { startWork } from './work.ts';
 
 const connections = 20;
-/** After the first requests that a supervisor asks to see whether we are up. */
-const prepareAfterMs = 1000;
 const stopLimitMs = 29_000;
 
 /** Runs the service until the process is asked to stop. `ready` is told the address it listens on. */
@@ -128,23 +125,12 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   );
   const app = createApp({
     ...{ db, log, settings: config, checks, warnings, publicUrl, metrics, ...work },
-    excerpt: redactedExcerpt,
   });
   await parts.start(
     'requests',
     () => door.open(app.fetch),
     // A request that was in hand at the signal has had the time before this as well.
     () => door.drain(requestsLimitMs - config.drainSeconds * 1000),
-  );
-  await parts.start(
-    'redaction',
-    () =>
-      setTimeout(
-        () =>
-          prepareRedaction().catch((err) => log.error({ err }, 'name redaction failed to load')),
-        prepareAfterMs,
-      ),
-    (it) => clearTimeout(it),
   );
   await parts.start(
     'readiness',

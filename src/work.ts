@@ -1,3 +1,4 @@
+import { createCommentReader } from './comment-reader.ts';
 import { Refusal } from './errors.ts';
 import { runnerGroups } from './jobs.ts';
 import { obtainSecretKey } from './lib/crypto/secret-key.ts';
@@ -7,7 +8,6 @@ import { createOutbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
 import { holdLease } from './lib/queue/liveness-lease.ts';
 import { type Jobs, startJobs } from './lib/queue/start.ts';
-import { redact } from './lib/redact/redact.ts';
 import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
@@ -65,7 +65,9 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const dkim = signer(config);
   const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
   const mailJobs = createMailJobs({ db, log, mailer, progress, settings: config });
-  const analyst = chooseAnalyst(config);
+  const reader = await startReader({ log, parts });
+  const { redact, excerpt } = reader;
+  const analyst = chooseAnalyst(config, reader);
   const tools = { ...common, deliveries, mailJobs, transport, publicUrl, analyst, redact };
   jobs = await parts.start(
     'jobs',
@@ -95,8 +97,17 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     (it) => clearInterval(it),
   );
   const mailbox = !config.smtpUrl;
-  return { jobs, pump, outbound, judgeTarget: outbound.judge, secrets, progress, mailbox };
+  const { judge: judgeTarget } = outbound;
+  return { jobs, pump, outbound, judgeTarget, secrets, progress, mailbox, excerpt };
 }
+
+/** What a comment contains must not end in the log: which task failed, and how, is all it says. */
+const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
+  parts.start(
+    'comment reader',
+    () => createCommentReader((failure) => log.warn(failure, 'could not read a comment in time')),
+    (it) => it.stop(),
+  );
 
 /** Two keys while the first takes over from the second. */
 function secretsOf({ secretKey, previousSecretKey }: Config, { dataDir }: Database) {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/distribution.ts';
-import { bundle } from './bundle.ts';
+import { bundle, threadFile } from './bundle.ts';
 import { noticesFile } from './notices.ts';
 import { packPostgres } from './postgres.ts';
 
@@ -16,8 +16,9 @@ const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*', noticesFi
  * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only
  * at run time, and files and children can be allowed only by name or all; so all, until serving begins:
  * then lib/process/permission.ts takes every scope away but the network. FFI goes before anything else is
- * started: lib/process/service-manager.ts opens one socket with it. Never allowed: workers, native addons, WASI
- * and the inspector.
+ * started: lib/process/service-manager.ts opens one socket with it. A thread would begin with all of these
+ * again: lib/worker starts the one there is, which gives them up first, and nothing else can start any. Never
+ * allowed: native addons, WASI and the inspector.
  */
 const execArgv = [
   '--permission',
@@ -26,9 +27,11 @@ const execArgv = [
   '--allow-fs-write=*',
   '--allow-child-process',
   '--allow-ffi',
+  '--allow-worker',
   // the cautions about these very flags, printed at every start
   '--disable-warning=PERM0002',
   '--disable-warning=PERM0003',
+  '--disable-warning=PERM0006',
   '--disable-warning=ExperimentalWarning',
 ];
 
@@ -60,6 +63,7 @@ function configuration(executable: string) {
     execArgvExtension: 'none', // NODE_OPTIONS must not switch off what execArgv switches on
     assets: {
       ...Object.fromEntries(files),
+      [threadFile]: `${work}/${threadFile}`,
       [archiveAsset]: postgres.archive,
       [archiveRecordAsset]: postgres.record,
     },

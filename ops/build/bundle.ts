@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
 /**
@@ -5,6 +6,18 @@ import { build, type Metafile, type Plugin } from 'esbuild';
  * `require` remains for CommonJS inside packages, and finds what is built into Node and nothing else.
  */
 export async function bundle(entry: string, outfile: string, plugins: Plugin[] = []) {
+  const program = await bundleModule(entry, outfile, { format: 'esm', plugins });
+  const thread = join(dirname(outfile), threadFile);
+  const inThread = await bundleModule('src/comment-thread.ts', thread, { format: 'cjs', plugins });
+  return { packages: [...new Set([...program, ...inThread])].sort() };
+}
+
+/** The program of the thread that reads comments: a text of its own, next to the program's. */
+export const threadFile = 'comment-thread.cjs';
+
+type Form = { format: 'esm' | 'cjs'; plugins: Plugin[] };
+
+async function bundleModule(entry: string, outfile: string, { format, plugins }: Form) {
   const { metafile } = await build({
     entryPoints: [entry],
     outfile,
@@ -12,15 +25,15 @@ export async function bundle(entry: string, outfile: string, plugins: Plugin[] =
     metafile: true,
     platform: 'node',
     target: 'node26',
-    format: 'esm',
+    format,
     external: ['pg-native'],
     plugins,
     alias: { cosmiconfig: './ops/build/no-configuration-files.ts', ...withoutGrpc },
-    banner: { js: builtInsOnly },
+    banner: { js: format === 'esm' ? builtInsOnly : '' },
     legalComments: 'none', // `askback licenses` prints them whole
     logLevel: 'warning',
   });
-  return { packages: packagesIn(metafile) };
+  return packagesIn(metafile);
 }
 
 /** The folders of the packages that a bundle has code of. */

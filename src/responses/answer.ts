@@ -25,7 +25,7 @@ const sharedAnswersPerMinute = 300;
 /** The beginning of a comment in which nobody can be recognized. */
 export type Excerpt = (
   comment: string,
-  known: { names: readonly string[]; emails: readonly string[] },
+  known: { orgId: string; names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
 export type AnswerTools = { db: Db; pump: () => void; excerpt: Excerpt };
@@ -108,19 +108,19 @@ type KnownAround = Pick<
 >;
 type EventSource = Pick<
   NewResponse,
-  'id' | 'survey_id' | 'score' | 'category' | 'comment' | 'created_at'
+  'id' | 'org_id' | 'survey_id' | 'score' | 'category' | 'comment' | 'created_at'
 >;
 
 /** The events of a response that counts. Redacting a comment is dear: it is done only for a subscriber. */
 export async function eventsOf(
   { excerpt }: Pick<AnswerTools, 'excerpt'>,
   { type, known_names, known_addresses, reports_detractors }: KnownAround,
-  { id, survey_id, score, category, comment, created_at }: EventSource,
+  { id, org_id, survey_id, score, category, comment, created_at }: EventSource,
 ): Promise<WebhookEvent[]> {
   const answer = { surveyId: survey_id, responseId: id, surveyType: type, score, at: created_at };
   const received = responseReceived({ ...answer, comment });
   if (category !== 'detractor' || !reports_detractors) return [received];
-  const known = { names: known_names, emails: known_addresses };
+  const known = { orgId: org_id, names: known_names, emails: known_addresses };
   const redacted = comment === null ? null : await excerpt(comment, known);
   return [received, detractorDetected({ ...answer, excerpt: redacted })];
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { createCommentReader } from '../comment-reader.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
-import { redactedExcerpt } from '../lib/redact/redact.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
 import { importResponses } from './import.ts';
 import { releaseResponse } from './release.ts';
@@ -15,7 +15,7 @@ const release = command({
   options: { id: id('which response') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const data = await releaseResponse({ db, excerpt: redactedExcerpt }, given.id);
+      const data = await releaseResponse({ db, excerpt: createCommentReader().excerpt }, given.id);
       return { data, text: `released: the response ${data.id} counts now` };
     }),
 });

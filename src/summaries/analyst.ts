@@ -4,6 +4,8 @@ import type { Theme } from './themes.ts';
 
 /** What an analyst is told of an answer. The comment has nobody recognizable in it. */
 export type Remark = {
+  /** Organizations take turns; not part of what an analyst reads. */
+  orgId: string;
   comment: string;
   score: number;
   type: SurveyType;

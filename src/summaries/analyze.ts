@@ -32,8 +32,9 @@ export async function analyze(
   const remark = await findUnanalyzed(db, which);
   if (!remark) return;
 
-  const known = { names: remark.known_names, emails: remark.known_addresses };
+  const known = { orgId, names: remark.known_names, emails: remark.known_addresses };
   const answer = await analyst.analyze({
+    orgId,
     comment: await tools.redact(remark.comment, known),
     score: remark.score,
     type: remark.type,

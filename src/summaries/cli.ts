@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { createCommentReader } from '../comment-reader.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import type { Db } from '../lib/db/db.ts';
 import { createLog } from '../lib/log/log.ts';
-import { redact } from '../lib/redact/redact.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
@@ -53,13 +53,12 @@ async function periodOf(db: Db, timeZone: string, { from, to }: { from: Given; t
   return period;
 }
 
-const summaryTools = (db: Db, config: Config) => ({
-  db,
-  log: createLog({ level: config.logLevel }),
-  analyst: chooseAnalyst(config),
-  redact,
-  pump: () => {},
-});
+function summaryTools(db: Db, config: Config) {
+  const reader = createCommentReader();
+  const log = createLog({ level: config.logLevel });
+  const analyst = chooseAnalyst(config, reader);
+  return { db, log, analyst, redact: reader.redact, pump: () => {} };
+}
 
 const analyze = command({
   name: 'analyze',

@@ -63,6 +63,19 @@ export function scoreAlone(category: Category): Sentiment {
   return { promoter: 'positive', passive: 'neutral', detractor: 'negative' }[category] as Sentiment;
 }
 
+/** The analysis of a comment that could not be read. */
+export function scoreAnalysis({
+  category,
+  score,
+}: {
+  category: Category;
+  score: number;
+}): Analysis {
+  const sentiment = scoreAlone(category);
+  const summary = `A ${category} (score ${score}) left a comment that was not read; the score alone says ${sentiment}.`;
+  return { sentiment, themes: [], churn_risk: churnRiskOf(category, sentiment, false), summary };
+}
+
 const risk: Record<Category, Record<Sentiment, ChurnRisk>> = {
   detractor: { negative: 'high', mixed: 'medium', neutral: 'medium', positive: 'medium' },
   passive: { negative: 'medium', mixed: 'medium', neutral: 'low', positive: 'low' },

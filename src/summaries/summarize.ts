@@ -28,10 +28,10 @@ export const reportType = 'executive-summary';
 const quotesPerCategory = 1;
 const longestQuote = 200;
 
-/** Takes out of a text whoever is known, and whoever seems to be named. */
+/** Removes known people from a text, and everything else that could be a name. */
 export type Redact = (
   text: string,
-  known: { names: readonly string[]; emails: readonly string[] },
+  known: { orgId: string; names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
 export type SummaryTools = {
@@ -103,7 +103,7 @@ async function gather(tools: SummaryTools, { id, name, time_zone }: Organization
     themes: await countThemes(db, id, period, before),
     quotes: await Promise.all(
       quotes.map(async ({ comment, category, known_names, known_addresses }) => {
-        const known = { names: known_names, emails: known_addresses };
+        const known = { orgId: id, names: known_names, emails: known_addresses };
         const text = (await tools.redact(comment, known)).replace(/\s+/g, ' ');
         return { category, text: tidyText(text, longestQuote) };
       }),

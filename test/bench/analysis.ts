@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { readComment } from '../../src/summaries/read-comment.ts';
 import { vocabulary } from '../../src/summaries/themes.ts';
 import { number, type Section, table } from './report.ts';
 
@@ -13,11 +14,18 @@ const require = createRequire(import.meta.url);
 
 /** How often the built-in analyst hears a sentence rightly, by its words alone, and how quickly. */
 export async function analysis(): Promise<Section[]> {
-  const analyst = createBuiltinAnalyst();
+  const analyst = createBuiltinAnalyst(readComment);
   const themes = vocabulary([]);
   const tone = async (comment: string) => {
     // the score of a passive says nothing: what comes back was in the words
-    const remark = { comment, score: 8, type: 'nps', category: 'passive', language: 'en' } as const;
+    const remark = {
+      orgId: 'bench',
+      comment,
+      score: 8,
+      type: 'nps',
+      category: 'passive',
+      language: 'en',
+    } as const;
     const answer = await analyst.analyze({ ...remark, themes });
     if (!answer.ok) throw new Error(answer.why);
     return answer.value.sentiment;

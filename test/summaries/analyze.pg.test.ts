@@ -4,6 +4,7 @@ import type { Analyst } from '../../src/summaries/analyst.ts';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { countUnanalyzed, enqueueAnalyses } from '../../src/summaries/queries.ts';
+import { readComment } from '../../src/summaries/read-comment.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -152,7 +153,7 @@ test('themes of the organization are looked for, and names are no theme', async 
 
 test('the built-in analyst is asked with the placeholders only', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
-  const builtin = createBuiltinAnalyst();
+  const builtin = createBuiltinAnalyst(readComment);
   const heard: string[] = [];
   const analyst: Analyst = {
     ...builtin,

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryOf } from '../../src/scores.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { readComment } from '../../src/summaries/read-comment.ts';
 import { vocabulary } from '../../src/summaries/themes.ts';
 
-const analyst = createBuiltinAnalyst();
+const analyst = createBuiltinAnalyst(readComment);
 
 async function analyze(comment: string, score: number, language = 'en') {
   const answer = await analyst.analyze({
+    orgId: 'acme',
     comment,
     score,
     type: 'nps',

@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
+import { createCommentReader } from '../../src/comment-reader.ts';
 import { chooseAnalyst } from '../../src/summaries/choose-analyst.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
-const loaded = createRequire(import.meta.url).cache;
-const modelIsLoaded = () => Object.keys(loaded).some((path) => path.includes('wink-eng'));
 
-test('an organization without analysis never loads the language model, one with it does', async () => {
-  const analyst = chooseAnalyst({ ai: null });
+test('an organization without analysis never starts the thread that reads comments, one with it does', async (t) => {
+  const asked: string[] = [];
+  const reader = createCommentReader();
+  t.after(reader.stop);
+  const analyst = chooseAnalyst(
+    { ai: null },
+    {
+      analyze: (remark) => {
+        asked.push(remark.orgId);
+        return reader.analyze(remark);
+      },
+    },
+  );
   const [without, reading] = [
     await makeFeedback(db, { ai_enabled: false }),
     await makeFeedback(db),
@@ -21,8 +30,10 @@ test('an organization without analysis never loads the language model, one with 
   await without.analyzed(2, 'Terrible and slow', '2026-05-02', analyst);
   const wish = { organization: without.organization, period, scheduled: false };
   await summarize(readingTools(db, analyst), wish);
-  assert.equal(modelIsLoaded(), false);
+  assert.deepEqual(asked, []);
 
   await reading.analyzed(2, 'Terrible and slow', '2026-05-02', analyst);
-  assert.equal(modelIsLoaded(), true);
+  assert.deepEqual(asked, [reading.id]);
+  const [analysis] = await reading.analyses();
+  assert.deepEqual(analysis?.themes, ['performance']);
 });

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { issueKey } from '../../src/keys/issue.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { readComment } from '../../src/summaries/read-comment.ts';
 import { tidyText } from '../../src/summaries/rules.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { payloads } from '../../src/webhooks/payloads.ts';
@@ -51,7 +52,7 @@ const loneHalves = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc
 async function afterHostilities(analyst?: Analyst) {
   const org = await makeFeedback(db);
   const { key } = await issueKey(db, org.id, { name: 'read', permission: 'read' });
-  const calm = await org.analyzed(7, fine, '2026-05-02', createBuiltinAnalyst());
+  const calm = await org.analyzed(7, fine, '2026-05-02', createBuiltinAnalyst(readComment));
   const [before] = await org.analyses();
   for (const comment of corpus) {
     // the door takes NULs out and refuses half characters by making them whole

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { readComment } from '../../src/summaries/read-comment.ts';
 import { planMonths, summarize, summarizeMonth } from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -11,7 +12,7 @@ const may = { start: new Date('2026-05-01T00:00:00Z'), end: new Date('2026-06-01
 const tools = (analyst?: Analyst) => readingTools(db, analyst);
 const old = { created_at: new Date('2020-01-01') };
 const writing = (value: string): Analyst => ({
-  ...createBuiltinAnalyst(),
+  ...createBuiltinAnalyst(readComment),
   write: async () => ({ ok: true, value }),
 });
 const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?: Analyst) =>
@@ -81,7 +82,7 @@ test('two processes write the summary of a month once and tell it once', async (
   let writing = 0;
   /** Neither goes on before both are as far as having found the month due. */
   const analyst: Analyst = {
-    ...createBuiltinAnalyst(),
+    ...createBuiltinAnalyst(readComment),
     write: async () => {
       writing += 1;
       if (writing === 2) both.resolve();
@@ -158,7 +159,7 @@ test("the provider's words are taken, without knowing whose they are about", asy
   await org.answer(9, null, '2026-05-10');
   let facts = '';
   const analyst: Analyst = {
-    ...createBuiltinAnalyst(),
+    ...createBuiltinAnalyst(readComment),
     write: async (given) => {
       facts = given;
       return { ok: true, value: 'All 1 of them are happy: 100%.' };
@@ -178,7 +179,7 @@ test('when the provider fails the template writes', async () => {
   const org = await makeFeedback(db);
   await org.answer(9, null, '2026-05-10');
   const failing: Analyst = {
-    ...createBuiltinAnalyst(),
+    ...createBuiltinAnalyst(readComment),
     write: async () => ({ ok: false, why: 'status 500', later: true, waitMs: 0 }),
   };
   assert.match((await summaryOf(org, failing)).text, /received 1 answer/);

@@ -1,7 +1,8 @@
+import { syncBuiltinESMExports } from 'node:module';
+
 /** What a process that serves has done for the last time when it is ready. */
 const notForServing = [
   'child',
-  'worker',
   'addon',
   'wasi',
   'ffi',
@@ -18,5 +19,21 @@ const notForServing = [
 export function keepOnlyNetwork() {
   const { permission } = process;
   if (!permission) return;
+  keepThreadsToLibrary();
   for (const scope of notForServing) permission.drop(scope);
+}
+
+/**
+ * A thread starts with every permission that the process was started with. The worker library took the
+ * constructor when it was loaded, and its threads give everything up before they do anything else; no
+ * other code can start a thread from now on.
+ */
+function keepThreadsToLibrary() {
+  const threads: Partial<typeof import('node:worker_threads')> =
+    process.getBuiltinModule('node:worker_threads');
+  delete threads.Worker;
+  // It runs its hooks in a thread.
+  const modules: Partial<typeof import('node:module')> = process.getBuiltinModule('node:module');
+  delete modules.register;
+  syncBuiltinESMExports();
 }

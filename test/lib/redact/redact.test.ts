@@ -3,10 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CountryCode, getCountries, getExampleNumber } from 'libphonenumber-js';
 import examples from 'libphonenumber-js/mobile/examples';
-import { cut, type Known, redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
+import {
+  cut,
+  type PeopleToRedact,
+  redact,
+  redactedExcerpt,
+} from '../../../src/lib/redact/redact.ts';
 
-const nobody: Known = { names: [], emails: [] };
-const ann: Known = { names: ["Ann O'Brien-Müller", '王伟'], emails: ['ann@acme.test'] };
+const nobody: PeopleToRedact = { names: [], emails: [] };
+const ann: PeopleToRedact = { names: ["Ann O'Brien-Müller", '王伟'], emails: ['ann@acme.test'] };
 
 const cases: [comment: string, redacted: string][] = [
   ['all went well, thanks', 'all went well, thanks'],
@@ -32,10 +37,15 @@ const cases: [comment: string, redacted: string][] = [
   ['your driver Ahmed called', 'your driver [name] called'],
   ['it was Priya Raman who helped', 'it was [name] who helped'],
   ['it is slow in Paris on Monday', 'it is slow in Paris on Monday'],
+  ['Excel crashes when I open Outlook', 'Excel crashes when I open Outlook'],
+  ['we are a family 👨‍👩‍👧 here', 'we are a family 👨‍👩‍👧 here'],
+  ['نمی‌خواهم', 'نمی‌خواهم'],
+  ['An\u200dn or 王\u200d伟 or bob\u200d@x.test', '[name] or [name] or [email]'],
+  ['call 030\u200d1234567 now', 'call [phone] now'],
 ];
 
 for (const [comment, redacted] of cases) {
-  test(`${JSON.stringify(comment)} is told as ${JSON.stringify(redacted)}`, async () => {
+  test(`${JSON.stringify(comment)} becomes ${JSON.stringify(redacted)}`, async () => {
     assert.equal(await redact(comment, ann), redacted);
     assert.equal(await redactedExcerpt(comment, ann), redacted);
   });

@@ -4,11 +4,12 @@ import { redact } from '../../../src/lib/redact/redact.ts';
 import type { Analyst } from '../../../src/summaries/analyst.ts';
 import { analyze } from '../../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
+import { readComment } from '../../../src/summaries/read-comment.ts';
 import { answerThrough, linkOf } from './answers.ts';
 import { makeOrganization, makeSurvey, makeWebhook } from './rows.ts';
 
 /** One for all tests of a file: each loads a language model. */
-const builtin = createBuiltinAnalyst();
+const builtin = createBuiltinAnalyst(readComment);
 
 /** What jobs that read comments need. */
 export const readingTools = (db: Db, analyst: Analyst = builtin) => ({

@@ -5,6 +5,7 @@ import { createMailbox } from '../../../src/mailbox/mailbox.ts';
 import { createMailJobs } from '../../../src/sends/mail-job.ts';
 import { createMailer } from '../../../src/sends/mailer.ts';
 import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
+import { readComment } from '../../../src/summaries/read-comment.ts';
 import type { TaskTools } from '../../../src/tasks.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
@@ -21,7 +22,7 @@ export function taskTools(db: Db): TaskTools {
   });
   return {
     ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
-    analyst: createBuiltinAnalyst(),
+    analyst: createBuiltinAnalyst(readComment),
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },

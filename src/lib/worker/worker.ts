@@ -1,0 +1,121 @@
+import { Worker as Thread } from 'node:worker_threads';
+import { createFairSlots, TooManyWaiting } from '../async/fair-slots.ts';
+import type { ThreadReply, ThreadRequest } from './thread.ts';
+
+// The constructor is taken once, at the start: `keepOnlyNetwork` takes it away from everything else.
+const ThreadConstructor = Thread;
+
+/** The thread's program: a file of a checkout, or a text out of the executable. */
+export type ThreadProgram = URL | string;
+
+export type WorkerOptions = {
+  program: () => ThreadProgram;
+  /** Without a task for so long, the thread ends and gives its memory back. */
+  idleMs: number;
+  heapMb: number;
+  /** How many tasks of one group may wait. */
+  waitingPerGroup: number;
+};
+
+/** Tasks of a group, such as an organization, take turns with those of others. */
+export type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
+
+/** Why a task has no result: it took too long, too many wait, or the thread or the task failed. */
+export class WorkerError extends Error {
+  readonly kind: 'timeout' | 'busy' | 'failed';
+
+  constructor(kind: WorkerError['kind'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+export type Worker = ReturnType<typeof createWorker>;
+
+/**
+ * Runs tasks one after the other in a thread of its own, which starts with the first task. A task that takes
+ * longer than its limit, waiting included, ends with an error; if it is running, the thread ends with it.
+ * A thread that ran out of memory, or could not start, fails its task alone: the next starts another.
+ *
+ *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
+ *     await worker.run({ name: 'hash', input: text, group: orgId, limitMs: 2_000 });
+ */
+export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: WorkerOptions) {
+  const slots = createFairSlots({ total: 1, reserve: 0, waitingPerGroup });
+  let thread: RunningThread | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  async function run({ name, input, group, limitMs }: WorkerTask): Promise<unknown> {
+    const limit = AbortSignal.timeout(limitMs);
+    try {
+      return await slots.run(group, () => perform({ name, input }, limit), limit);
+    } catch (error) {
+      throw asWorkerError(error, { name, limit });
+    }
+  }
+
+  async function perform(request: ThreadRequest, limit: AbortSignal): Promise<unknown> {
+    clearTimeout(idle);
+    thread ??= startThread(program(), heapMb);
+    const reply = await thread.ask(request, limit).catch(async (error: unknown) => {
+      await end();
+      throw error;
+    });
+    idle = setTimeout(end, idleMs).unref();
+    if (reply.ok) return reply.value;
+    throw new WorkerError('failed', reply.error);
+  }
+
+  async function end() {
+    clearTimeout(idle);
+    const ended = thread;
+    thread = undefined;
+    await ended?.terminate();
+  }
+
+  return { run, stop: end, isRunning: () => thread !== undefined };
+}
+
+type RunningThread = ReturnType<typeof startThread>;
+
+function startThread(program: ThreadProgram, heapMb: number) {
+  const thread = new ThreadConstructor(program, {
+    eval: typeof program === 'string',
+    execArgv: [],
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
+  });
+  // Only a running task keeps the process alive.
+  thread.unref();
+
+  async function ask(request: ThreadRequest, limit: AbortSignal): Promise<ThreadReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
+    const exited = (code: number) => reject(new Error(`the thread ended with ${code}`));
+    const late = () => reject(limit.reason);
+    thread.once('message', resolve).once('error', reject).once('exit', exited);
+    limit.addEventListener('abort', late, { once: true });
+    thread.ref();
+    try {
+      limit.throwIfAborted();
+      thread.postMessage(request);
+      return await promise;
+    } finally {
+      thread.unref();
+      limit.removeEventListener('abort', late);
+      thread.off('message', resolve).off('exit', exited).off('error', reject);
+    }
+  }
+
+  // An error between tasks ends the thread; the next task finds it gone and says so.
+  thread.on('error', () => {});
+  return { ask, terminate: () => thread.terminate() };
+}
+
+function asWorkerError(error: unknown, { name, limit }: { name: string; limit: AbortSignal }) {
+  if (error instanceof WorkerError) return error;
+  if (error instanceof TooManyWaiting) return new WorkerError('busy', error.message);
+  if (limit.aborted && error === limit.reason) {
+    return new WorkerError('timeout', `the task ${name} took too long`);
+  }
+  return new WorkerError('failed', `the task ${name} failed`, { cause: error });
+}
