@@ -5,7 +5,7 @@ tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run test e2e test-prometheus bench faults binary deb test-binary test-installed
+.PHONY: help run test e2e test-prometheus test-clients bench faults binary deb test-binary test-installed
 .PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
@@ -31,6 +31,10 @@ e2e: $(installed)
 ## test-prometheus: metrics, alerts and dashboard by a real Prometheus and promtool, both on the PATH
 test-prometheus: $(installed)
 	@$(tsx) test/run.ts --prometheus $(only)
+
+## test-clients: clients that three generators make of the API, and linters, by way of `bash ops/ci/with-clients make test-clients`
+test-clients: $(installed)
+	@$(tsx) test/run.ts --clients
 
 ## bench: what the service costs compared with bare statements, kept in ops/benchmarks.md; only=NAME runs one part of it
 bench: $(installed)

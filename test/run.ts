@@ -5,12 +5,13 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
- * `--browser` they are those that need Chromium, with `--prometheus` what needs that; one after the other.
+ * `--browser`, `--prometheus` or `--clients` they are those that need these programs, one after the other.
  */
 const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
 const needing = {
   '--browser': 'test/e2e/*.e2e.ts',
   '--prometheus': 'test/prometheus/*.prometheus.ts',
+  '--clients': 'test/clients/clients.ts',
 };
 const others = needing[process.argv[2] as keyof typeof needing];
 const words = process.argv.slice(others ? 3 : 2);

@@ -1,0 +1,60 @@
+"""One call to every writing endpoint that a client starts with, and to two that read."""
+
+import json
+import os
+from uuid import UUID
+
+from client.api.answering import answer_shared
+from client.api.contacts import save_contact
+from client.api.responses import get_nps, list_responses
+from client.api.sending import send_survey
+from client.client import Client
+from client.models import (
+    AnswerSharedBody,
+    ListResponsesCategory,
+    SaveContactBody,
+    SaveContactBodyPropertiesType0,
+    SendSurveyBody,
+    SendSurveyBodyContactsItem,
+)
+
+client = Client(
+    base_url=os.environ["ASKBACK_URL"], headers={"X-API-Key": os.environ["ASKBACK_KEY"]}
+)
+survey_id = UUID(os.environ["SURVEY_ID"])
+
+plan = SaveContactBodyPropertiesType0()
+plan["plan"] = "pro"
+saved = save_contact.sync(
+    client=client,
+    body=SaveContactBody(
+        email="ada@example.com", survey_id=survey_id, name=None, properties=plan
+    ),
+)
+sent = send_survey.sync(
+    survey_id,
+    client=client,
+    dry_run=True,
+    body=SendSurveyBody(contacts=[SendSurveyBodyContactsItem(email="grace@example.com")]),
+)
+link = answer_shared.sync(
+    os.environ["SHARE_ID"],
+    client=client,
+    body=AnswerSharedBody(score=9, comment="Setup took five minutes."),
+)
+listed = list_responses.sync(
+    client=client, date_from="2026-04-01", limit=10, category=ListResponsesCategory.PROMOTER
+)
+nps = get_nps.sync(client=client)
+
+print(
+    json.dumps(
+        {
+            "contact": saved.data.email,
+            "results": [result.status for result in sent.data.results],
+            "score": link.data.score,
+            "comments": [response.comment for response in listed.data],
+            "promoters": nps.data.promoters,
+        }
+    )
+)
