@@ -26,13 +26,16 @@ type Fields = ReadonlyMap<string, string>;
 const mostRecipients = 100;
 const deepestNesting = 8;
 
-/** Reads a delivery report (RFC 3464), qmail's kind of it, or a complaint (ARF, RFC 5965). */
+/**
+ * Reads a delivery report (RFC 3464), qmail's kind of it, or a complaint (ARF, RFC 5965). What it needs
+ * stands at the beginning of a report; the mail that is returned with it may be cut off.
+ */
 export async function readReport(message: Uint8Array): Promise<Report> {
   const {
     headers,
     attachments,
     text = '',
-  } = await PostalMime.parse(message, {
+  } = await PostalMime.parse(beginningOf(message), {
     forceRfc822Attachments: true,
     maxNestingDepth: deepestNesting,
   }).catch(() => ({ headers: [], attachments: [], text: '' }));
@@ -59,6 +62,34 @@ export async function readReport(message: Uint8Array): Promise<Report> {
     return { kind: 'complaint', fates: [], feedback: type, returnPaths, messageIds };
   }
   return readQmail(outer, text);
+}
+
+// The parser's time grows with the lines of a message and with the length of its headers.
+const mostBytes = 64 * 1024;
+const mostLines = 2000;
+const mostLineBytes = 2000;
+const mostHeaderBytes = 12 * 1024;
+
+/** As much of a message as any sender may cost: overlong lines are shortened first. */
+function beginningOf(message: Uint8Array): Uint8Array {
+  const text = Buffer.from(message.buffer, message.byteOffset, message.length).toString('latin1');
+  const lines: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < text.length && lines.length < mostLines && bytes < mostBytes; ) {
+    const end = text.indexOf('\n', at) < 0 ? text.length : text.indexOf('\n', at);
+    const line = text.slice(at, Math.min(end, at + mostLineBytes));
+    lines.push(line);
+    bytes += line.length + 1;
+    at = end + 1;
+  }
+  return Buffer.from(shortenHeaders(lines.join('\n')), 'latin1');
+}
+
+function shortenHeaders(text: string): string {
+  const end = /\r?\n\r?\n/.exec(text)?.index ?? text.length;
+  if (end <= mostHeaderBytes) return text;
+  const lastLineEnd = text.lastIndexOf('\n', mostHeaderBytes);
+  return text.slice(0, lastLineEnd < 0 ? mostHeaderBytes : lastLineEnd) + text.slice(end);
 }
 
 /** qmail sends plain text: a sentence, a paragraph for each recipient, then the message itself. */

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { notFound } from '../errors.ts';
+import { notFound, Refusal } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/http.ts';
@@ -31,6 +31,8 @@ export const bounceRoutes = (tools: BounceTools) =>
   new Hono<ApiEnv>().post('/', async (c) => {
     const key = requireWrite(c.var.key);
     const body = await readRawBody(c);
+    if (body.length === 0)
+      throw new Refusal('invalid', 'the body must be the message that came back');
     return c.json({
       data: await takeBounce(tools, key, wholeMessage(c.req.header('Content-Type'), body)),
     });

@@ -147,7 +147,7 @@ const hostile: [what: string, make: (text: string, send: string) => string][] = 
   ],
   ['has a status that is none', (text) => text.replace('Status: 5.1.1', 'Status: five')],
   ['is cut off before its status', (text) => text.slice(0, text.indexOf('Action: failed'))],
-  ['is empty', () => ''],
+  ['is one line end', () => '\n'],
   [
     'is binary rubbish',
     () => String.fromCharCode(...Array.from({ length: 5000 }, (_, n) => (n * 7919) % 256)),
@@ -211,6 +211,33 @@ test('a report about the mail of another organization is not matched', async () 
   assert.deepEqual(await answer.json(), { data: { matched: false, action: 'none' } });
   assert.equal((await theirs.contact()).status, 'sent');
 });
+
+test('an empty body is no message', async () => {
+  const mail = await sentMail();
+  const answer = await mail.hand('');
+  assert.equal(answer.status, 400);
+  const { error } = (await answer.json()) as { error: string };
+  assert.equal(error, 'the body must be the message that came back');
+});
+
+test('a report with the whole mail behind it is read, however large', async () => {
+  const mail = await sentMail();
+  const [head, tail] = report('postfix-returned').split(/(?=--[^\r]+--\r\n$)/);
+  const answer = await mail.hand(
+    `${head}${'An attachment of many lines.\r\n'.repeat(20_000)}${tail ?? ''}`,
+  );
+  assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
+});
+
+for (const status of ['5.1.7', '5.1.8']) {
+  test(`a report that says ${status}, about the sender, changes nothing`, async () => {
+    const mail = await sentMail();
+    const said = report('postfix-unknown').replaceAll('5.1.1', status);
+    const answer = await mail.hand(said);
+    assert.deepEqual(await answer.json(), { data: { matched: true, action: 'none' } });
+    assert.deepEqual(await mail.kinds(), []);
+  });
+}
 
 test('a read key hands nothing in, and a message above 1 MiB is too large', async () => {
   const mail = await sentMail();
