@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import type { CommandTools } from './command-tools.ts';
+import { deadline } from './lib/async/deadline.ts';
 import { migrate } from './lib/db/migrate.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
 import { httpAddress } from './lib/http/http-address.ts';
@@ -54,7 +55,7 @@ export async function serve(tools: CommandTools, ready: (url: string) => void): 
     manager.stopping(stopping);
     tools.say(stopping);
   } finally {
-    await inTime(parts.stop(), log);
+    await stopInTime(parts.stop(), log);
   }
 }
 
@@ -150,12 +151,12 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
 const whereMailsLand = (address: string) =>
   `no SMTP server is configured: mails stay on this machine, to be read at ${address}/mailbox`;
 
-/** A supervisor would kill us without a word; better to end by ourselves and say so. */
-async function inTime(stopping: Promise<void>, log: Log) {
-  const tooLate = setTimeout(() => {
+/** A service manager would kill the process silently; it is better to exit with a message before that. */
+async function stopInTime(stopping: Promise<void>, log: Log) {
+  const limit = deadline(stopLimitMs, () => {
     log.fatal(`not everything stopped within ${stopLimitMs / 1000} seconds`);
     process.exit(1);
-  }, stopLimitMs);
+  });
   await stopping;
-  clearTimeout(tooLate);
+  limit.clear();
 }

@@ -1,36 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withinMs } from './deadline.ts';
 
-type Patience = { everyMs: number; patienceMs: number };
+type CacheTimes = {
+  /** How long an answer counts as fresh. */
+  everyMs: number;
+  /** How long one caller waits for an answer. */
+  patienceMs: number;
+};
 
 /**
- * Asks at most so often, and once for all who want to know at the same time. Who would have to wait for
- * longer than they have patience gets nothing; a question that is not answered yet is not put again.
+ * Asks at most once in that time, and once for all callers that come together. A caller that waits too long
+ * gets nothing, and so does one whose question failed; a question without an answer is not asked again.
  */
-export function cachedFor<T>(ask: () => Promise<T>, { everyMs, patienceMs }: Patience) {
+export function cachedFor<T>(ask: () => Promise<T>, { everyMs, patienceMs }: CacheTimes) {
   let latest: { answer: Promise<T | undefined>; askedAt: number; open: boolean } | undefined;
 
-  function put() {
+  function askAgain() {
     const answer = ask().catch(() => undefined);
-    const put = { answer, askedAt: performance.now(), open: true };
+    const asked = { answer, askedAt: performance.now(), open: true };
     void answer.then(() => {
-      put.open = false;
+      asked.open = false;
     });
-    return put;
+    return asked;
   }
 
   return async (): Promise<T | undefined> => {
     const isOld = !latest || (!latest.open && performance.now() - latest.askedAt >= everyMs);
-    if (isOld) latest = put();
-    return await inTime(latest!.answer, patienceMs);
+    if (isOld) latest = askAgain();
+    return await withinMs(latest!.answer, patienceMs, () => undefined);
   };
-}
-
-async function inTime<T>(answer: Promise<T>, ms: number): Promise<T | undefined> {
-  const answered = new AbortController();
-  const late = sleep(ms, undefined, { signal: answered.signal }).catch(() => undefined);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    answered.abort();
-  }
 }

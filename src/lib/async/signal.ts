@@ -1,11 +1,11 @@
-/** Something that happens, told to whoever counts it or writes it down. Nobody need listen. */
+/** An event inside the process, for code that counts it or writes it down. It may have no subscriber. */
 export type Signal<Facts> = {
   publish: (facts: Facts) => void;
-  /** Calls `listener` at each; the function it gives back ends that. */
+  /** Calls `listener` at each event until the function it returns is called. */
   subscribe: (listener: (facts: Facts) => void) => () => void;
 };
 
-/** What is told goes no further than this process. A listener that fails harms nothing that it is told of. */
+/** A signal that never leaves this process. A listener that fails does no harm to the publisher. */
 export function signal<Facts>(): Signal<Facts> {
   const listeners = new Set<(facts: Facts) => void>();
   return {

@@ -1,6 +1,7 @@
 import { isIP, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { deadline } from '../async/deadline.ts';
 import { type AllowList, isForbidden } from './addresses.ts';
 import { connectFailure, OutboundFailure, tlsFailure } from './failures.ts';
 import { metered } from './meter.ts';
@@ -38,14 +39,18 @@ const addressesOf = async (host: string, resolve: Resolve) =>
 
 async function dial(guard: Guard, target: buildConnector.Options): Promise<Socket> {
   const host = target.hostname.replace(/\.$/, '');
-  const late = lateness();
+  // Looking up, dialling and TLS share one time limit.
+  const { passed, clear } = deadline(connectTimeoutMs);
+  const late = passed.then(() => {
+    throw new OutboundFailure('timeout', `no connection within ${connectTimeoutMs / 1000} s`);
+  });
   try {
-    const addresses = await Promise.race([judgedAddresses(guard, host), late.promise]);
+    const addresses = await Promise.race([judgedAddresses(guard, host), late]);
     const socket = open(target, host, addresses);
-    await connected(socket, target.protocol, late.promise);
+    await connected(socket, target.protocol, late);
     return metered(checkPeer(socket, guard.allow));
   } finally {
-    late.forget();
+    clear();
   }
 }
 
@@ -92,14 +97,4 @@ function connected(socket: Socket | TLSSocket, protocol: string, late: Promise<n
   });
   socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => resolve());
   return promise;
-}
-
-/** Looking up, dialling and TLS share one time limit. Forgotten, it never comes. */
-function lateness() {
-  const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => {});
-  const sentence = `no connection within ${connectTimeoutMs / 1000} s`;
-  const fail = () => reject(new OutboundFailure('timeout', sentence));
-  const timer = setTimeout(fail, connectTimeoutMs);
-  return { promise, forget: () => clearTimeout(timer) };
 }

@@ -1,5 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
-import { setTimeout as wait } from 'node:timers/promises';
+import { withinMs } from '../async/deadline.ts';
 import { OutboundFailure } from './failures.ts';
 
 /** The addresses of a name. It fails when there are none. */
@@ -33,10 +33,7 @@ export function createResolve({ systemNames }: { systemNames: boolean }) {
   }
 
   const resolve: Resolve = async (name) => {
-    const silence = new AbortController();
-    const limit = wait(resolveTimeoutMs, [], { signal: silence.signal, ref: false });
-    const addresses = await Promise.race([ask(name), limit.catch(() => [])]);
-    silence.abort();
+    const addresses = await withinMs(ask(name), resolveTimeoutMs, () => []);
     if (addresses.length > 0) return addresses;
     throw new OutboundFailure('dns', 'the host name does not resolve');
   };

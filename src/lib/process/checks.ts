@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withinMs } from '../async/deadline.ts';
 
 /** Looks at one thing and says what is wrong with it, if anything is. */
 export type Check = () => string | undefined | Promise<string | undefined>;
@@ -12,15 +12,13 @@ export async function failedChecks(checks: Checks): Promise<Record<string, strin
   return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
 }
 
+/** A check that throws at once fails like one that throws later. */
+const begin = async (check: Check) => await check();
+
 async function inTime(check: Check): Promise<string | undefined> {
-  const ended = new AbortController();
-  const timeout = sleep(limitMs, 'did not answer in time', { signal: ended.signal });
   try {
-    return await Promise.race([check(), timeout]);
+    return await withinMs(begin(check), limitMs, () => 'did not answer in time');
   } catch {
     return 'could not be checked';
-  } finally {
-    ended.abort();
-    timeout.catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 
 /** The parts of a running service, stopped in the reverse of the order in which they were started. */
@@ -7,7 +7,7 @@ export type Lifecycle = {
   stop: () => Promise<void>;
 };
 
-/** A part that is just being started when all is to stop gets this long to become one that can be stopped. */
+/** A part that is still starting when everything is to stop gets this long to become stoppable. */
 const beginningMs = 3000;
 
 export function createLifecycle(log: Log): Lifecycle {
@@ -31,7 +31,7 @@ export function createLifecycle(log: Log): Lifecycle {
     /** A part that cannot stop does not keep the others from stopping. */
     async stop() {
       stopping = true;
-      await Promise.race([beginning, sleep(beginningMs, undefined, { ref: false })]);
+      await withinMs(beginning, beginningMs, () => {});
       for (let part = running.pop(); part; part = running.pop()) {
         const { name, end } = part;
         try {

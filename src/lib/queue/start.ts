@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CronItem, parseCronItems } from 'graphile-worker';
+import { deadline, withinMs } from '../async/deadline.ts';
 import type { Db } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { startDueTimes } from './due-times.ts';
@@ -20,7 +20,7 @@ export type RunnerGroup = {
 const usual = { pollMs: 500, sweepMs: 200, stopWithinMs: 25_000 };
 
 /** For giving up what was still in flight at the deadline. */
-const letGoWithinMs = 2000;
+const giveUpWithinMs = 2000;
 
 export type Jobs = {
   /** Hands committed outbox rows to the queue; call it after a commit that wrote some. */
@@ -68,10 +68,10 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     pump: pump.nudge,
     state: () => Object.fromEntries([...runners].map(([group, runner]) => [group, runner.state()])),
     async stop() {
-      const within = (ms: number) => sleep(ms, undefined, { ref: false });
-      const deadline = within(timing.stopWithinMs);
-      const orderly = [pump, dueTimes, ...runners.values()].map((part) => part.stop(deadline));
-      await Promise.race([Promise.all(orderly), within(timing.stopWithinMs + letGoWithinMs)]);
+      const { passed, clear } = deadline(timing.stopWithinMs);
+      const orderly = [pump, dueTimes, ...runners.values()].map((part) => part.stop(passed));
+      await withinMs(Promise.all(orderly), timing.stopWithinMs + giveUpWithinMs, () => {});
+      clear();
     },
   };
 }

@@ -1,4 +1,5 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { unlessAborted, withinMs } from '../async/deadline.ts';
 import { type Conversation, converse } from './conversation.ts';
 import { type MailOutcome, outcomeOf, type SmtpError } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
@@ -82,25 +83,15 @@ type Bounds<T> = {
 };
 
 /**
- * An attempt that ends in any case. The silence of a server is watched by the connection itself; this
- * is for one that drips, and for a caller who has no more time.
+ * An attempt that ends in any case. The connection itself watches for a silent server; this limit is for
+ * one that answers a byte at a time, and for a caller whose time is over.
  */
 async function bounded<T>(
   attempt: Promise<T>,
   { settings, signal, giveUp }: Bounds<T>,
 ): Promise<T> {
-  const given = Promise.withResolvers<T>();
-  const stop = (reason: string) => given.resolve(giveUp(reason));
-  const onAbort = () => stop('the time for sending was over');
-  const timer = setTimeout(() => stop('the server took too long'), settings.wholeTimeoutMs);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    if (signal?.aborted) onAbort();
-    return await Promise.race([attempt, given.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  }
+  const limited = unlessAborted(attempt, signal, () => giveUp('the time for sending was over'));
+  return await withinMs(limited, settings.wholeTimeoutMs, () => giveUp('the server took too long'));
 }
 
 function connectionOptions(settings: SmtpSettings) {

@@ -1,10 +1,11 @@
 import { type DiagLogger, DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { Refusal } from '../../errors.ts';
+import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 import { resourceOf } from './resource.ts';
 import { traceWith } from './spans.ts';
 
-/** A collector that does not answer is waited for no longer than this at the end. */
+/** How long the process waits for a collector when it stops. */
 const shutdownMs = 2000;
 const complainEveryMs = 300_000;
 
@@ -16,7 +17,7 @@ type Settings = {
 
 type Options = {
   settings: Settings;
-  /** Where the SDK, too, finds its settings. */
+  /** The SDK reads its settings from here as well. */
   environment: Record<string, string | undefined>;
   program: { name: string; version: string };
   log: Log;
@@ -36,7 +37,7 @@ export async function startTelemetry(options: Options): Promise<Telemetry> {
   const { attributes, named } = resourceOf(environment, program);
   const sdk = startNodeSdk({
     logLevel: 'error',
-    // Named, because one of the usual ones tells the command line.
+    // Given, because one of the default detectors exports the command line.
     resourceDetectors: [{ detect: () => ({ attributes }) }],
     resourceAttributes: named,
     logRecordProcessors: [],
@@ -44,18 +45,18 @@ export async function startTelemetry(options: Options): Promise<Telemetry> {
     ...(settings.metrics ? {} : { metricReaders: [] }),
   });
   const logLevel = levelOf(environment['OTEL_LOG_LEVEL']);
-  diag.setLogger(cachedFor(log), { logLevel, suppressOverrideMessage: true });
+  diag.setLogger(logAtMostEvery(complainEveryMs, log), { logLevel, suppressOverrideMessage: true });
   if (settings.traces) traceWith(tracerOf(program));
 
   return {
     async shutdown() {
       traceWith(undefined);
-      await within(shutdownMs, sdk.shutdown().catch(diag.error));
+      await withinMs(sdk.shutdown().catch(diag.error), shutdownMs, () => {});
     },
   };
 }
 
-/** The SDK has said on standard error why it could not start; then there is no use in going on. */
+/** When the SDK could not start it has written the reason to standard error, and the service stops too. */
 function tracerOf({ name, version }: Options['program']) {
   const tracer = trace.getTracer(name, version);
   const { traceId } = tracer.startSpan('start').spanContext();
@@ -63,22 +64,22 @@ function tracerOf({ name, version }: Options['program']) {
   return tracer;
 }
 
-/** As long as an export fails every batch says so: it is written down, but cachedFor. */
-function cachedFor(log: Log): DiagLogger {
-  let saidAt = Number.NEGATIVE_INFINITY;
-  const complain = (...said: unknown[]) => {
+/** While exports fail every batch complains; one complaint in that time is logged. */
+function logAtMostEvery(ms: number, log: Log): DiagLogger {
+  let complainedAt = Number.NEGATIVE_INFINITY;
+  const complain = (...message: unknown[]) => {
     const now = performance.now();
-    if (now - saidAt < complainEveryMs) return;
-    saidAt = now;
-    log.warn({ why: sentenceOf(said) }, 'telemetry is not exported as it should be');
+    if (now - complainedAt < ms) return;
+    complainedAt = now;
+    log.warn({ why: sentenceOf(message) }, 'telemetry is not exported as it should be');
   };
-  const mention = (...said: unknown[]) => log.debug({ why: sentenceOf(said) }, 'telemetry');
+  const mention = (...message: unknown[]) => log.debug({ why: sentenceOf(message) }, 'telemetry');
   return { error: complain, warn: complain, info: mention, debug: mention, verbose: mention };
 }
 
 /**
- * Whose words they are comes first, then the words, then data, which is left out. Errors come as JSON with
- * a stack; their message is enough.
+ * The SDK logs its component, then a message, then data, which is left out. Errors come as JSON with a
+ * stack; their message is enough.
  */
 function sentenceOf(all: readonly unknown[]): string {
   const message = all.filter((part) => typeof part === 'string').join(': ');
@@ -89,11 +90,4 @@ function sentenceOf(all: readonly unknown[]): string {
 
 function levelOf(name = 'warn'): DiagLogLevel {
   return DiagLogLevel[name.toUpperCase() as keyof typeof DiagLogLevel] ?? DiagLogLevel.WARN;
-}
-
-async function within(ms: number, work: Promise<unknown>) {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

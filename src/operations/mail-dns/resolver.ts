@@ -1,6 +1,6 @@
 import { Resolver as Asking } from 'node:dns/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
+import { deadline } from '../../lib/async/deadline.ts';
 
 /** What DNS says about one name and one type. A server that fails is an answer too. */
 export type DnsAnswer<T> =
@@ -61,19 +61,14 @@ async function lookUp<T>(
 ): Promise<DnsAnswer<T>> {
   // One of its own: giving up one question must not give up the others.
   const dns = new Asking({ timeout: Math.min(tryMs, timeoutMs), tries: 2 });
-  const late = new AbortController();
-  const tooLate = sleep(timeoutMs, undefined, { signal: late.signal }).then(
-    () => dns.cancel(),
-    () => {},
-  );
+  const limit = deadline(timeoutMs, () => dns.cancel());
   try {
     if (server) dns.setServers([server]);
     return { kind: 'found', records: await query(dns) };
   } catch (error) {
     return answerOf((error as NodeJS.ErrnoException).code ?? String(error), timeoutMs);
   } finally {
-    late.abort();
-    await tooLate;
+    limit.clear();
   }
 }
 

@@ -1,0 +1,61 @@
+export type Deadline = {
+  /** Resolves when the time is over; never after `clear`. */
+  passed: Promise<void>;
+  clear: () => void;
+};
+
+/** Calls back when the time is over, unless it is cleared before. */
+export function deadline(ms: number, onPassed: () => void = () => {}): Deadline {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    onPassed();
+    resolve();
+  }, ms);
+  return { passed: promise, clear: () => clearTimeout(timer) };
+}
+
+/**
+ * What the promise comes to, or what `onLate` returns when that takes longer. The work behind the promise
+ * goes on, and its later failure is ignored.
+ *
+ *     const answer = await withinMs(ask(), 1_000, () => undefined);
+ */
+export async function withinMs<T, Late>(
+  promise: Promise<T>,
+  ms: number,
+  onLate: () => Late,
+): Promise<T | Late> {
+  const late = Promise.withResolvers<Late>();
+  const timer = setTimeout(() => answerWith(late, onLate), ms);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The same with a signal in the place of a time. */
+export async function unlessAborted<T, Aborted>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  onAborted: () => Aborted,
+): Promise<T | Aborted> {
+  if (!signal) return await promise;
+  const aborted = Promise.withResolvers<Aborted>();
+  const abort = () => answerWith(aborted, onAborted);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function answerWith<T>({ resolve, reject }: PromiseWithResolvers<T>, make: () => T) {
+  try {
+    resolve(make());
+  } catch (error) {
+    reject(error);
+  }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { getActiveResourcesInfo } from 'node:process';
+import { test } from 'node:test';
+import { deadline, unlessAborted, withinMs } from '../../../src/lib/async/deadline.ts';
+
+const never = new Promise<string>(() => {});
+const timers = () => getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+test('a deadline calls back once when its time is over', async () => {
+  let calls = 0;
+  await deadline(5, () => calls++).passed;
+  assert.equal(calls, 1);
+});
+
+test('a deadline that is cleared does not pass and keeps no timer', () => {
+  const before = timers();
+  const { clear } = deadline(60_000, () => assert.fail('it passed'));
+  assert.equal(timers(), before + 1);
+  clear();
+  assert.equal(timers(), before);
+});
+
+test('a promise in time gives its result and leaves no timer', async () => {
+  const before = timers();
+  assert.equal(await withinMs(Promise.resolve('fine'), 60_000, () => 'late'), 'fine');
+  await assert.rejects(
+    withinMs(Promise.reject(new Error('no')), 60_000, () => 'late'),
+    /no/,
+  );
+  assert.equal(timers(), before);
+});
+
+test('a late promise gives what onLate returns or throws', async () => {
+  assert.equal(await withinMs(never, 1, () => 'late'), 'late');
+  const failing = withinMs(never, 1, () => {
+    throw new Error('too late');
+  });
+  await assert.rejects(failing, /too late/);
+});
+
+test('the later failure of a late promise is ignored', async () => {
+  const { promise, reject } = Promise.withResolvers<string>();
+  assert.equal(await withinMs(promise, 1, () => 'late'), 'late');
+  reject(new Error('after the end'));
+  await new Promise(setImmediate);
+});
+
+test('an aborted signal decides before, during and not after the promise', async () => {
+  const stop = new AbortController();
+  const waiting = unlessAborted(never, stop.signal, () => 'aborted');
+  const early = await unlessAborted(Promise.resolve('fine'), stop.signal, () => 'aborted');
+  stop.abort();
+  assert.deepEqual([early, await waiting], ['fine', 'aborted']);
+  assert.equal(await unlessAborted(never, stop.signal, () => 'aborted'), 'aborted');
+  assert.equal(await unlessAborted(Promise.resolve('fine'), undefined, () => 'aborted'), 'fine');
+});
