@@ -31,6 +31,8 @@ export type Work = {
   localQueue: number;
   pollMs: number;
   sweepMs: number;
+  /** How long after its start it sweeps for the first time. */
+  firstSweepMs: number;
   /** The worker pools of this process that still have jobs in hand. */
   alive: Set<string>;
   /** Called when jobs of a dead pool have become free. */
@@ -50,7 +52,7 @@ export type Generation = {
 };
 
 /** Resolves when the runner has fetched for the first time: only then is it known to work. */
-export async function startGeneration(work: Work): Promise<Generation> {
+export async function startGeneration(work: Work, onConnected: () => void): Promise<Generation> {
   const session = await openSession(work.url, work.log);
   const connections = openConnections(work.url, work.log);
   const events: WorkerEvents = new EventEmitter();
@@ -65,6 +67,7 @@ export async function startGeneration(work: Work): Promise<Generation> {
     await Promise.all([session.end(), connections.pool.end()]);
     throw error;
   });
+  onConnected();
 
   const workerPool = born.workerPool!; // a runner that is returned has created its pool
   const parts = { work, session, connections, runner, workerPool, shuttingDown, inHand };
@@ -160,7 +163,8 @@ async function emptied({ workerPool, inHand }: Lifecycle) {
 }
 
 /** A sweep that fails is the end of the session: it may not be able to prove our life either. */
-function keepSweeping(session: Session, { alive, sweepMs, onFreed }: Work): () => void {
+function keepSweeping(session: Session, work: Work): () => void {
+  const { alive, sweepMs, firstSweepMs, onFreed } = work;
   let sweeping = false;
   async function sweep() {
     if (sweeping) return;
@@ -173,8 +177,10 @@ function keepSweeping(session: Session, { alive, sweepMs, onFreed }: Work): () =
       sweeping = false;
     }
   }
-  const timer = setInterval(sweep, sweepMs);
-  void sweep();
+  let timer = setTimeout(() => {
+    void sweep();
+    timer = setInterval(sweep, sweepMs);
+  }, firstSweepMs);
   return () => clearInterval(timer);
 }
 

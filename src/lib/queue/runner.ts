@@ -13,6 +13,8 @@ export type RunnerState = {
 };
 
 export type SupervisedRunner = {
+  /** Settles once it is connected to the queue's schema, or its first attempt to start failed. */
+  connected: Promise<void>;
   /** Settles with the first attempt to start, whichever way it went. */
   tried: Promise<void>;
   state: () => RunnerState;
@@ -24,6 +26,7 @@ export type SupervisedRunner = {
 export function superviseRunner(name: string, work: Work): SupervisedRunner {
   const { log } = work;
   const stopping = Promise.withResolvers<{ deadline: Promise<unknown> }>();
+  const connected = Promise.withResolvers<void>();
   const tried = Promise.withResolvers<void>();
   let current: Generation | undefined;
   let stopped = false;
@@ -32,7 +35,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
   let pauseMs = shortestPauseMs;
 
   async function oneLife() {
-    const generation = await startGeneration(work);
+    const generation = await startGeneration(work, connected.resolve);
     const began = performance.now();
     current = generation;
     failing = false;
@@ -53,6 +56,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
         log[failing ? 'debug' : 'warn']({ runner: name, err: error }, 'a job runner cannot start');
         failing = true;
       });
+      connected.resolve();
       tried.resolve();
       if (stopped) break;
       await Promise.race([sleep(pauseMs), stopping.promise]);
@@ -62,6 +66,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
 
   const supervision = supervise();
   return {
+    connected: connected.promise,
     tried: tried.promise,
     state: () => ({
       state: stopped ? 'stopped' : current ? 'running' : 'restarting',

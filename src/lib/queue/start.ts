@@ -16,8 +16,11 @@ export type RunnerGroup = {
   localQueue: number;
 };
 
-/** The backstops: a job normally starts by a nudge, and little has to be swept. */
-const usual = { pollMs: 500, sweepMs: 200, stopWithinMs: 25_000 };
+/**
+ * The backstops. A job normally starts by a nudge, of the pump, of a notification or when it falls due, and
+ * little has to be swept: these only bound how much is asked while nothing happens.
+ */
+const usual = { pollMs: 2000, sweepMs: 900, stopWithinMs: 25_000 };
 
 /** For giving up what was still in flight at the deadline. */
 const giveUpWithinMs = 2000;
@@ -82,7 +85,10 @@ type Start = {
   nudge: () => void;
 };
 
-/** One after the other: on a new database the first one migrates Graphile's own schema. */
+/**
+ * The first one alone until it is connected: on a new database it migrates Graphile's own schema. Their
+ * sweeps take turns, so that a process of several runners frees the jobs of a dead one the sooner.
+ */
 async function startRunners(options: JobsOptions, { runners, timing, nudge }: Start) {
   const { url, log, crontab = [] } = options;
   const groupOf = groupFinder(options.groups);
@@ -91,7 +97,8 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge }: St
     options.onFreed?.();
   };
   const alive = new Set<string>();
-  for (const [group, { concurrency, localQueue }] of Object.entries(options.groups)) {
+  const groups = Object.entries(options.groups);
+  for (const [at, [group, { concurrency, localQueue }]] of groups.entries()) {
     const tasks = Object.fromEntries(
       Object.entries(options.tasks).filter(([name]) => groupOf(name) === group),
     );
@@ -105,12 +112,14 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge }: St
       localQueue,
       pollMs: timing.pollMs,
       sweepMs: timing.sweepMs,
+      firstSweepMs: (timing.sweepMs * at) / groups.length,
       alive,
       onFreed,
     });
     runners.set(group, runner);
-    await runner.tried;
+    if (runners.size === 1) await runner.connected;
   }
+  await Promise.all([...runners.values()].map(({ tried }) => tried));
 }
 
 function groupFinder(groups: Record<string, RunnerGroup>) {
