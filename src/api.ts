@@ -1,5 +1,6 @@
 import { contactSection } from './contacts/operations.ts';
 import { feedbackExamples } from './examples/feedback.ts';
+import { sendingExamples } from './examples/sending.ts';
 import { webhookExamples } from './examples/webhooks.ts';
 import { describeApi } from './lib/openapi/openapi.ts';
 import type { ApiSection } from './lib/openapi/section.ts';
@@ -36,7 +37,7 @@ export const apiDocument = (settings: Settings) =>
       license: { name: 'MIT', identifier: 'MIT' },
     },
     sections: sections(settings),
-    examples: { ...feedbackExamples, ...webhookExamples },
+    examples: { ...feedbackExamples, ...sendingExamples, ...webhookExamples },
     messages,
     messageHeaders: messageHeaders(settings.serviceName),
   });

@@ -1,4 +1,4 @@
-import type { Example } from '../lib/openapi/openapi.ts';
+import type { Example } from '../lib/openapi/section.ts';
 import {
   answeredAt,
   deliveryId,
@@ -65,10 +65,12 @@ export const webhookExamples: Readonly<Record<string, Example>> = {
       ],
     },
   },
-  getWebhook: { answer: webhook },
-  changeWebhook: { body: { active: true }, answer: webhook },
-  rotateWebhookSecret: { answer: { ...webhook, secret } },
+  getWebhook: { path: { id: webhookId }, answer: webhook },
+  changeWebhook: { path: { id: webhookId }, body: { active: true }, answer: webhook },
+  deleteWebhook: { path: { id: webhookId } },
+  rotateWebhookSecret: { path: { id: webhookId }, answer: { ...webhook, secret } },
   testWebhook: {
+    path: { id: webhookId },
     answer: {
       delivered: true,
       status_code: 204,
@@ -78,9 +80,13 @@ export const webhookExamples: Readonly<Record<string, Example>> = {
       delivery_id: deliveryId,
     },
   },
-  listDeliveries: { answer: { deliveries: [delivery] } },
-  redeliver: { answer: { redelivered: 1 } },
-  replayWebhook: { body: { since: '2026-04-14T00:00:00Z' }, answer: { replayed: 12 } },
+  listDeliveries: { path: { id: webhookId }, answer: { deliveries: [delivery] } },
+  redeliver: { path: { id: webhookId, delivery_id: deliveryId }, answer: { redelivered: 1 } },
+  replayWebhook: {
+    path: { id: webhookId },
+    body: { since: '2026-04-14T00:00:00Z' },
+    answer: { replayed: 12 },
+  },
   'response.received': {
     body: { ...event, responseId, score: 9, hasComment: true, surveyType: 'nps' },
   },

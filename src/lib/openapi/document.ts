@@ -7,6 +7,7 @@ export type Parameter = {
   required: boolean;
   description?: string;
   schema: Schema;
+  example?: string;
 };
 export type Content = { 'application/json': { schema: Schema; example?: unknown } };
 /** A body that is a mail message, as it came. */

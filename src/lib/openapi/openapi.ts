@@ -2,7 +2,7 @@ import type { Described } from './document.ts';
 import { jsonSchema, type Named, namedSchemas } from './json-schema.ts';
 import { describeOperation, json } from './operation.ts';
 import { Failure, headers } from './parts.ts';
-import type { ApiSection, Message } from './section.ts';
+import type { ApiSection, Example, Message } from './section.ts';
 
 export type Api = {
   info: ApiInfo;
@@ -10,7 +10,7 @@ export type Api = {
   messages: readonly Message[];
   /** The headers that go with every message, by name: what they hold. */
   messageHeaders: Readonly<Record<string, string>>;
-  /** By the id of an operation or the type of a message: a body that is sent, a body that is answered. */
+  /** By the id of an operation or the type of a message: what stands in its path, what is sent, what is answered. */
   examples: Readonly<Record<string, Example>>;
 };
 
@@ -21,8 +21,6 @@ type ApiInfo = {
   contact: { name: string };
   license: { name: string; identifier: string };
 };
-
-export type Example = { body?: unknown; answer?: unknown };
 
 export type Document = ReturnType<typeof describeApi>;
 

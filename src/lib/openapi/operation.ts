@@ -1,9 +1,9 @@
 import type { Content, Described, DescribedAnswer, Parameter } from './document.ts';
 import { jsonSchema, type Named, type Schema } from './json-schema.ts';
 import { commonAnswers, Failure, headers, paging } from './parts.ts';
-import type { Operation, Refused } from './section.ts';
+import type { Example, Operation, Refused } from './section.ts';
 
-type Place = { section: string; named: Named; example: { body?: unknown; answer?: unknown } };
+type Place = { section: string; named: Named; example: Example };
 
 /** One operation as OpenAPI says it, with all that follows from its form. */
 export function describeOperation(
@@ -18,7 +18,7 @@ export function describeOperation(
     ...(about && { description: about }),
     security: permission === 'none' ? [] : [{ apiKey: [permission] }],
     parameters: [
-      ...pathParameters(operation),
+      ...pathParameters(operation, example.path),
       ...queryParameters(operation.query, named),
       ...(method === 'post' && permission !== 'none' ? [idempotencyKey] : []),
     ],
@@ -79,15 +79,20 @@ function refusals(operation: Operation, named: Named): Record<string, DescribedA
   return Object.fromEntries(answers) as Record<string, DescribedAnswer>;
 }
 
-const pathParameters = ({ path, parameters = {} }: Operation): Parameter[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    const { about, schema = uuid } = parameters[name!] ?? {};
+const pathParameters = (
+  { path, parameters = {} }: Operation,
+  examples: Example['path'] = {},
+): Parameter[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const { about, schema = uuid } = parameters[name] ?? {};
+    const example = examples[name];
     return {
-      name: name!,
+      name,
       in: 'path',
       required: true,
       ...(about && { description: about }),
       schema,
+      ...(example && { example }),
     };
   });
 

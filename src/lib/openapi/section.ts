@@ -55,3 +55,10 @@ export type Refused = { about: string; schema?: v.GenericSchema };
 
 /** A request that this service makes to a subscriber. */
 export type Message = { type: string; about: string; payload: v.GenericSchema };
+
+/** What stands in the path of an operation, what is sent, what is answered. */
+export type Example = {
+  path?: Readonly<Record<string, string>>;
+  body?: unknown;
+  answer?: unknown;
+};

@@ -1,5 +1,5 @@
 import type { Schema } from '../json-schema.ts';
-import { resolve, type Schemas } from './sample.ts';
+import { resolve, type Schemas } from './resolve.ts';
 
 const deepest = 5;
 

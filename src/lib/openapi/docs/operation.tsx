@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Described, DescribedAnswer } from '../document.ts';
-import type { Schema } from '../json-schema.ts';
 import { AnswerFields, Fields, Table, wordsOf } from './fields.tsx';
 import { Words } from './markdown.tsx';
-import { essential, type Schemas, sample } from './sample.ts';
+import type { Schemas } from './resolve.ts';
 
 export type Place = { method: string; path: string; origin: string; schemas: Schemas };
 
@@ -72,14 +71,14 @@ export const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
 type Shown = { status: string; answer: DescribedAnswer; schemas: Schemas };
 
 const Success = ({ status, answer, schemas }: Shown) => {
-  const schema: Schema | undefined = answer.content?.['application/json'].schema;
+  const { schema, example } = answer.content?.['application/json'] ?? {};
   return (
     <>
       <h4>
         {status} {STATUS_CODES[status]}: <span class="plain">{answer.description}</span>
       </h4>
       {schema ? <AnswerFields schema={schema} schemas={schemas} /> : null}
-      {schema ? <Code text={JSON.stringify(sample(schema, schemas), null, 2)} /> : null}
+      {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
     </>
   );
 };
@@ -102,24 +101,20 @@ const Refusals = ({ of }: { of: Described }) => (
 
 const needsWrite = ({ security = [] }: Described) => security[0]?.['apiKey']?.[0] === 'write';
 
-function curl({ parameters, requestBody }: Described, { method, path, origin, schemas }: Place) {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
-    String(sample({ type: 'string', format: 'uuid' }, schemas, name)),
-  );
-  const query = parameters
-    .filter(({ in: where, required }) => where === 'query' && required)
-    .map(({ name, schema }) => `${name}=${sample(schema, schemas, name)}`);
-  const url = `${origin}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`;
-  const schema = requestBody?.content['application/json']?.schema;
+/** The operation as a line to paste, with the values of its examples. */
+function curl({ parameters, requestBody, security = [] }: Described, at: Place) {
+  const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.example ?? name;
+  const path = at.path.replace(/\{(\w+)\}/g, (_, name) => exampleOf(name));
+  const { example } = requestBody?.content['application/json'] ?? {};
   const lines = [
-    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${url}'`,
-    `-H "X-API-Key: $ASKBACK_KEY"`,
-    ...(schema
-      ? [
+    `curl${at.method === 'get' ? '' : ` -X ${at.method.toUpperCase()}`} '${at.origin}${path}'`,
+    ...(security.length > 0 ? [`-H "X-API-Key: $ASKBACK_KEY"`] : []),
+    ...(example === undefined
+      ? []
+      : [
           `-H 'Content-Type: application/json'`,
-          `-d '${JSON.stringify(sample(essential(schema, schemas), schemas)).replaceAll("'", "'\\''")}'`,
-        ]
-      : []),
+          `-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`,
+        ]),
     ...(requestBody && 'message/rfc822' in requestBody.content
       ? [`-H 'Content-Type: message/rfc822'`, '--data-binary @message.eml']
       : []),

@@ -5,13 +5,15 @@ import type { Described } from '../document.ts';
 import type { Document } from '../openapi.ts';
 import { Words } from './markdown.tsx';
 import { Body, Code, Method, Operation } from './operation.tsx';
-import { sample } from './sample.ts';
 import { style } from './style.ts';
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /** Everything the page needs is in it: no script, no font, no picture, nothing from anywhere else. */
-const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** In the page, so that the browser asks for no /favicon.ico. */
+const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="#1d55c4"/></svg>')}`;
 
 /** The document for programs, and the same as a page for people. */
 export function docsRoutes(describe: () => Document) {
@@ -46,11 +48,18 @@ const Page = ({ document, origin }: Shown) => {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${document.info.title} API`}</title>
+        <link rel="icon" href={icon} />
         <style dangerouslySetInnerHTML={{ __html: style }} />
       </head>
       <body>
-        <Contents document={document} entries={entries} />
+        <nav aria-label="Operations">
+          <Contents document={document} entries={entries} />
+        </nav>
         <main>
+          <details class="contents">
+            <summary>Contents</summary>
+            <Contents document={document} entries={entries} />
+          </details>
           <h1>
             {document.info.title} <span class="plain">API v{document.info.version}</span>
           </h1>
@@ -81,7 +90,7 @@ const Page = ({ document, origin }: Shown) => {
 };
 
 const Contents = ({ document, entries }: { document: Document; entries: Entry[] }) => (
-  <nav aria-label="Operations">
+  <>
     <a class="home" href="/docs">
       {document.info.title}
     </a>
@@ -109,7 +118,7 @@ const Contents = ({ document, entries }: { document: Document; entries: Entry[] 
         </li>
       ))}
     </ul>
-  </nav>
+  </>
 );
 
 const Events = ({ document: { webhooks, components } }: { document: Document }) => {
@@ -139,17 +148,15 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
           </h3>
           <p class="summary">{post.description}</p>
           <Body of={post} schemas={components.schemas} />
-          <Code text={JSON.stringify(samplePayload(post, components.schemas), null, 2)} />
+          <Code text={JSON.stringify(examplePayload(post), null, 2)} />
         </section>
       ))}
     </section>
   );
 };
 
-const samplePayload = (
-  { requestBody }: Described,
-  schemas: Document['components']['schemas'],
-): unknown => sample(requestBody?.content['application/json']?.schema ?? {}, schemas);
+const examplePayload = ({ requestBody }: Described): unknown =>
+  requestBody?.content['application/json']?.example;
 
 const entriesOf = ({ paths }: Document): Entry[] =>
   Object.entries(paths).flatMap(([path, methods]) =>

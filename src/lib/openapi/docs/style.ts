@@ -26,13 +26,15 @@ nav {
   position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1.25rem 3rem;
   background: var(--side); border-right: 1px solid var(--line); font-size: .875rem;
 }
-nav h2 { margin: 1.5rem 0 .35rem; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
-nav ul { list-style: none; margin: 0; padding: 0; }
-nav li a { display: block; padding: .2rem .4rem; margin: 0 -.4rem; border-radius: .3rem; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
-nav li a:hover { background: var(--line); }
-nav .home { font-weight: 700; font-size: 1.1rem; color: inherit; text-decoration: none; }
-nav .method { font-size: .65rem; }
+nav h2, .contents h2 { margin: 1.5rem 0 .35rem; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
+nav ul, .contents ul { list-style: none; margin: 0; padding: 0; }
+nav li a, .contents li a { display: block; padding: .2rem .4rem; margin: 0 -.4rem; border-radius: .3rem; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
+nav li a:hover, .contents li a:hover { background: var(--line); }
+nav .home, .contents .home { font-weight: 700; font-size: 1.1rem; color: inherit; text-decoration: none; }
+nav .method, .contents .method { font-size: .65rem; }
 main { padding: 2rem clamp(1rem, 4vw, 4rem) 6rem; max-width: 62rem; }
+.contents { display: none; margin-bottom: 1.5rem; padding: .6rem 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--side); }
+.contents summary { font-weight: 600; cursor: pointer; }
 h1 { margin: 0 0 1rem; font-size: 2rem; line-height: 1.2; }
 main > section > h2 { margin: 4rem 0 .5rem; padding-bottom: .4rem; border-bottom: 2px solid var(--line); font-size: 1.5rem; }
 h3, main > h2 { margin: 2rem 0 .3rem; font-size: 1.1rem; }
@@ -64,8 +66,9 @@ dl.headers > div { grid-template-columns: 15rem 1fr; }
 dt { font-weight: 600; } dd { margin: 0; color: var(--soft); }
 @media (max-width: 52rem) {
   body { display: block; }
-  nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); }
+  nav { display: none; }
+  .contents { display: block; }
   dl.headers > div { grid-template-columns: 1fr; }
 }
-@media print { nav { display: none; } body { display: block; } pre { max-height: none; } }
+@media print { nav, .contents { display: none; } body { display: block; } pre { max-height: none; } }
 `;
