@@ -5,6 +5,7 @@ import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
+import { trustProxies } from './lib/http/client-address.ts';
 import { answerError, followRequests, type RequestEnv, refuseNul } from './lib/http/http.ts';
 import { answerNoRoute } from './lib/http/methods.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
@@ -12,8 +13,10 @@ import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
 import { docsRoutes } from './lib/openapi/docs/page.tsx';
 import type { Checks } from './lib/process/checks.ts';
+import type { MailboxAccess } from './mailbox/access.ts';
 import { mailboxPages } from './mailbox/pages.ts';
 import { healthRoutes } from './operations/health.ts';
+import { homeRoutes } from './operations/home-routes.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
@@ -29,7 +32,7 @@ import type { Outbound } from './webhooks/deliver.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Everything that requests need. Each room takes only the part that it uses. */
-export type AppTools = {
+export type AppTools = MailboxAccess & {
   db: Db;
   log: Log;
   settings: {
@@ -39,6 +42,8 @@ export type AppTools = {
     serviceName: string;
     bounceDomain: string | null;
     traceUrl: string | null;
+    trustedProxies?: readonly string[];
+    securityContact?: string | null;
   };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
@@ -52,8 +57,8 @@ export type AppTools = {
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
   progress: Pick<SendProgress, 'watch'>;
-  /** Whether mails land in the built-in mailbox, which then has pages. */
-  mailbox: boolean;
+  /** Called with the address of a proxy that forwards clients and is not trusted. */
+  onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;
   /** Unless metrics have an address of their own. */
   metrics?: MetricsTools | undefined;
@@ -63,6 +68,7 @@ export type AppTools = {
 export function createApp(tools: AppTools) {
   const app = new Hono<RequestEnv>();
   return app
+    .use(trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy))
     .use(followRequests)
     .use(traceRequests('askback.organization.id'))
     .onError(answerError(tools.log, showTrouble))
@@ -82,6 +88,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/summaries', summaryRoutes(tools))
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
+    .route('/', homeRoutes(tools))
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))
     .route('/mailbox', mailboxPages(tools))

@@ -22,12 +22,20 @@ const tools: CommandTools = {
   stopSignal,
 };
 
-// A reader that has seen enough, `head -1` say, is no failure of ours.
-process.stdout.on('error', () => process.exit(exitCodes.ok));
+/** Asks the service to stop in order, while one runs. */
+let askToStop: ((why: string) => void) | undefined;
+
+// A reader that has seen enough, such as `head -1`, is no failure.
+process.stdout.on('error', () => {
+  if (askToStop) askToStop('the end of its output');
+  else process.exit(exitCodes.ok);
+});
 process.on('uncaughtException', endUnlessAway);
 process.on('unhandledRejection', endUnlessAway);
 
-process.exit(await run(process.argv.slice(2)));
+const exitCode = await run(process.argv.slice(2));
+// A long output may still be on its way into a pipe.
+process.stdout.write('', () => process.exit(exitCode));
 
 async function run(words: readonly string[]): Promise<number> {
   try {
@@ -40,15 +48,15 @@ async function run(words: readonly string[]): Promise<number> {
 }
 
 /**
- * An error that nobody waited for is a bug, and ends us. Except that a driver may tell of a lost
- * connection in more places than one: whoever needs the database hears of it anyway, and an outage must
- * not end a service that would be well again after it.
+ * An error that no caller handles is a bug and ends the process. An exception is a lost connection: the driver
+ * may report it in several places, callers that need the database get it anyway, and an outage must not end a
+ * service that recovers after it.
  */
 function endUnlessAway(error: unknown) {
   if (!isDatabaseAway(error)) process.exit(report(error));
 }
 
-/** Whatever went wrong is one sentence; where it went wrong interests who asks for it. */
+/** A failure is one sentence; its stack is shown only when it is asked for. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
     say(`askback: ${error.message}\n${error.usage}`);
@@ -63,6 +71,7 @@ function report(error: unknown): number {
 /** The first signal asks to stop in order; a second one does not wait for that. */
 function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
+  askToStop = resolve;
   let asked = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
@@ -5,19 +6,21 @@ import type { CommandTools } from './command-tools.ts';
 import { deadline } from './lib/async/deadline.ts';
 import { migrate } from './lib/db/migrate.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
-import { httpAddress } from './lib/http/http-address.ts';
-import { listen, type Where } from './lib/http/listen.ts';
+import { httpAddress, isLoopbackHost } from './lib/http/http-address.ts';
+import { type Door, listen, type Where } from './lib/http/listen.ts';
 import { sortPassedSockets } from './lib/http/passed-sockets.ts';
 import { createLog, type Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
+import { mailboxUrl } from './mailbox/access.ts';
 import { writeLines } from './observations/log-lines.ts';
-import { startCounting } from './observations/metrics.ts';
+import { type Counting, startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/serve-metrics.ts';
-import { openDatabase } from './open-database.ts';
+import { type Database, openDatabase } from './open-database.ts';
 import { startReadiness } from './operations/readiness.ts';
+import { watchProxies } from './operations/untrusted-proxies.ts';
 import { writeServiceRecord } from './service-record.ts';
 import { type Config, ConfigError } from './settings/config.ts';
 import { Settings } from './settings/settings.ts';
@@ -26,8 +29,9 @@ import { startWork } from './work.ts';
 
 const connections = 20;
 const stopLimitMs = 29_000;
+const mailboxSecretBytes = 24;
 
-/** Runs the service until the process is asked to stop. `ready` is told the address it listens on. */
+/** Runs the service until the process is asked to stop. `ready` gets the address it listens on. */
 export async function serve(tools: CommandTools, ready: (url: string) => void): Promise<void> {
   const config = tools.config();
   const where = whereToListen(config);
@@ -51,7 +55,7 @@ export async function serve(tools: CommandTools, ready: (url: string) => void): 
       return Promise.race([asked, lost]);
     });
     const signal = await Promise.race([asked, running]);
-    const stopping = `stopping on ${signal}: requests and jobs in hand are finished first`;
+    const stopping = `stopping on ${signal}: requests and jobs in flight are finished first`;
     manager.stopping(stopping);
     tools.say(stopping);
   } finally {
@@ -61,7 +65,7 @@ export async function serve(tools: CommandTools, ready: (url: string) => void): 
 
 type Addresses = { requests: Where; metrics: Where | null };
 
-/** On sockets that a service manager keeps open for us, or else where the settings say. */
+/** The sockets that a service manager passed, or else the addresses of the settings. */
 function whereToListen({ host, port, metrics, sockets }: Config): Addresses {
   const passed = sortPassedSockets(sockets, process.pid);
   if (typeof passed === 'string') throw new ConfigError([passed]);
@@ -80,7 +84,7 @@ type Start = {
   tools: Pick<CommandTools, 'say' | 'environment'>;
 };
 
-/** One line a part. They stop in the reverse of this order: what brings work first, what it needs last. */
+/** One line for each part. They stop in the reverse of this order: first what brings work, last what it needs. */
 async function start({ config, where, log, parts, tools: { say, environment } }: Start) {
   await parts.start(
     'lines',
@@ -93,12 +97,12 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     (it) => it.shutdown(),
   );
   const counting = await parts.start('counting', startCounting, (it) => it.stop());
-  const door = await parts.start(
+  const listener = await parts.start(
     'port',
     () => listen(where.requests),
     (it) => it.close(),
   );
-  const metricsDoor = await takeMetricsAddress(where.metrics, { parts, say });
+  const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });
   const database = await parts.start(
     'database',
     () => openDatabase(config, { say, connections, serving: true }),
@@ -106,8 +110,11 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   );
   const { db, lost } = database;
   await parts.start('schema', () => migrate(db));
-  const address = httpAddress(door.host, door.port);
+  const address = httpAddress(listener.host, listener.port);
   const publicUrl = config.publicUrl ?? address;
+  // A proxy may be in front of a service with a public address, and make every visitor look local.
+  const isLocal = isLoopbackHost(new URL(publicUrl).hostname);
+  const mailboxSecret = isLocal ? null : randomBytes(mailboxSecretBytes).toString('base64url');
   await writeServiceRecord(db, publicUrl);
   const work = await startWork({ config, log, parts, database, publicUrl });
 
@@ -115,23 +122,55 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   lost.catch(() => {
     isLost = true;
   });
-  const runners = work.jobs.state;
-  const readiness = await startReadiness({
-    ...{ parts, runners, databaseUrl: database.url, secrets: work.secrets },
+  await startRequests({
+    ...{ config, log, parts, counting, database, work, publicUrl, mailboxSecret },
+    ...{ listener, metricsListener, say },
+    isLost: () => isLost,
   });
-  const { checks, warnings } = readiness;
+  if (work.mailbox) say(whereMailsLand(mailboxUrl(address, mailboxSecret)));
+  keepOnlyNetwork();
+  return { address, lost };
+}
+
+type StartRequests = {
+  config: Config;
+  log: Log;
+  parts: Lifecycle;
+  counting: Counting;
+  database: Database;
+  work: Awaited<ReturnType<typeof startWork>>;
+  publicUrl: string;
+  mailboxSecret: string | null;
+  listener: Door;
+  metricsListener: Door | undefined;
+  isLost: () => boolean;
+  say: (sentence: string) => void;
+};
+
+/** Opens the listeners to requests, and on the way down says so to load balancers before closing them. */
+async function startRequests(tools: StartRequests) {
+  const { config, log, parts, database, work, publicUrl, listener } = tools;
+  const proxies = watchProxies(tools.say);
+  const readiness = await startReadiness({
+    ...{ parts, runners: work.jobs.state, databaseUrl: database.url, secrets: work.secrets },
+  });
+  const { checks } = readiness;
+  const trustsLocal = tools.mailboxSecret === null;
   const metrics = await showMetrics(
-    { config, parts, log, counting, door: metricsDoor },
-    { ...database, checks, runners },
+    { config, parts, log, counting: tools.counting, listener: tools.metricsListener, trustsLocal },
+    { ...database, checks, runners: work.jobs.state },
   );
   const app = createApp({
-    ...{ db, log, settings: config, checks, warnings, publicUrl, metrics, ...work },
+    ...{ db: database.db, log, settings: config, checks, publicUrl, metrics, ...work },
+    warnings: { ...readiness.warnings, proxy: proxies.check },
+    mailboxSecret: tools.mailboxSecret,
+    onUntrustedProxy: proxies.saw,
   });
   await parts.start(
     'requests',
-    () => door.open(app.fetch),
-    // A request that was in hand at the signal has had the time before this as well.
-    () => door.drain(requestsLimitMs - config.drainSeconds * 1000),
+    () => listener.open(app.fetch),
+    // A request that was in flight at the signal has had the time before this as well.
+    () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
   );
   await parts.start(
     'readiness',
@@ -139,17 +178,14 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     async () => {
       readiness.drain();
       // Without its database it cannot serve the requests that would still come.
-      const seconds = isLost ? 0 : config.drainSeconds;
+      const seconds = tools.isLost() ? 0 : config.drainSeconds;
       if (seconds > 0) await sleep(seconds * 1000);
     },
   );
-  if (work.mailbox) say(whereMailsLand(address));
-  keepOnlyNetwork();
-  return { address, lost };
 }
 
-const whereMailsLand = (address: string) =>
-  `no SMTP server is configured: mails stay on this machine, to be read at ${address}/mailbox`;
+const whereMailsLand = (url: string) =>
+  `no SMTP server is configured: mails stay on this machine, to be read at ${url}`;
 
 /** A service manager would kill the process silently; it is better to exit with a message before that. */
 async function stopInTime(stopping: Promise<void>, log: Log) {

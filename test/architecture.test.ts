@@ -41,7 +41,7 @@ const libraries: Record<string, string[]> = {
   'embedded-postgres': [],
   http: ['async', 'db', 'log', 'tracing', 'validation'],
   log: [],
-  metrics: ['http', 'tracing'],
+  metrics: ['crypto', 'http', 'tracing'],
   openapi: [],
   outbound: ['async'],
   paging: ['db', 'validation'],

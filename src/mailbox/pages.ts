@@ -1,31 +1,21 @@
 import { type Context, Hono } from 'hono';
 import PostalMime, { decodeWords } from 'postal-mime';
-import { notFound, Refusal } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
-import { isLocalRequest } from '../lib/http/local.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
 import { wantsJson } from '../web/wants-json.ts';
+import { guardMailbox, type MailboxAccess } from './access.ts';
 import { mailHtml, messagePage, messagesPage } from './page.tsx';
 import { findMessage, listMessages, type MessageRow } from './queries.ts';
 
-type Tools = {
-  db: Db;
-  /** Whether mails land in the mailbox, because no SMTP server is configured. */
-  mailbox: boolean;
-};
+type MailboxTools = MailboxAccess & { db: Db };
 
-/** The built-in mailbox: for whoever sits at this machine, and only while mails land in it. */
-export const mailboxPages = (tools: Tools) =>
+/** The built-in mailbox: for readers on this machine, and only while mails land in it. */
+export const mailboxPages = (tools: MailboxTools) =>
   new Hono()
-    .use(async (c, next) => {
-      if (!tools.mailbox) throw notFound('path');
-      if (!isLocalRequest(c)) {
-        throw new Refusal('forbidden', 'the mailbox can be read only on the machine itself');
-      }
-      await next();
-    })
+    .use(guardMailbox(tools))
     .get('/', (c) => showList(c, tools))
     .get('/:id', (c) => showMessage(c, tools))
     .get('/:id/html', (c) => showHtml(c, tools))
@@ -38,7 +28,7 @@ export const mailboxPages = (tools: Tools) =>
       });
     });
 
-async function showList(c: Context, { db }: Tools) {
+async function showList(c: Context, { db }: MailboxTools) {
   const { page, limit } = parsePage(c.req.query());
   const found = (await listMessages(db, { page, limit })).map(shownRow);
   const messages = found.slice(0, limit);
@@ -46,8 +36,8 @@ async function showList(c: Context, { db }: Tools) {
   return showPage(c, messagesPage({ messages, page, more: found.length > limit }));
 }
 
-async function showMessage(c: Context, { db, mailbox }: Tools) {
-  const { raw, ...row } = await getMessage(c, { db, mailbox });
+async function showMessage(c: Context, tools: MailboxTools) {
+  const { raw, ...row } = await getMessage(c, tools);
   const { text = '', html, headers } = await PostalMime.parse(raw);
   const message = {
     ...shownRow(row),
@@ -58,14 +48,14 @@ async function showMessage(c: Context, { db, mailbox }: Tools) {
   return wantsJson(c) ? c.json({ data: message }) : showPage(c, messagePage(message));
 }
 
-async function showHtml(c: Context, tools: Tools) {
+async function showHtml(c: Context, tools: MailboxTools) {
   const { raw } = await getMessage(c, tools);
   const { html } = await PostalMime.parse(raw);
   if (!html) throw notFound('HTML part');
   return showPage(c, mailHtml(html));
 }
 
-async function getMessage(c: Context, { db }: Tools) {
+async function getMessage(c: Context, { db }: MailboxTools) {
   const id = c.req.param('id') ?? '';
   const message = isUuid(id) && (await findMessage(db, id));
   if (!message) throw notFound('message');

@@ -11,9 +11,7 @@ import type { Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import { type Counting, type Observed, startMetrics } from './metrics.ts';
 
-type Settings = Pick<Config, 'metrics'>;
-
-/** Takes the address of metrics alone, if there is one; until it is opened it says "starting". */
+/** Listens on the address of metrics alone, if there is one; until it is opened it answers "starting". */
 export async function takeMetricsAddress(
   where: Where | null,
   { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },
@@ -25,22 +23,24 @@ export async function takeMetricsAddress(
       const why = `askback cannot listen there (${error.message})`;
       throw new Refusal('unavailable', `ASKBACK_METRICS_LISTEN: ${why}`);
     });
-  const door = await parts.start('metrics address', take, (it) => it.close());
-  say(`metrics are shown on ${httpAddress(door.host, door.port)}/metrics`);
-  return door;
+  const listener = await parts.start('metrics address', take, (it) => it.close());
+  say(`metrics are shown on ${httpAddress(listener.host, listener.port)}/metrics`);
+  return listener;
 }
 
-type Show = {
-  config: Settings;
+type ShowMetrics = {
+  config: Pick<Config, 'metrics'>;
   parts: Lifecycle;
   log: Log;
   counting: Counting;
-  door: Door | undefined;
+  listener: Door | undefined;
+  /** Whether local callers need no token: no proxy can be in front. */
+  trustsLocal: boolean;
 };
 
-/** Shows metrics on their own address; gives back what shows them on the main one, if there is no other. */
+/** Shows metrics on their own address, or returns what shows them on the main one. */
 export async function showMetrics(
-  { config, parts, log, counting, door }: Show,
+  { config, parts, log, counting, listener, trustsLocal }: ShowMetrics,
   observed: Omit<Observed, 'build'>,
 ): Promise<MetricsTools | undefined> {
   const build = { version: manifest.version, node: process.versions.node };
@@ -50,12 +50,13 @@ export async function showMetrics(
     (it) => it.stop(),
   );
   const { token } = config.metrics;
-  if (!door) return { families, access: { token, ownAddress: false } };
-  await door.open(metricsApp(log, { families, access: { token, ownAddress: true } }).fetch);
+  const access = { token, ownAddress: listener !== undefined, trustsLocal };
+  if (!listener) return { families, access };
+  await listener.open(metricsApp(log, { families, access }).fetch);
   return undefined;
 }
 
-/** What is at the address of their own: the metrics and nothing else. */
+/** The application at the address of metrics alone. */
 export function metricsApp(log: Log, tools: MetricsTools) {
   const app = new Hono<RequestEnv>();
   return app

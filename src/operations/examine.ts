@@ -12,6 +12,7 @@ import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { examineMail } from './examine-mail.ts';
 import { type Finding, finding } from './finding.ts';
+import { askWarnings, localAddress } from './healthcheck.ts';
 import type { Resolver } from './mail-dns/resolver.ts';
 import { findServerFacts } from './queries.ts';
 import * as rules from './rules.ts';
@@ -33,12 +34,19 @@ export async function examine(config: Config, { say, dns }: Examining, asked: Do
     rules.judgeSecret({ ...findSecret(config), unreadable }),
     rules.judgePublicUrl(whereLinksLead(config, publicUrl)),
   );
+  findings.push(...(await examineProxies(config)));
   if (!config.databaseUrl) findings.push(await examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
     { senders: [...asked.from, ...senders], sendsFrom: asked.sendsFrom, publicUrl },
   );
   return [...findings, ...mail];
+}
+
+/** What the running service has seen, if it runs on this machine. */
+async function examineProxies({ host, port }: Config): Promise<Finding[]> {
+  const { proxy } = port === 0 ? {} : await askWarnings(localAddress(host, port));
+  return proxy ? [finding('proxy', 'warn', proxy)] : [];
 }
 
 /** With PORT=0 the service knows its address, and the settings do not. */

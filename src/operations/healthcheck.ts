@@ -14,10 +14,14 @@ export async function findService(
   { say }: Pick<CommandTools, 'say'>,
 ): Promise<string> {
   const { host, port } = config;
-  if (port !== 0) return httpAddress(reachable(host), port);
-  // With PORT=0 only the service knows; it wrote that down, unless links are to begin with another address.
+  if (port !== 0) return localAddress(host, port);
+  // With PORT=0 only the service knows its address. It is in the service record, unless links have a public URL.
   const record = config.publicUrl ? undefined : await readRecord(config, { say });
-  if (!record) throw new Refusal('unavailable', 'PORT=0 does not tell where the service is');
+  if (!record)
+    throw new Refusal(
+      'unavailable',
+      'with PORT=0 the address of the service is unknown: set PORT to a fixed one',
+    );
   const { hostname, port: taken } = new URL(record.public_url);
   return httpAddress(reachable(hostname.replace(/^\[|\]$/g, '')), Number(taken));
 }
@@ -28,10 +32,25 @@ async function readRecord(config: Config, { say }: Pick<CommandTools, 'say'>) {
   return await readServiceRecord(db).finally(close);
 }
 
+/** Where a service on this machine that listens on HOST and PORT is called. */
+export const localAddress = (host: string, port: number) => httpAddress(reachable(host), port);
+
 /** A wildcard is where one listens, not where one calls. */
 const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
 
-/** What a health address answers, as a sentence too. */
+/** The warnings of the running service; none when it does not answer. */
+export async function askWarnings(address: string): Promise<{ proxy?: string }> {
+  try {
+    const signal = AbortSignal.timeout(patienceMs);
+    const response = await fetch(`${address}/readyz`, { signal, redirect: 'manual' });
+    const { warnings } = (await response.json()) as { warnings?: { proxy?: string } };
+    return warnings ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** The status and sentence of a health address. */
 export async function askHealth(url: string): Promise<{ status: number | null; sentence: string }> {
   try {
     const signal = AbortSignal.timeout(patienceMs);

@@ -88,6 +88,8 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     ai: aiUrl
       ? { url: aiUrl, key: settings.ASKBACK_AI_KEY ?? null, model: settings.ASKBACK_AI_MODEL ?? '' }
       : null,
+    trustedProxies: settings.ASKBACK_TRUSTED_PROXIES,
+    securityContact: settings.ASKBACK_SECURITY_CONTACT ?? null,
     traceUrl: settings.ASKBACK_TRACE_URL ?? null,
     metrics: {
       token: settings.ASKBACK_METRICS_TOKEN ?? null,

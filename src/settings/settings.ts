@@ -48,6 +48,8 @@ export const Settings = v.object({
   ASKBACK_AI_URL: v.optional(address('http:', 'https:')),
   ASKBACK_AI_KEY: v.optional(text),
   ASKBACK_AI_MODEL: v.optional(text),
+  ASKBACK_TRUSTED_PROXIES: v.optional(cidrs, ''),
+  ASKBACK_SECURITY_CONTACT: v.optional(address('mailto:', 'https:')),
   ASKBACK_TRACE_URL: v.optional(
     v.pipe(address('http:', 'https:'), v.includes('{trace_id}', 'must contain {trace_id}')),
   ),

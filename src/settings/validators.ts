@@ -17,9 +17,11 @@ export const address = (...protocols: string[]) =>
     v.string(),
     v.check(
       (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be an address that begins with ${protocols.map((name) => `${name}//`).join(' or ')}`,
+      `must be an address that begins with ${protocols.map(beginning).join(' or ')}`,
     ),
   );
+
+const beginning = (protocol: string) => (protocol === 'mailto:' ? protocol : `${protocol}//`);
 
 export const origin = v.pipe(
   address('http:', 'https:'),

@@ -13,8 +13,9 @@ const log = createLog({ level: 'silent' });
 const families = async () => [
   { name: 'tea_cups', kind: 'gauge' as const, help: 'Cups.', samples: [{ labels: {}, value: 1 }] },
 ];
-const appFor = (access: { token: string | null; ownAddress: boolean }) =>
-  metricsApp(log, { families, access });
+type Given = { token: string | null; ownAddress: boolean; trustsLocal?: boolean };
+const appFor = ({ trustsLocal = true, ...access }: Given) =>
+  metricsApp(log, { families, access: { ...access, trustsLocal } });
 
 /** Asks over a socket of this machine, with a `Host` that `fetch` would not let us choose. */
 async function ask(
@@ -80,6 +81,46 @@ for (const [who, headers, ...statuses] of table) {
     for (const { status, body } of answers) assert.equal(body.includes('tea_cups'), status === 200);
   });
 }
+
+for (const [ownAddress, token, status] of [
+  [false, null, 403],
+  [false, 'correct-horse', 401],
+  [true, null, 200],
+  [true, 'correct-horse', 401],
+] as const) {
+  const where = ownAddress ? 'its own address' : 'the main address';
+  test(`behind a proxy that adds nothing, ${where} answers ${status} ${token ? 'with' : 'without'} a token set`, async () => {
+    const answer = await ask(appFor({ token, ownAddress, trustsLocal: false }), here);
+    assert.equal(answer.status, status);
+  });
+}
+
+const foreign: Record<string, string>[] = [
+  { 'CF-Connecting-IP': '1.2.3.4' },
+  { 'CF-Ray': 'x' },
+  { 'True-Client-IP': '1.2.3.4' },
+  { 'X-Client-IP': '1.2.3.4' },
+  { 'Fly-Client-IP': '1.2.3.4' },
+  { 'X-Forwarded-Proto': 'https' },
+  { 'X-Forwarded-For': '' },
+  { 'X-Original-Forwarded-For': '1.2.3.4' },
+  { 'X-Original-Host': 'a.example' },
+  { 'X-Real-IP': '1.2.3.4' },
+  { Via: '1.1 x' },
+  { 'Sec-Fetch-Site': 'cross-site' },
+  { Origin: 'https://evil.example' },
+];
+for (const headers of foreign) {
+  test(`a request with ${JSON.stringify(headers)} is not local`, async () => {
+    const { status } = await ask(appFor({ token: null, ownAddress: false }), headers);
+    assert.equal(status, 403);
+  });
+}
+
+test('a page of this machine is local', async () => {
+  const headers = { Origin: 'http://localhost:3000', 'Sec-Fetch-Site': 'same-site' };
+  assert.equal((await ask(appFor({ token: null, ownAddress: false }), headers)).status, 200);
+});
 
 test('who comes over no socket of this machine is a stranger', async () => {
   const app = appFor({ token: null, ownAddress: false });

@@ -35,13 +35,16 @@ test('with PORT=0 the service is found where it said that it is', async () => {
   assert.equal(JSON.parse(stdout).url, `http://127.0.0.1:${port}/healthz`);
 });
 
-test('with PORT=0 and an address of its own for links there is no telling', async () => {
+test('with PORT=0 and a public URL the address of the service is unknown', async () => {
   const { code, stderr } = await check([], {
     PORT: '0',
     ASKBACK_PUBLIC_URL: 'https://feedback.example.com',
   });
   assert.equal(code, 1);
-  assert.equal(stderr, 'askback: PORT=0 does not tell where the service is\n');
+  assert.equal(
+    stderr,
+    'askback: with PORT=0 the address of the service is unknown: set PORT to a fixed one\n',
+  );
 });
 
 test('alive and not ready are told apart by the exit code', async () => {

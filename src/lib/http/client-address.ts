@@ -1,18 +1,55 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import ipaddr from 'ipaddr.js';
+import { clientBehind, isTrusted, type ProxyRanges } from './forwarded.ts';
 
 const ipv6NetworkBits = 64;
 
 /**
- * Who is calling, as far as limits go: the IPv4 address, or the /64 network of an IPv6 one, because whoever
- * has one IPv6 address usually has all of its network. It is the peer of the socket: `X-Forwarded-For` and
- * its kin are ignored, for anybody can write them. Behind a proxy, all of its callers are one address.
+ * Finds the address of each request's client. Only the proxies in `ranges` are believed when they forward
+ * one. `onUntrusted` is called with the peer when an address is forwarded by a proxy on a private address
+ * that is not trusted: all clients of that proxy then count as one.
+ */
+export function trustProxies(
+  ranges: readonly string[],
+  onUntrusted: (peer: string) => void = () => {},
+): MiddlewareHandler {
+  const trusted: ProxyRanges = ranges.map((range) => ipaddr.parseCIDR(range));
+  return async (c, next) => {
+    const peer = peerOf(c);
+    if (peer !== undefined) {
+      const headers = {
+        list: c.req.header('X-Forwarded-For'),
+        standard: c.req.header('Forwarded'),
+      };
+      const isForwarded = headers.list !== undefined || headers.standard !== undefined;
+      if (isForwarded && isInternal(peer) && !isTrusted(peer, trusted)) onUntrusted(peer);
+      c.set('clientAddress', isForwarded ? clientBehind(peer, headers, trusted) : peer);
+    }
+    await next();
+  };
+}
+
+/**
+ * The client as limits count it: its IPv4 address, or the /64 network of its IPv6 address, because a client that
+ * has one IPv6 address usually has its whole network.
  */
 export function clientAddress(c: Context): string {
-  const remote = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
-  return remote && ipaddr.isValid(remote) ? networkOf(remote) : 'unknown';
+  const address: string | undefined = c.get('clientAddress') ?? peerOf(c);
+  return address === undefined ? 'unknown' : networkOf(address);
 }
+
+/** The other end of the socket. A request that came over none, in a test, has no peer. */
+function peerOf(c: Context): string | undefined {
+  const remote = c.env?.incoming ? getConnInfo(c).remote.address?.replace(/%.*$/, '') : undefined;
+  return remote && ipaddr.isValid(remote) ? ipaddr.process(remote).toString() : undefined;
+}
+
+/** A client on the internet may write any header; one on such an address is more likely a proxy. */
+const isInternal = (address: string) =>
+  ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'].includes(
+    ipaddr.process(address).range(),
+  );
 
 export function networkOf(address: string): string {
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));

@@ -1,32 +1,34 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { Refusal } from '../../errors.ts';
+import { isSameText } from '../crypto/same-text.ts';
 import { isLocalRequest } from '../http/local.ts';
 
-/** Where metrics are shown: on the address of the service, or on one of their own. */
-export type Access = { token: string | null; ownAddress: boolean };
+export type MetricsAccess = {
+  token: string | null;
+  /** Whether metrics have an address of their own, apart from that of the service. */
+  ownAddress: boolean;
+  /** Whether a local caller needs no token, because no proxy can be in front of the service. */
+  trustsLocal: boolean;
+};
 
 /**
- * On the main address, which may be anybody's to reach, metrics are for who asks from this machine. A
- * token opens them to others. An address of their own is for whom the operator lets reach it, and asks
- * for the token if there is one.
+ * On the main address, which strangers may reach, metrics are for local callers. A token opens them to
+ * others; where a proxy may be in front, every visitor looks local, and local callers need the token too.
+ * An address of their own is open to all that the operator lets reach it, unless there is a token.
  */
-export function refuseStranger(c: Context, { token, ownAddress }: Access) {
-  if (isLocalRequest(c)) return;
+export function refuseStranger(c: Context, { token, ownAddress, trustsLocal }: MetricsAccess) {
+  if (trustsLocal && isLocalRequest(c)) return;
   if (token === null && ownAddress) return;
   if (token === null) {
     throw new Refusal(
       'forbidden',
-      'metrics can be read only on the machine itself, unless ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN is set',
+      trustsLocal
+        ? 'metrics can be read only on the machine itself, unless ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN is set'
+        : 'metrics can be read once ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN is set',
     );
   }
   const [, given] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
-  if (given !== undefined && isSame(given, token)) return;
+  if (given !== undefined && isSameText(given, token)) return;
   c.header('WWW-Authenticate', 'Bearer realm="metrics"');
   throw new Refusal('unauthorized', 'the bearer token for metrics is missing or wrong');
 }
-
-/** Takes the same time whatever was given, also for another length. */
-const isSame = (given: string, token: string) => timingSafeEqual(digest(given), digest(token));
-
-const digest = (text: string) => createHash('sha256').update(text).digest();

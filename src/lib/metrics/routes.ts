@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import { type Access, refuseStranger } from './access.ts';
+import { type MetricsAccess, refuseStranger } from './access.ts';
 import { contentTypes, expose, type Family, type Format } from './exposition.ts';
 
-export type MetricsTools = { families: () => Promise<Family[]>; access: Access };
+export type MetricsTools = { families: () => Promise<Family[]>; access: MetricsAccess };
 
 /** `GET /metrics`, in the format that the client likes better. */
 export const metricsRoutes = ({ families, access }: MetricsTools) =>

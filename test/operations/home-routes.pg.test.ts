@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+test('GET / is a page that links to the documentation and to health', async () => {
+  const answer = await app.request('/', { headers: { Accept: 'text/html' } });
+  const text = await answer.text();
+  assert.equal(answer.status, 200);
+  for (const path of ['/docs', '/openapi.json', '/readyz'])
+    assert.ok(text.includes(`href="${path}"`));
+  assert.ok(!text.includes('/mailbox'), 'a stranger sees no link to the mailbox');
+});
+
+test('GET / answers a program with the addresses of the documents', async () => {
+  const answer = await app.request('/', { headers: { Accept: 'application/json' } });
+  const { docs } = (await answer.json()) as { docs: string };
+  assert.equal(docs, 'https://askback.test/docs');
+});
+
+test('GET /robots.txt keeps crawlers from everything but the front page', async () => {
+  assert.match(await (await app.request('/robots.txt')).text(), /^Disallow: \/$/m);
+});
+
+test('GET /favicon.ico is an icon of as many bytes as it says', async () => {
+  const answer = await app.request('/favicon.ico');
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  assert.equal(answer.headers.get('Content-Type'), 'image/x-icon');
+  assert.equal(bytes.readUInt32LE(14) + bytes.readUInt32LE(18), bytes.length);
+});
+
+test('GET /docs/ leads to /docs', async () => {
+  const answer = await app.request('/docs/');
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [301, '/docs']);
+});
+
+test('GET /.well-known/security.txt has the contact of the settings, and is unknown without one', async () => {
+  assert.equal((await app.request('/.well-known/security.txt')).status, 404);
+  const settings = { ...testSettings, securityContact: 'mailto:security@acme.test' };
+  const answer = await bareApp(db, { settings }).request('/.well-known/security.txt');
+  const text = await answer.text();
+  assert.match(text, /^Contact: mailto:security@acme\.test$/m);
+  const [, expires = ''] = /^Expires: (.*)$/m.exec(text) ?? [];
+  assert.ok(Date.parse(expires) > Date.now());
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testDatabase } from '../support/probe/database.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
+
+const { url } = await testDatabase();
+const environment = (over: Record<string, string> = {}) => ({
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  ...over,
+});
+/** How many requests without a working key a client has in a minute. */
+const strangersLimit = 60;
+
+/** The statuses of requests without a key that come, say their headers, from these addresses. */
+async function askFrom(address: string, clients: readonly string[]) {
+  const answers = await Promise.all(
+    clients.map((client) =>
+      fetch(`${address}/api/v1/surveys`, { headers: { 'X-Forwarded-For': client } }),
+    ),
+  );
+  return answers.map(({ status }) => status);
+}
+
+const many = (count: number, client: string) => Array.from({ length: count }, () => client);
+const warningsOf = async (address: string) =>
+  ((await (await fetch(`${address}/readyz`)).json()) as { warnings?: Record<string, string> })
+    .warnings;
+
+test('behind a trusted proxy each client has its own limit', async () => {
+  const service = startService(environment({ ASKBACK_TRUSTED_PROXIES: '127.0.0.0/8, ::1/128' }));
+  const address = addressIn(await service.ready());
+  const statuses = await askFrom(address, many(2 * strangersLimit + 1, '198.51.100.1'));
+  assert.ok(statuses.includes(429), 'one client is limited');
+  assert.deepEqual(await askFrom(address, ['198.51.100.2']), [401], 'another is not');
+  assert.equal(await warningsOf(address), undefined);
+  assert.equal(await service.stop(), 0);
+});
+
+test('an untrusted proxy is one client, and /readyz and doctor say so', async () => {
+  const service = startService(environment());
+  const address = addressIn(await service.ready());
+  const clients = many(2 * strangersLimit + 1, '').map((_, place) => `198.51.100.${place}`);
+  assert.ok((await askFrom(address, clients)).includes(429));
+  assert.match((await warningsOf(address))?.['proxy'] ?? '', /ASKBACK_TRUSTED_PROXIES/);
+  assert.match(service.stderr.lines.join('\n'), /a proxy at 127\.0\.0\.1, which is not trusted/);
+  assert.equal(await service.stop(), 0);
+});
+
+test('with a public URL local callers need a token for metrics and the printed link for mails', async () => {
+  const service = startService(
+    environment({ ASKBACK_PUBLIC_URL: 'https://feedback.example.com', HOST: '127.0.0.1' }),
+  );
+  const address = addressIn(await service.ready());
+  assert.equal((await fetch(`${address}/metrics`)).status, 403);
+  assert.equal((await fetch(`${address}/mailbox`)).status, 403);
+  const [link = ''] = /http:\S+\/mailbox\?secret=\S+/.exec(service.stderr.lines.join('\n')) ?? [];
+  const opened = await fetch(link, { redirect: 'manual' });
+  assert.equal(opened.status, 303);
+  const Cookie = opened.headers.get('Set-Cookie')?.split(';')[0] ?? '';
+  assert.equal((await fetch(`${address}/mailbox`, { headers: { Cookie } })).status, 200);
+  assert.equal(await service.stop(), 0);
+});
