@@ -10,7 +10,8 @@ import { reopenSurvey } from '../surveys/queries.ts';
 import { insertBlocked, insertClaims, loadFacts } from './claim.queries.ts';
 import { type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
-const mailsPerJob = 50;
+/** One job for a whole request, unless an operator allows larger ones. */
+const mailsPerJob = 1000;
 const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
 
 export type SentSurvey = { orgId: string; surveyId: string };

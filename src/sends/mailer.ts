@@ -72,7 +72,11 @@ export function createMailer(tools: MailerTools) {
     const { id: sendId, name, token } = claimed;
     const message = letter.fill(letter.filling({ sendId, email: to, name, token }, new Date()));
     const signed = dkim ? await dkim(message) : message;
-    return await transport.send({ from, to }, signed, { ...leaving, mayLeave });
+    return await transport.send({ from, to }, signed, {
+      ...leaving,
+      group: claimed.org_id,
+      mayLeave,
+    });
   }
 
   return { concurrency, server, send, stop: () => stopping.abort() };

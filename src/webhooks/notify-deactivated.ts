@@ -31,7 +31,7 @@ export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id
     date: new Date(),
     slots: {},
   });
-  const outcome = await transport.send({ from, to }, message);
+  const outcome = await transport.send({ from, to }, message, { group: org_id });
   if (outcome.kind !== 'accepted')
     log.warn({ webhook_id, outcome: outcome.kind }, 'a notice was not mailed');
 }

@@ -4,7 +4,7 @@ import { migrate } from '../../src/lib/db/migrate.ts';
 import { broken, type Ground, killAt, type Ledger, prepareKills } from './kills.ts';
 import { type Point, points } from './mail-points.ts';
 
-const people = 60; // more than the mails of one job
+const people = 60;
 const sideBySide = 4;
 
 /** Kills a sending process at every point so many times, and counts what became of its mails. */

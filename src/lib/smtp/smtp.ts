@@ -7,6 +7,8 @@ export type { Envelope } from './connection.ts';
 
 export type Leaving = {
   signal?: AbortSignal | undefined;
+  /** Groups, such as organizations, take turns for connections and for the pace. */
+  group?: string | undefined;
   /**
    * Asked once, when a connection is ready and before the first byte of the message goes over it: who
    * must know which messages may have arrived writes it down here. With false it does not go out.
@@ -43,15 +45,20 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
   const underWay = new Set<Promise<MailOutcome>>();
   const closing = new AbortController();
 
-  async function send(envelope: Envelope, bytes: Buffer, { signal, mayLeave }: Leaving) {
+  async function send(
+    envelope: Envelope,
+    bytes: Buffer,
+    { signal, group = '', mayLeave }: Leaving,
+  ) {
     if (closing.signal.aborted) return closed;
-    if (!(await throttle.enter(signal))) return outOfTime;
+    const leave = await throttle.enter(group, signal);
+    if (!leave) return outOfTime;
     let outcome: MailOutcome | undefined;
     try {
       outcome = await deliver({ envelope, bytes, signal, mayLeave: askedOnce(mayLeave) });
       return outcome;
     } finally {
-      throttle.leave(feeling(outcome));
+      leave(feeling(outcome));
     }
   }
 

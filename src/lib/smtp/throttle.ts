@@ -1,11 +1,16 @@
+import { createFairSlots } from '../async/fair-slots.ts';
+import { createFairThrottle } from '../async/fair-throttle.ts';
+
+export type Ending = 'fine' | 'asked_for_less' | 'failed';
+
 /**
- * How many messages are under way at once and how soon the next may start. A server that asks for
- * less gets half of it and a pause; each accepted message then earns a part of a place back.
+ * How many messages are in flight at once and how soon the next may start. Groups, such as organizations,
+ * take turns. A server that asks for less gets half of it and a pause; each accepted message then earns a
+ * part of a place back.
  */
 export type Throttle = {
-  /** False when the signal ended the wait. Who got true must leave. */
-  enter(signal?: AbortSignal): Promise<boolean>;
-  leave(how: 'fine' | 'asked_for_less' | 'failed'): void;
+  /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
+  enter(group: string, signal?: AbortSignal): Promise<((ending: Ending) => void) | undefined>;
   state(): { limit: number; underWay: number; waiting: number };
 };
 
@@ -15,80 +20,47 @@ const longestPauseMs = 30_000;
 
 export function createThrottle(options: Options): Throttle {
   const { connections, messagesPerSecond, firstPauseMs = 500 } = options;
-  const waiting = new Set<(entered: boolean) => void>();
-  let [limit, underWay, nextStart, pausedUntil, pauseMs] = [connections, 0, 0, 0, firstPauseMs];
-  let timer: NodeJS.Timeout | undefined;
+  const slots = createFairSlots({ total: connections, reserve: 0 });
+  const pace = createFairThrottle({ perSecond: messagesPerSecond });
+  let [limit, pausedUntil, pauseMs] = [connections, 0, firstPauseMs];
 
-  /** Until the next may start; for ever while as many are under way as may be. */
-  const waitMs = () => {
-    if (underWay >= Math.floor(limit)) return Number.POSITIVE_INFINITY;
-    return Math.max(nextStart, pausedUntil) - performance.now();
-  };
-
-  const start = () => {
-    if (messagesPerSecond)
-      nextStart = Math.max(nextStart, performance.now() - pacingSlackMs) + 1000 / messagesPerSecond;
-    underWay += 1;
-  };
-
-  const admit = () => {
-    clearTimeout(timer);
-    for (const enter of waiting) {
-      const wait = waitMs();
-      if (wait > 0) {
-        if (Number.isFinite(wait)) timer = setTimeout(admit, Math.ceil(wait));
-        return;
-      }
-      start();
-      waiting.delete(enter);
-      enter(true);
-    }
-  };
-
-  const slowDown = () => {
-    // Many connections hear the same complaint at the same moment: it counts once.
+  function slowDown() {
+    // Many connections get the same complaint at the same moment: it counts once.
     if (performance.now() < pausedUntil) return;
     limit = Math.max(1, Math.floor(limit / 2));
     pausedUntil = performance.now() + pauseMs;
+    pace.pause(pauseMs);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-  };
+    slots.resize(limit);
+  }
 
-  const speedUp = () => {
+  function speedUp() {
     if (limit === connections) return;
     limit = Math.min(connections, limit + 1 / limit);
+    slots.resize(Math.floor(limit));
     if (limit === connections) pauseMs = firstPauseMs;
-  };
+  }
 
   return {
-    enter(signal) {
-      if (signal?.aborted) return Promise.resolve(false);
-      if (waiting.size === 0 && waitMs() <= 0) {
-        start();
-        return Promise.resolve(true);
+    async enter(group, signal) {
+      let giveBack: (() => void) | undefined;
+      try {
+        giveBack = await slots.acquire(group, signal);
+        await pace.turn(group, signal);
+      } catch {
+        giveBack?.();
+        return undefined;
       }
-      return new Promise((resolve) => {
-        const enter = (entered: boolean) => {
-          signal?.removeEventListener('abort', abort);
-          resolve(entered);
-        };
-        const abort = () => {
-          waiting.delete(enter);
-          enter(false);
-        };
-        signal?.addEventListener('abort', abort, { once: true });
-        waiting.add(enter);
-        admit();
-      });
+      return (ending) => {
+        if (ending === 'asked_for_less') slowDown();
+        if (ending === 'fine') speedUp();
+        giveBack();
+      };
     },
-    leave(how) {
-      underWay -= 1;
-      if (how === 'asked_for_less') slowDown();
-      if (how === 'fine') speedUp();
-      admit();
+    state() {
+      const { held, waiting } = slots.counts();
+      const paced = pace.counts().waiting;
+      return { limit: Math.floor(limit), underWay: held - paced, waiting: waiting + paced };
     },
-    state: () => ({ limit: Math.floor(limit), underWay, waiting: waiting.size }),
   };
 }
-
-// Timers are late by some milliseconds; without this much credit a fast pace would never be reached.
-const pacingSlackMs = 20;

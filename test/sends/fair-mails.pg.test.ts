@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { enqueue, runnerGroups } from '../../src/jobs.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import { claim } from '../../src/sends/claim.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
+import type { Mailer } from '../../src/sends/mailer.ts';
+import { readContact } from '../../src/sends/rules.ts';
+import { accepted, lost } from '../support/make/mail-outcomes.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { workOn } from '../support/probe/jobs.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db, url } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const progress = { notify: async () => {} };
+
+async function claimed(contacts: number) {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId);
+  const submitted = Array.from({ length: contacts }, (_, n) =>
+    readContact({ email: `p${n}@${orgId}.test` }),
+  );
+  const request = { requestId: randomUUID(), submitted, traceparent: null };
+  await claim(db, { orgId, surveyId }, request);
+  const rows = await db<{ id: string }[]>`select id from mails where org_id = ${orgId}`;
+  return { orgId, ids: rows.map(({ id }) => id) };
+}
+
+/** A mail server that answers when the test says so, with two connections. */
+function heldServer() {
+  const asked: { orgId: string; answer: (outcome: MailOutcome) => void }[] = [];
+  const mailer: Mailer = {
+    concurrency: 2,
+    async send({ org_id: orgId }, { mayLeave }) {
+      if (!(await mayLeave())) return lost();
+      return await new Promise((answer) => asked.push({ orgId, answer }));
+    },
+  };
+  return { asked, mailer };
+}
+
+test("another organization's mail is the next after one of many ends", async () => {
+  const { asked, mailer } = heldServer();
+  const settings = { sendDeadlineSeconds: 60 };
+  const jobs = createMailJobs({ db, log, mailer, progress, settings });
+  const [many, one] = [await claimed(50), await claimed(1)];
+  const ran = [jobs.run(many.orgId, many.ids)];
+  await until('both connections are in use', () => asked.length === 2);
+  ran.push(jobs.run(one.orgId, one.ids));
+  await until('the other job waits', async () => {
+    const open = await db`select from mails where org_id = ${one.orgId} and status = 'claimed'`;
+    return open.length === 1;
+  });
+  // Statements of the other job that were under way are done when this one is.
+  await db`select 1`;
+  asked[0]!.answer(accepted());
+  await until('the next mail is asked for', () => asked.length === 3);
+  asked[1]!.answer(accepted());
+  await until('another mail is asked for', () => asked.length === 4);
+  assert.ok(asked.slice(2, 4).some(({ orgId }) => orgId === one.orgId));
+
+  for (let at = 2; at < 51; at += 1) {
+    await until(`mail ${at} is asked for`, () => asked.length > at);
+    asked[at]!.answer(accepted());
+  }
+  await Promise.all(ran);
+});
+
+test("one organization's jobs that hang do not keep another's from starting", async (t) => {
+  const started: string[] = [];
+  const release = Promise.withResolvers<void>();
+  t.after(() => release.resolve());
+  const hang = async (payload: unknown) => {
+    started.push((payload as { org_id: string }).org_id);
+    await release.promise;
+  };
+  const tasks = { 'sends.mail': hang };
+  const jobs = await workOn(t, { url, db, tasks, groups: runnerGroups });
+  const [many, one] = [randomUUID(), randomUUID()];
+  const job = (org_id: string) => ({
+    task: 'sends.mail' as const,
+    payload: { org_id, mail_ids: [] },
+  });
+  await enqueue(
+    db,
+    Array.from({ length: 150 }, () => job(many)),
+  );
+  jobs.pump();
+  await enqueue(db, [job(one)]);
+  jobs.pump();
+  await until('the job of the other organization starts', () => started.includes(one));
+  release.resolve();
+});
+
+test('a mail that would not end in time does not begin, and is no unknown outcome', async () => {
+  const { orgId, ids } = await claimed(6);
+  const left: string[] = [];
+  const mailer: Mailer = {
+    concurrency: 1,
+    async send({ email }, { mayLeave, signal }) {
+      if (!(await mayLeave())) return lost();
+      left.push(email);
+      const { promise, resolve } = Promise.withResolvers<MailOutcome>();
+      const timer = setTimeout(() => resolve(accepted()), 400);
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resolve({ kind: 'unknown', reason: 'out of time' });
+      });
+      return await promise;
+    },
+  };
+  const settings = { sendDeadlineSeconds: 3 };
+  await createMailJobs({ db, log, mailer, progress, settings }).run(orgId, ids);
+
+  const rows = await db<{ status: string; reason_code: string | null }[]>`
+    select status, reason_code from mails where org_id = ${orgId}`;
+  const count = (status: string) => rows.filter((row) => row.status === status).length;
+  assert.equal(count('unknown'), 0);
+  assert.equal(count('sent'), left.length);
+  assert.ok(count('failed') > 0 && count('sent') > 0, JSON.stringify(rows));
+  for (const row of rows.filter(({ status }) => status === 'failed')) {
+    assert.equal(row.reason_code, 'deadline');
+  }
+});
