@@ -1,7 +1,12 @@
 import { isSea } from 'node:sea';
 import { readAsset } from './lib/process/assets.ts';
 import { doubtfulExcerpt, type PeopleToRedact, redactDoubtful } from './lib/redact/redact.ts';
-import { createWorker, type ThreadProgram, type WorkerError } from './lib/worker/worker.ts';
+import {
+  createWorker,
+  type ThreadProgram,
+  type Worker,
+  type WorkerError,
+} from './lib/worker/worker.ts';
 
 /** Everything waits for an excerpt, jobs for the rest. */
 const limitsMs = { excerpt: 3_000, redact: 10_000, analyze: 10_000 } as const;
@@ -22,11 +27,10 @@ export type CommentReader = ReturnType<typeof createCommentReader>;
  * Reads comments in a thread: what they contain must cost the requests of others nothing. A comment that the
  * thread cannot read in time loses every word that could be a name.
  */
-export function createCommentReader(onFailure: (failure: FailureReport) => void = () => {}) {
-  const worker = createWorker({
-    ...{ program, idleMs, heapMb, waitingPerGroup: waitingPerOrganization },
-  });
-
+export function createCommentReader(
+  onFailure: (failure: FailureReport) => void = () => {},
+  worker: Pick<Worker, 'run' | 'stop'> = createThread(),
+) {
   async function run<Result>(task: FailureReport['task'], orgId: string, input: unknown) {
     try {
       const limitMs = limitsMs[task];
@@ -49,6 +53,9 @@ export function createCommentReader(onFailure: (failure: FailureReport) => void 
     stop: worker.stop,
   };
 }
+
+const createThread = () =>
+  createWorker({ program, idleMs, heapMb, waitingPerGroup: waitingPerOrganization });
 
 /** Out of the executable, next to this file in a checkout, or next to the bundle. */
 function program(): ThreadProgram {

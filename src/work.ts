@@ -105,7 +105,10 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
 const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
   parts.start(
     'comment reader',
-    () => createCommentReader((failure) => log.warn(failure, 'could not read a comment in time')),
+    () =>
+      createCommentReader(({ task, kind }) =>
+        log.warn({ task, why: kind }, 'could not read a comment in time'),
+      ),
     (it) => it.stop(),
   );
 

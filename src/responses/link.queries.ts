@@ -84,6 +84,15 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
   return link;
 }
 
+/** Whether a personal (`s`) or shareable (`f`) link leads anywhere. */
+export async function linkExists(sql: Sql, path: 's' | 'f', token: string): Promise<boolean> {
+  const [found] =
+    path === 's'
+      ? await sql`select from contacts where token = ${token}`
+      : await sql`select from surveys where share_id = ${token}`;
+  return found !== undefined;
+}
+
 /** Of the contact's newest mail; hardly any contact has more than one. */
 const mailTraceparent = (sql: Sql, traced: boolean) =>
   traced

@@ -3,19 +3,23 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { refusalIn } from '../lib/http/http.ts';
+import { readBody, refusalIn } from '../lib/http/http.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
 import { type AnswerTools, answerSurvey } from './answer.ts';
 import { type FormLinks, linkPage, showRecorded, showRefusal } from './answer-page.ts';
-import { findSharedLink, visitPersonalLink } from './link.queries.ts';
+import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
 import { type LinkVisit, readScore } from './rules.ts';
 import { readSubmission } from './submission.ts';
 
 /** Where the link leads that no person sees, below the link of the survey. */
 const trapPath = 'x';
+/** The longest comment fits, escaped in any way. */
+const largestSubmission = 64 * 1024;
+/** Parsing more than this costs more than looking whether the link exists. */
+const cheapSubmission = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
@@ -47,7 +51,11 @@ async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
 }
 
 async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
-  const submission = await readSubmission(c, address.trap);
+  const body = await readBody(c, largestSubmission);
+  if (body.length > cheapSubmission && !(await mayExist(tools.db, address))) {
+    throw notFound('survey');
+  }
+  const submission = readSubmission(c, body, address.trap);
   const score = readScore(submission.score);
   const links = formLinks(address);
   let link: Awaited<ReturnType<typeof findLink>>;
@@ -63,6 +71,16 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
       link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
     }
     return showRefusal(c, error, { link, links, submission });
+  }
+}
+
+/** Without its database nothing is known of the link: the page for that gives people their input back. */
+async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {
+  try {
+    return await linkExists(db, path, token);
+  } catch (error) {
+    if (refusalIn(error)?.kind === 'unavailable') return true;
+    throw error;
   }
 }
 

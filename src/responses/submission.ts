@@ -1,14 +1,12 @@
 import type { Context } from 'hono';
 import { Refusal } from '../errors.ts';
-import { readBody } from '../lib/http/http.ts';
 import { parseJson } from '../lib/validation/json.ts';
 import { sendsJson } from '../web/wants-json.ts';
 import type { Submission } from './rules.ts';
 import { trapField } from './view/form.tsx';
 
-/** Reads a posted form or JSON object; `trap` when it was posted to the hidden link. */
-export async function readSubmission(c: Context, trap: boolean): Promise<Submission> {
-  const body = await readBody(c);
+/** The submission in the body of a posted form or JSON object; `trap` when it was posted to the hidden link. */
+export function readSubmission(c: Context, body: string, trap: boolean): Submission {
   const fields = sendsJson(c) ? readObject(body) : Object.fromEntries(new URLSearchParams(body));
   const filledIn = fields[trapField] !== undefined && fields[trapField] !== '';
   return {

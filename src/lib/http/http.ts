@@ -144,35 +144,35 @@ export async function parseBody<const S extends GenericSchema>(
 /** The body as it came, whatever its encoding, read no further than its limit. */
 export async function readRawBody(c: Context): Promise<Uint8Array> {
   const before: unknown = c.get('body');
-  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw);
+  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw, largestBody);
 }
 
 /** The body as text, read no further than its limit. Reading it twice is free. */
-export async function readBody(c: Context): Promise<string> {
+export async function readBody(c: Context, largest = largestBody): Promise<string> {
   const before: unknown = c.get('body');
   if (typeof before === 'string') return before;
-  const text = decode(await readBytes(c.req.raw));
+  const text = decode(await readBytes(c.req.raw, largest));
   c.set('body', text);
   return text;
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
+async function readBytes(request: Request, largest: number): Promise<Uint8Array> {
   const declared = request.headers.get('Content-Length');
-  if (Number(declared ?? 0) > largestBody) throw tooLarge();
+  if (Number(declared ?? 0) > largest) throw tooLarge(largest);
   const chunked = request.headers.has('Transfer-Encoding');
-  if (declared === null || chunked) return await readChunks(request.body);
+  if (declared === null || chunked) return await readChunks(request.body, largest);
   const bytes = new Uint8Array(await request.arrayBuffer());
-  if (bytes.length > largestBody) throw tooLarge();
+  if (bytes.length > largest) throw tooLarge(largest);
   return bytes;
 }
 
 /** A body that does not say how long it is: what has arrived so far is all that is kept in memory. */
-async function readChunks(body: Request['body']): Promise<Uint8Array> {
+async function readChunks(body: Request['body'], largest: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > largestBody) throw tooLarge();
+    if (size > largest) throw tooLarge(largest);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -189,8 +189,8 @@ function decode(bytes: Uint8Array): string {
 const notAnObject = () =>
   new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 
-const tooLarge = () =>
-  new Refusal('too_large', `the body is larger than ${largestBody} bytes`, {
+const tooLarge = (largest: number) =>
+  new Refusal('too_large', `the body is larger than ${largest} bytes`, {
     code: 'body_too_large',
   });
 

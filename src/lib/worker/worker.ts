@@ -56,7 +56,7 @@ export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: Worke
 
   async function perform(request: ThreadRequest, limit: AbortSignal): Promise<unknown> {
     clearTimeout(idle);
-    thread ??= startThread(program(), heapMb);
+    thread ??= startThread(program(), { heapMb, onExit: () => (thread = undefined) });
     const reply = await thread.ask(request, limit).catch(async (error: unknown) => {
       await end();
       throw error;
@@ -78,7 +78,9 @@ export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: Worke
 
 type RunningThread = ReturnType<typeof startThread>;
 
-function startThread(program: ThreadProgram, heapMb: number) {
+type ThreadOptions = { heapMb: number; onExit: () => void };
+
+function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) {
   const thread = new ThreadConstructor(program, {
     eval: typeof program === 'string',
     execArgv: [],
@@ -106,8 +108,8 @@ function startThread(program: ThreadProgram, heapMb: number) {
     }
   }
 
-  // An error between tasks ends the thread; the next task finds it gone and says so.
-  thread.on('error', () => {});
+  // Also between tasks: the next one then starts another thread.
+  thread.on('error', onExit).on('exit', onExit);
   return { ask, terminate: () => thread.terminate() };
 }
 

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCommentReader } from '../src/comment-reader.ts';
+import { WorkerError } from '../src/lib/worker/worker.ts';
+import { createBuiltinAnalyst } from '../src/summaries/builtin.ts';
+
+const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'] };
+const comment = 'Ahmed from quennell, q@acme.test, +49 30 1234567, was very slow to answer';
+
+test('a comment is redacted in the thread', async (t) => {
+  const reader = createCommentReader();
+  t.after(reader.stop);
+  const redacted = '[name] from [name], [email], [phone], was very slow to answer';
+  assert.equal(await reader.excerpt(comment, acme), redacted);
+  assert.equal(await reader.redact(comment, acme), redacted);
+});
+
+for (const kind of ['timeout', 'busy', 'failed'] as const) {
+  test(`${kind}: everything that could be a name is redacted at once, and it is reported`, async () => {
+    const reports: unknown[] = [];
+    const run = () => Promise.reject(new WorkerError(kind, 'no'));
+    const reader = createCommentReader((report) => reports.push(report), {
+      run,
+      stop: async () => {},
+    });
+
+    for (const redacted of [
+      await reader.excerpt(comment, acme),
+      await reader.redact(comment, acme),
+      await reader.redact('王先生 и Жанна met anonymous ann.', acme),
+    ]) {
+      assert.doesNotMatch(redacted, /ahmed|quennell|@|[0-9]|王|анна|ann/i);
+      assert.match(redacted, /\[name\]/);
+    }
+    assert.match(await reader.excerpt(comment, acme), /was very slow to answer$/);
+    assert.deepEqual(reports[0], { task: 'excerpt', kind });
+  });
+
+  test(`${kind}: the built-in analyst goes by the score alone`, async () => {
+    const run = () => Promise.reject(new WorkerError(kind, 'no'));
+    const reader = createCommentReader(() => {}, { run, stop: async () => {} });
+    const remark = {
+      orgId: 'acme',
+      comment,
+      score: 2,
+      type: 'nps',
+      category: 'detractor',
+    } as const;
+    const answer = await createBuiltinAnalyst(reader.analyze).analyze({
+      ...remark,
+      language: 'en',
+      themes: [],
+    });
+    assert.deepEqual(answer.ok && [answer.value.sentiment, answer.value.themes], ['negative', []]);
+  });
+}

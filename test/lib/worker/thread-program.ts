@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { threadId } from 'node:worker_threads';
+import { serveTasks } from '../../../src/lib/worker/thread.ts';
+
+/** What the tests of the worker let a thread do. */
+serveTasks({
+  echo: (input: unknown) => input,
+  whoAmI: () => threadId,
+  wait: (ms: number) => sleep(ms),
+  fail: () => {
+    throw new Error('it failed');
+  },
+  spin: () => {
+    for (;;);
+  },
+  exhaustMemory: () => {
+    const hoard: number[][] = [];
+    for (;;) hoard.push(new Array(100_000).fill(hoard.length));
+  },
+  end: () => process.exit(3),
+  endLater: () => void setTimeout(() => process.exit(3), 5),
+});

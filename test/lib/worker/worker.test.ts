@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createWorker, type WorkerOptions } from '../../../src/lib/worker/worker.ts';
+import { until } from '../../support/probe/until.ts';
+
+const program = () => new URL('./thread-program.ts', import.meta.url);
+
+function workerFor(t: TestContext, over: Partial<WorkerOptions> = {}) {
+  const options = { program, idleMs: 60_000, heapMb: 32, waitingPerGroup: 4, ...over };
+  const worker = createWorker(options);
+  t.after(worker.stop);
+  const run = (name: string, input: unknown = null, { group = 'one', limitMs = 20_000 } = {}) =>
+    worker.run({ name, input, group, limitMs });
+  return { ...worker, run };
+}
+
+test('a task gets a copy of its input and gives back its result', async (t) => {
+  const { run } = workerFor(t);
+  assert.deepEqual(await run('echo', { words: ['a', null, 3] }), { words: ['a', null, 3] });
+});
+
+test('no thread runs before the first task, one thread runs all, and none after the idle time', async (t) => {
+  const { run, isRunning } = workerFor(t, { idleMs: 50 });
+  assert.equal(isRunning(), false);
+  const [first, second] = [await run('whoAmI'), await run('whoAmI')];
+  assert.equal(first, second);
+  await until('the thread has ended', async () => !isRunning());
+  assert.notEqual(await run('whoAmI'), first);
+});
+
+test('a task that throws fails alone: the thread goes on', async (t) => {
+  const { run } = workerFor(t);
+  const thread = await run('whoAmI');
+  await assert.rejects(run('fail'), { kind: 'failed', message: 'it failed' });
+  await assert.rejects(run('unheard of'), { kind: 'failed' });
+  assert.equal(await run('whoAmI'), thread);
+});
+
+test('a task that never ends is ended at its limit with its thread, and the next has a new one', async (t) => {
+  const { run } = workerFor(t);
+  const thread = await run('whoAmI');
+  await assert.rejects(run('spin', null, { limitMs: 100 }), { kind: 'timeout' });
+  assert.notEqual(await run('whoAmI'), thread);
+});
+
+test('a task whose limit passes while it waits fails alone', async (t) => {
+  const { run } = workerFor(t);
+  const thread = await run('whoAmI');
+  const running = run('wait', 400);
+  await assert.rejects(run('echo', 1, { limitMs: 50 }), { kind: 'timeout' });
+  await running;
+  assert.equal(await run('whoAmI'), thread);
+});
+
+test('a thread without memory fails its task, and the next has a new thread', async (t) => {
+  const { run } = workerFor(t);
+  await assert.rejects(run('exhaustMemory'), { kind: 'failed' });
+  assert.equal(await run('echo', 'well'), 'well');
+});
+
+test('a thread that ends in a task, or between two, is replaced', async (t) => {
+  const { run, isRunning } = workerFor(t);
+  await assert.rejects(run('end'), { kind: 'failed' });
+  await run('endLater');
+  await until('the thread has ended', async () => !isRunning());
+  assert.equal(await run('echo', 'well'), 'well');
+});
+
+test('a program that cannot start fails its task', async (t) => {
+  const missing = workerFor(t, { program: () => new URL('./missing.ts', import.meta.url) });
+  await assert.rejects(missing.run('echo'), { kind: 'failed' });
+  const broken = workerFor(t, { program: () => 'this is no program' });
+  await assert.rejects(broken.run('echo'), { kind: 'failed' });
+  const unreadable = workerFor(t, {
+    program: () => {
+      throw new Error('no such asset');
+    },
+  });
+  await assert.rejects(unreadable.run('echo'), { kind: 'failed' });
+});
+
+test('tasks of a group beyond its share are refused, those of another wait their turn', async (t) => {
+  const { run } = workerFor(t);
+  const ended: string[] = [];
+  const noted = async (name: string, task: Promise<unknown>) => {
+    await task;
+    ended.push(name);
+  };
+  const running = run('wait', 200);
+  const waiting = ['a1', 'a2', 'a3', 'a4'].map((name) => noted(name, run('echo')));
+  await assert.rejects(run('echo'), { kind: 'busy' });
+  const other = noted('b1', run('echo', null, { group: 'two' }));
+  await Promise.all([running, ...waiting, other]);
+  assert.deepEqual(ended, ['b1', 'a1', 'a2', 'a3', 'a4']);
+});

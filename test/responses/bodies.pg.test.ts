@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask, asPerson, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const { postJson, request } = visitor(db);
+
+const asJson = { 'Content-Type': 'application/json' };
+const send = (path: string, body: string) =>
+  request(path, { method: 'POST', headers: asJson, body });
+
+/** A JSON answer of exactly so many bytes. */
+function answerOf(bytes: number): string {
+  const answer = JSON.stringify({ score: 9, pad: '' });
+  return answer.replace('""', `"${'x'.repeat(bytes - answer.length)}"`);
+}
+
+test('the longest comment fits into a body, whatever its characters and however they are escaped', async () => {
+  const emoji = '😀'.repeat(5000);
+  const escaped = [...emoji].map(() => '\\ud83d\\ude00').join('');
+  for (const link of ['personal', 'shared'] as const) {
+    const [form, json] = [await ask(db), await ask(db)];
+    const body = new URLSearchParams({ score: '9', comment: emoji });
+    const posted = await request(form[link], { method: 'POST', headers: asPerson, body });
+    assert.equal(posted.status, 200);
+    assert.equal((await send(json[link], `{"score":9,"comment":"${escaped}"}`)).status, 201);
+    for (const asked of [form, json]) assert.equal((await asked.answers())[0]?.comment, emoji);
+  }
+});
+
+test('a body of exactly 64 KiB is read, one byte more is 413', async () => {
+  for (const link of ['personal', 'shared'] as const) {
+    const asked = await ask(db);
+    assert.equal((await send(asked[link], answerOf(64 * 1024 + 1))).status, 413);
+    assert.equal((await send(asked[link], answerOf(64 * 1024))).status, 201);
+  }
+});
+
+test('a long body is parsed only if its link leads somewhere', async () => {
+  const broken = `{"score":9,${' '.repeat(5000)}`;
+  const { personal, shared } = await ask(db);
+  for (const link of [personal, shared]) assert.equal((await send(link, broken)).status, 400);
+  for (const link of ['/s/none', '/f/none']) assert.equal((await send(link, broken)).status, 404);
+});
+
+for (const score of [32768, 2 ** 53, -1, 1e300, 3.5, '100', '-0']) {
+  test(`the score ${score} is 400 on every link, and counts nowhere`, async () => {
+    const { personal, shared, answers } = await ask(db);
+    for (const link of [personal, shared]) {
+      const refused = await postJson(link, { score });
+      const { code } = (await refused.json()) as { code: string };
+      assert.deepEqual([refused.status, code], [400, 'score_invalid']);
+    }
+    assert.equal((await request(`${personal}?score=${score}`, { headers: asPerson })).status, 200);
+    assert.deepEqual(await answers(), []);
+  });
+}
