@@ -125,6 +125,7 @@ create table deliveries (
   status_code smallint,                    -- of the last attempt
   response_body text,                      -- beginning of the last answer
   traceparent text,                        -- the trace that the event began in
+  is_replay boolean not null default false,
   created_at timestamptz not null default now(),
   delivered_at timestamptz,                -- when it was accepted
   next_attempt_at timestamptz,             -- when it is due; set as long as it is pending

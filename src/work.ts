@@ -1,8 +1,8 @@
 import { createCommentReader } from './comment-reader.ts';
 import { Refusal } from './errors.ts';
+
 import { runnerGroups } from './jobs.ts';
-import { obtainSecretKey } from './lib/crypto/secret-key.ts';
-import { createSecrets } from './lib/crypto/secrets.ts';
+
 import type { Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
@@ -17,6 +17,7 @@ import { createMailJobs } from './sends/mail-job.ts';
 import { createMailer } from './sends/mailer.ts';
 import { createSendProgress } from './sends/send-progress.ts';
 import type { Config } from './settings/config.ts';
+import { configuredSecrets } from './settings/secrets.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
@@ -33,7 +34,7 @@ type Work = { config: Config; log: Log; parts: Lifecycle; database: Database; pu
 /** Starts everything that works behind the requests: jobs, deliveries to webhooks, mail. One line a part. */
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
   const { db, url } = database;
-  const secrets = secretsOf(config, database);
+  const secrets = configuredSecrets(config, database.dataDir);
   await parts.start('secrets', () => resealSecrets({ db, log, secrets }));
   const { transport, concurrency, server } = await startTransport({ config, parts, database });
   const outbound = await parts.start(
@@ -111,12 +112,6 @@ const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
       ),
     (it) => it.stop(),
   );
-
-/** Two keys while the first takes over from the second. */
-function secretsOf({ secretKey, previousSecretKey }: Config, { dataDir }: Database) {
-  const key = secretKey ?? obtainSecretKey(dataDir);
-  return createSecrets(previousSecretKey ? [key, previousSecretKey] : [key]);
-}
 
 /** Where mails go: to the configured server, or nowhere but into the mailbox. */
 async function startTransport({

@@ -48,6 +48,7 @@ create table deliveries (
   status_code     smallint,
   response_body   text,
   traceparent     text,
+  is_replay       boolean not null default false,    -- made by a replay; its original stays skipped or failed
   created_at      timestamptz not null default now(),
   delivered_at    timestamptz,
   next_attempt_at timestamptz,

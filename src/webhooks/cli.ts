@@ -1,8 +1,62 @@
+import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Moment, option } from '../lib/cli/options.ts';
+import { id, Line, Moment, option, optional } from '../lib/cli/options.ts';
+import { createOutbound, type Outbound } from '../lib/outbound/post.ts';
+import type { Config } from '../settings/config.ts';
+import { configuredSecrets } from '../settings/secrets.ts';
+import { addWebhook } from './manage.ts';
 import { listWebhooks } from './queries.ts';
 import { replayMissed } from './replay.ts';
+import { NewWebhook } from './schemas.ts';
+import { sendTestEvent } from './test-event.ts';
+
+const longestDescription = 500;
+
+/** As the API takes them; here in one word, with commas. */
+const EventList = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((type) => type.trim())),
+  NewWebhook.entries.events,
+);
+
+const create = command({
+  name: 'webhook create',
+  does: 'subscribes an address to events; its secret is shown once',
+  options: {
+    org: id('whose webhook it is'),
+    url: option(NewWebhook.entries.url, 'URL', 'where events are posted to'),
+    events: option(EventList, 'TYPES', 'event types, with commas between them'),
+    description: optional(Line(longestDescription), 'TEXT', 'what it is for'),
+  },
+  run: (tools: CommandTools, { org, url, events, description }) =>
+    inDatabase(tools, (db, config) =>
+      withOutbound(config, async (outbound) => {
+        const secrets = configuredSecrets(config, config.dataDir);
+        const given = { db, secrets, judgeTarget: outbound.judge };
+        const data = await addWebhook(given, org, { url, events, description });
+        const text = `made the webhook ${data.id}\nits secret, shown only now: ${data.secret}`;
+        return { data, text };
+      }),
+    ),
+});
+
+const test = command({
+  name: 'webhook test',
+  does: 'posts a test event to a webhook and shows the answer',
+  options: { org: id('whose webhook it is'), id: id('which webhook') },
+  run: (tools: CommandTools, { org, id: webhookId }) =>
+    inDatabase(tools, (db, config) =>
+      withOutbound(config, async (outbound) => {
+        const secrets = configuredSecrets(config, config.dataDir);
+        const given = { db, secrets, outbound, settings: config };
+        const data = await sendTestEvent(given, org, { id: webhookId, traceparent: null });
+        const answer = data.error ?? `status ${data.status_code}`;
+        const outcome = data.delivered ? 'delivered' : 'not delivered';
+        return { data, text: `${outcome}: ${answer}, after ${data.duration_ms} ms` };
+      }),
+    ),
+});
 
 const list = command({
   name: 'webhook list',
@@ -38,4 +92,16 @@ const replay = command({
     }),
 });
 
-export const webhookCommands: readonly Command<CommandTools>[] = [list, replay];
+export const webhookCommands: readonly Command<CommandTools>[] = [create, test, list, replay];
+
+async function withOutbound<T>(
+  { webhooks }: Config,
+  work: (outbound: Outbound) => Promise<T>,
+): Promise<T> {
+  const outbound = createOutbound({ ...webhooks, perHostConnections: 1 });
+  try {
+    return await work(outbound);
+  } finally {
+    await outbound.close();
+  }
+}

@@ -61,7 +61,9 @@ export async function attempt(
     () => attemptSpan(delivery.url, attemptFacts(delivery)),
     async (own) => {
       const at = new Date();
-      const answer = await post(tools, delivery, { at, traceparent: own.traceparent });
+      const answer = withoutNames(
+        await post(tools, delivery, { at, traceparent: own.traceparent }),
+      );
       const verdict = judge({ ...answer, event: delivery.event, number: delivery.attempts + 1 });
       own.ended(() => attemptEnd({ ...answer, delivered: verdict.status === 'delivered' }));
       return { delivery, answer, verdict, at, traceparent: own.traceparent };
@@ -94,6 +96,15 @@ function post(tools: DeliverTools, delivery: ClaimedDelivery, { at, traceparent 
     deadlineMs: answerTimeoutMs,
   });
 }
+
+/**
+ * A name that does not resolve and one that leads to a forbidden address get the same sentence, so that a
+ * webhook cannot find out which names exist inside the operator's network.
+ */
+const withoutNames = (answer: SubscriberAnswer): SubscriberAnswer =>
+  answer.errorKind === 'dns' || answer.errorKind === 'forbidden'
+    ? { ...answer, error: 'the url leads to no address that may be reached', durationMs: 0 }
+    : answer;
 
 /** No connection was free, or this process ended the attempt: not the subscriber's fault. */
 export const isOurFault = ({ errorKind }: SubscriberAnswer) =>

@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 
 /** A claimed delivery, with all that its attempt needs. */
 export type ClaimedDelivery = {
@@ -24,8 +24,8 @@ export type WebhookRef = { org_id: string; webhook_id: string };
  * Retries go first: a backlog must not keep a dead subscriber from failing.
  */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
-  const { by, atMost, claimed } = claim;
-  const takeable = takeableBy(sql, { by, claimed });
+  const { by, atMost } = claim;
+  const takeable = takeableBy(sql, claim);
   return await sql<ClaimedDelivery[]>`
     with webhook as (
       select active, url, secret,
@@ -65,24 +65,31 @@ type Claim = { by: string; atMost: number; claimed: Iterable<string> };
 
 /**
  * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
- * time, as a backlog may be long. Returns how many there were.
+ * time, as a backlog may be long. A replay that was never attempted is deleted: its original is still
+ * there to be replayed, and repeated replays do not multiply an event. Returns how many there were.
  */
 export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
-  const skipped = await sql`
+  const skipped = await sql<{ count: number }[]>`
     with waiting as (
-      select id
+      select id, is_replay and attempts = 0 as is_spare
       from deliveries
       where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
         and ${takeableBy(sql, claim)}
         and (select not active from webhooks where org_id = ${org_id} and id = ${webhook_id})
       limit ${claim.atMost}
       for update skip locked
+    ), deleted as (
+      delete from deliveries d
+      using waiting
+      where d.org_id = ${org_id} and d.id = waiting.id and is_spare
+    ), skipped as (
+      update deliveries d
+      set status = 'skipped', next_attempt_at = null
+      from waiting
+      where d.org_id = ${org_id} and d.id = waiting.id and not is_spare
     )
-    update deliveries d
-    set status = 'skipped', next_attempt_at = null
-    from waiting
-    where d.org_id = ${org_id} and d.id = waiting.id`;
-  return skipped.count;
+    select count(*)::int as count from waiting`;
+  return one(skipped).count;
 }
 
 const takeableBy = (sql: Sql, { by, claimed }: Omit<Claim, 'atMost'>) => sql`
@@ -110,11 +117,9 @@ export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, second
     where org_id = ${org_id} and id = ${id} and status = 'pending'`;
 }
 
-export type WebhookStanding = { active: boolean; failure_count: number };
-
 /** Locks the webhook, so that the outcomes of several deliveries are counted one after the other. */
 export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef) {
-  const [webhook] = await sql<WebhookStanding[]>`
+  const [webhook] = await sql<{ active: boolean; failure_count: number }[]>`
     select active, failure_count
     from webhooks
     where org_id = ${org_id} and id = ${webhook_id}

@@ -55,6 +55,18 @@ type DeliveriesToCopy = {
 };
 
 /**
+ * Lets one replay of a webhook run at a time, until the transaction ends; false while another one runs.
+ * The others do not wait: each would hold a connection of the pool.
+ */
+export async function tryLockReplay(sql: Sql, { orgId, webhookId }: HistoryOf): Promise<boolean> {
+  const name = `replay ${orgId} ${webhookId}`;
+  return one(
+    await sql<{ locked: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`,
+  ).locked;
+}
+
+/**
  * Makes new deliveries of the events of earlier ones. They are created at the time of the clock: this
  * transaction may have begun before the deliveries it copies, and a copy must be the later one.
  */
@@ -79,8 +91,9 @@ export async function copyDeliveries(
         where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and ${which}
       ), copied as (
         insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at,
-                                traceparent, created_at)
-        select org_id, message_id, webhook_id, event, body, now(), ${traceparent}, clock_timestamp()
+                                traceparent, is_replay, created_at)
+        select org_id, message_id, webhook_id, event, body, now(), ${traceparent}, ${!deliveryId},
+               clock_timestamp()
         from original
         order by created_at, id
         returning 1

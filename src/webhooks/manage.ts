@@ -23,7 +23,7 @@ export type ManageTools = {
   judgeTarget: (url: string) => Promise<string | null>;
 };
 
-type Wish = {
+type Subscription = {
   org_id?: string | undefined;
   url: string;
   events: EventType[];
@@ -31,27 +31,33 @@ type Wish = {
 };
 
 /** Creates a subscription. The secret is in this answer and nowhere else. */
-export async function createWebhook(tools: ManageTools, key: WriteKey, wish: Wish) {
-  if (wish.org_id !== undefined && wish.org_id !== key.org_id) {
+export async function createWebhook(tools: ManageTools, key: WriteKey, subscription: Subscription) {
+  const { org_id } = subscription;
+  if (org_id !== undefined && org_id !== key.org_id) {
     throw new Refusal('forbidden', 'org_id is not the organization of this API key');
   }
-  await refuseTarget(tools, wish.url);
+  return await addWebhook(tools, key.org_id, subscription);
+}
+
+/** The same for the operator, who has no key. */
+export async function addWebhook(tools: ManageTools, orgId: string, added: Subscription) {
+  await refuseTarget(tools, added.url);
   const id = randomUUID();
   const secret = spellSecret(randomBytes(32));
   const webhook = {
     id,
-    url: wish.url,
-    events: wish.events,
-    description: wish.description ?? null,
-    secret: tools.secrets.seal({ orgId: key.org_id, id }, secret),
+    url: added.url,
+    events: added.events,
+    description: added.description ?? null,
+    secret: tools.secrets.seal({ orgId, id }, secret),
   };
   return await inTransaction(tools.db, async (tx) => {
-    if ((await lockAndCountWebhooks(tx, key.org_id)) >= webhooksAllowed) {
+    if ((await lockAndCountWebhooks(tx, orgId)) >= webhooksAllowed) {
       throw new Refusal('invalid', `an organization has at most ${webhooksAllowed} webhooks`, {
         code: 'too_many_webhooks',
       });
     }
-    return { ...(await insertWebhook(tx, key.org_id, webhook)), secret };
+    return { ...(await insertWebhook(tx, orgId, webhook)), secret };
   });
 }
 

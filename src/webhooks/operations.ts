@@ -17,7 +17,10 @@ const Events = v.object({
     v.object({ type: v.picklist(eventTypes.map(({ type }) => type)), description: v.string() }),
   ),
 });
-const inactive = { 400: { about: 'the webhook is switched off' } };
+const whenCopying = {
+  400: { about: 'the webhook is switched off' },
+  409: { about: 'a replay of the webhook is under way' },
+};
 
 const managing: Operation[] = [
   {
@@ -127,7 +130,7 @@ const delivering: Operation[] = [
     about: 'A test that is delivered again stays one: it is not retried and changes no count.',
     permission: 'write',
     answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
-    refusals: inactive,
+    refusals: whenCopying,
   },
   {
     id: 'replayWebhook',
@@ -142,7 +145,7 @@ const delivering: Operation[] = [
       about: 'how many are on their way',
       schema: v.object({ replayed: v.number() }),
     },
-    refusals: inactive,
+    refusals: whenCopying,
   },
 ];
 

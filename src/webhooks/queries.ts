@@ -1,3 +1,4 @@
+import { notFound } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
 
@@ -40,7 +41,8 @@ export async function findWebhook(sql: Sql, orgId: string, id: string) {
 
 /** Serializes the organization's creations, so that its webhooks can be counted against their limit. */
 export async function lockAndCountWebhooks(sql: Sql, orgId: string): Promise<number> {
-  await sql`select from organizations where id = ${orgId} for no key update`;
+  const locked = await sql`select from organizations where id = ${orgId} for no key update`;
+  if (locked.length === 0) throw notFound('organization');
   return one(
     await sql<{ count: number }[]>`
       select count(*)::int as count from webhooks where org_id = ${orgId}`,

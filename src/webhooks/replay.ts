@@ -6,7 +6,7 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { lockStanding } from './delivery.queries.ts';
-import { copyDeliveries } from './history.queries.ts';
+import { copyDeliveries, tryLockReplay } from './history.queries.ts';
 
 type ReplayTools = { db: Db; pump: () => void };
 type ReplayRequest = {
@@ -58,6 +58,7 @@ type TracedRequest = ReplayRequest & { traceparent: string | null };
 async function copy(db: Db, orgId: string, request: TracedRequest) {
   const webhook = { org_id: orgId, webhook_id: request.webhookId };
   return await inTransaction(db, async (tx) => {
+    if (!(await tryLockReplay(tx, { orgId, webhookId: request.webhookId }))) throw replaying();
     const standing = await lockStanding(tx, webhook);
     if (!standing) throw notFound('webhook');
     if (!standing.active) {
@@ -73,3 +74,9 @@ async function copy(db: Db, orgId: string, request: TracedRequest) {
     return copied;
   });
 }
+
+const replaying = () =>
+  new Refusal('conflict', 'a replay of this webhook is under way: try again in a moment', {
+    code: 'replay_under_way',
+    retryInSeconds: 1,
+  });

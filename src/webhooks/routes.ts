@@ -35,6 +35,7 @@ export const webhookRoutes = (tools: WebhookTools) =>
     })
 
     .get('/events', (c) => c.json({ events: eventTypes }))
+    .all('/events', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
 
     .get('/:id', async (c) =>
       c.json(await getWebhook(tools, c.var.key.org_id, id(c.req.param('id'), 'webhook'))),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Moment } from '../lib/cli/options.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { isPlainLine } from '../lib/validation/plain-line.ts';
 import { type EventType, eventTypes } from './events.ts';
 
 const longestUrl = 2000;
@@ -22,6 +23,7 @@ const Description = v.nullable(
   v.pipe(
     v.string(),
     v.maxLength(longestDescription, `must have at most ${longestDescription} characters`),
+    v.check(isPlainLine, 'must be one line without control characters'),
   ),
 );
 

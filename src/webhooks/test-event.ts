@@ -10,20 +10,26 @@ import { testEvent as event } from './rules.ts';
 
 type TestRequest = { id: string; traceparent: string | null };
 
+type TestTools = DeliverTools & { db: Db };
+
 /** Sends a test event and returns its outcome. It changes nothing about the webhook's failures. */
-export async function testWebhook(
-  tools: DeliverTools & { db: Db },
-  key: WriteKey,
+export const testWebhook = (tools: TestTools, key: WriteKey, request: TestRequest) =>
+  sendTestEvent(tools, key.org_id, request);
+
+/** The same for the operator, who has no key. */
+export async function sendTestEvent(
+  tools: TestTools,
+  orgId: string,
   { id, traceparent }: TestRequest,
 ) {
-  const target = await findTarget(tools.db, key.org_id, id);
+  const target = await findTarget(tools.db, orgId, id);
   if (!target) throw notFound('webhook');
 
   const deliveryId = randomUUID();
   const created_at = new Date();
   const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: created_at });
   const outcome = await attempt(tools, {
-    ...{ id: deliveryId, message_id: deliveryId, org_id: key.org_id, webhook_id: id, event, body },
+    ...{ id: deliveryId, message_id: deliveryId, org_id: orgId, webhook_id: id, event, body },
     ...{ attempts: 0, traceparent, created_at },
     ...target,
   });
@@ -37,7 +43,7 @@ export async function testWebhook(
     error: answer.error,
   };
   const status = delivered ? ('delivered' as const) : ('failed' as const);
-  await insertTestDelivery(tools.db, key.org_id, {
+  await insertTestDelivery(tools.db, orgId, {
     ...{ id: deliveryId, webhook_id: id, event, body, status, at },
     ...{ traceparent: outcome.traceparent, ...result },
   });

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { askback, secretKey } from '../support/processes/program.ts';
@@ -58,4 +63,64 @@ test("webhook replay of another organization's webhook, or of an inactive one, i
   assert.deepEqual([stranger.code, stranger.stderr], [1, 'askback: webhook not found\n']);
   assert.equal(inactive.code, 1);
   assert.match(inactive.stderr, /switched off: switch it on first/);
+});
+
+const accepting = {
+  ...environment,
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.1/32',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
+};
+
+test('webhook create makes a webhook whose test event verifies with the secret it shows', async (t) => {
+  const org = await makeOrganization(db);
+  const posts: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    posts.push({ headers: request.headers, body: await text(request) });
+    response.end('fine');
+  });
+  t.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const wish = ['--org', org, '--url', url, '--events', 'response.received,survey.completed'];
+
+  const created = await askback(['webhook', 'create', ...wish, '--json'], accepting);
+  const { id, secret, events } = JSON.parse(created.stdout);
+  const tested = await askback(['webhook', 'test', '--org', org, '--id', id, '--json'], accepting);
+
+  assert.deepEqual(events, ['response.received', 'survey.completed']);
+  const { delivered, status_code, response_body } = JSON.parse(tested.stdout);
+  assert.deepEqual(
+    { delivered, status_code, response_body },
+    { delivered: true, status_code: 200, response_body: 'fine' },
+  );
+  new Webhook(secret).verify(posts[0]!.body, posts[0]!.headers as Record<string, string>);
+});
+
+const refusals: [why: string, change: string[], complaint: RegExp][] = [
+  ['an event that there is not', ['--events', 'response.lost'], /events.*must be among/],
+  ['an address of this machine', ['--url', 'https://127.0.0.1/'], /must not lead to this machine/],
+  ['a description of two lines', ['--description', 'a\nb'], /one line/],
+  ['an organization that there is not', ['--org', randomUUID()], /organization not found/],
+];
+for (const [why, change, complaint] of refusals) {
+  test(`webhook create refuses ${why}`, async () => {
+    const org = await makeOrganization(db);
+    const wish = {
+      '--org': org,
+      '--url': 'https://hooks.example.com/',
+      '--events': 'survey.completed',
+    };
+    const words = Object.entries({ ...wish, [change[0]!]: change[1]! }).flat();
+    const { code, stderr } = await run('create', ...words);
+    assert.notEqual(code, 0);
+    assert.match(stderr, complaint);
+    assert.equal((await db`select from webhooks where org_id = ${org}`).length, 0);
+  });
+}
+
+test("webhook test of another organization's webhook is 1 and posts nothing", async () => {
+  const id = await makeWebhook(db, await makeOrganization(db));
+  const { code, stderr } = await run('test', '--org', randomUUID(), '--id', id);
+  assert.deepEqual([code, stderr], [1, 'askback: webhook not found\n']);
 });

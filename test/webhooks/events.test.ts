@@ -49,6 +49,16 @@ test('survey.completed carries the rate of contacts that answered', () => {
   });
 });
 
+test('survey.completed carries an nps of null when no contact answered', () => {
+  const tally = { promoters: 0, passives: 0, detractors: 0 };
+  const survey = { surveyId: 's', name: 'Onboarding', contacts: 2, responded: 0, at, ...tally };
+  const { nps, responseCount, completionRate } = bodyOf(surveyCompleted(survey));
+  assert.deepEqual(
+    { nps, responseCount, completionRate },
+    { nps: null, responseCount: 0, completionRate: 0 },
+  );
+});
+
 test('summary.generated carries at most five themes', () => {
   const themes = ['a', 'b', 'c', 'd', 'e', 'f'];
   assert.deepEqual(

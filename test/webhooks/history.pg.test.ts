@@ -66,6 +66,38 @@ test('a test event arrives signed, its outcome is answered and added to the hist
   );
 });
 
+test('after a rotation a test event carries both signatures, as deliveries do', async () => {
+  const { posts, outbound } = subscriber(200);
+  const org = await makeCaller(db, testApp(db, { outbound }));
+  const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
+  const { body: created } = await org.call('POST', '', { body: wish });
+  const path = `/${created['id']}`;
+  const { body: rotated } = await org.call('POST', `${path}/rotate-secret`);
+
+  await org.call('POST', `${path}/test`);
+
+  const [post] = posts;
+  for (const { secret } of [created, rotated] as { secret: string }[]) {
+    new Webhook(secret).verify(post!.body, post!.headers);
+  }
+});
+
+test('a name that does not resolve and a forbidden one get the same answer', async () => {
+  const failing = (errorKind: 'dns' | 'forbidden', error: string) => ({
+    post: async () => ({ statusCode: null, body: '', error, errorKind, durationMs: 7 }),
+  });
+  const answers: unknown[] = [];
+  for (const outbound of [failing('dns', 'no such name'), failing('forbidden', 'private')]) {
+    const org = await caller(outbound);
+    const webhook = await makeWebhook(db, org.id);
+    const { delivery_id, ...answer } = (await org.call('POST', `/${webhook}/test`)).body;
+    const [delivery] = await shown(org, webhook);
+    const { at, ...attempt } = delivery!.attempts[0]!;
+    answers.push({ answer, attempt });
+  }
+  assert.deepEqual(answers[0], answers[1]);
+});
+
 for (const outcome of [500, 301, null]) {
   test(`a test event that ends with ${outcome} is not retried and counts as no failure of the webhook`, async () => {
     const org = await caller(subscriber(outcome).outbound);

@@ -16,6 +16,7 @@ type Delivery = {
   status: 'pending' | 'delivered' | 'failed' | 'skipped';
   attempts: number;
   due: boolean;
+  isReplay: boolean;
   /** How many signatures it carries while it is in flight; 0 when it is not. */
   inFlight: 0 | 1 | 2;
 };
@@ -67,11 +68,21 @@ function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
   }
 }
 
-const add = (model: Model, message: number, status: Delivery['status']) =>
-  void model.deliveries.push({ message, status, attempts: 0, due: true, inFlight: 0 });
+function add(model: Model, message: number, status: Delivery['status'], isReplay = false) {
+  model.deliveries.push({ message, status, attempts: 0, due: true, isReplay, inFlight: 0 });
+}
 
-/** What is due goes out; for a webhook that is off, all that waits is skipped. */
+/**
+ * What is due goes out; for a webhook that is off, all that waits is skipped. A replay that was never
+ * attempted is gone then: what it replays is still there.
+ */
 function wake(model: Model) {
+  if (!model.active) {
+    model.deliveries = model.deliveries.filter(
+      ({ status, inFlight, isReplay, attempts }) =>
+        status !== 'pending' || inFlight > 0 || !isReplay || attempts > 0,
+    );
+  }
   for (const each of model.deliveries) {
     if (each.status !== 'pending' || each.inFlight > 0) continue;
     if (!model.active) each.status = 'skipped';
@@ -86,7 +97,7 @@ function replay(model: Model) {
     const later = model.deliveries.slice(place + 1).some((each) => each.message === message);
     return (status === 'skipped' || status === 'failed') && !later;
   });
-  for (const { message } of missed) add(model, message, 'pending');
+  for (const { message } of missed) add(model, message, 'pending', true);
 }
 
 function answered(model: Model, { message, good }: { message: number; good: boolean }) {

@@ -108,3 +108,18 @@ test('a method that a path does not have is 405 with the allowed ones', async ()
   assert.equal(answer.status, 405);
   assert.equal(answer.headers.get('Allow'), 'DELETE, GET, HEAD, OPTIONS, PUT');
 });
+
+for (const method of ['PUT', 'DELETE', 'PATCH', 'POST']) {
+  test(`${method} /api/webhooks/events is 405: the list of events is no webhook`, async () => {
+    const { write } = await owned();
+    const answer = await app.request('/api/webhooks/events', { method, headers: write });
+    assert.equal(answer.status, 405);
+    assert.equal(answer.headers.get('Allow'), 'GET, HEAD, OPTIONS');
+  });
+}
+
+test('OPTIONS /api/webhooks/events names the methods of the list alone', async () => {
+  const { write } = await owned();
+  const answer = await app.request('/api/webhooks/events', { method: 'OPTIONS', headers: write });
+  assert.deepEqual([answer.status, answer.headers.get('Allow')], [204, 'GET, HEAD, OPTIONS']);
+});

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { tryLockReplay } from '../../src/webhooks/history.queries.ts';
+import { subscriber } from '../support/fakes/subscriber.ts';
+import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';
@@ -112,4 +115,30 @@ test('a webhook that is switched off refuses redelivery and replay', async () =>
     assert.deepEqual([status, body['code']], [400, 'webhook_inactive']);
   }
   assert.deepEqual([(await again(webhook)).length, await jobs(webhook)], [0, 0]);
+});
+
+test('a replay while another one of the webhook runs is refused and holds no connection', async () => {
+  const { id, call, webhook } = await history('skipped');
+  const body = { since: '2026-01-01' };
+  await db.begin(async (tx) => {
+    assert.equal(await tryLockReplay(tx, { orgId: id, webhookId: webhook }), true);
+    const answer = await call('POST', `/${webhook}/replay`, { body });
+    assert.deepEqual([answer.status, answer.body['code']], [409, 'replay_under_way']);
+  });
+  assert.deepEqual((await call('POST', `/${webhook}/replay`, { body })).body, { replayed: 1 });
+});
+
+test('replays of a webhook that is switched off and on do not multiply what it missed', async () => {
+  const { id, call, webhook } = await history(...Array(20).fill('skipped'));
+  const body = { since: '2026-01-01' };
+  const worker = workerOf(db, subscriber(200).outbound, await makePool(db));
+  for (let round = 0; round < 4; round++) {
+    assert.deepEqual((await call('POST', `/${webhook}/replay`, { body })).body, { replayed: 20 });
+    await call('PUT', `/${webhook}`, { body: { active: false } });
+    await worker.wake({ org_id: id, webhook_id: webhook });
+    await call('PUT', `/${webhook}`, { body: { active: true } });
+  }
+  await worker.stop();
+  const kept = await db`select from deliveries where webhook_id = ${webhook}`;
+  assert.equal(kept.length, 20);
 });

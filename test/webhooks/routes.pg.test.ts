@@ -70,6 +70,9 @@ const refused: [why: string, change: Record<string, unknown>][] = [
   ['the test event', { events: ['webhook.test'] }],
   ['one event not in a list', { events: 'response.received' }],
   ['a description of 501 characters', { description: 'x'.repeat(501) }],
+  ['a description of two lines', { description: 'one\ntwo' }],
+  ['a description with a control character', { description: 'red \u001b[31m' }],
+  ['a description with a C1 control character', { description: 'a\u009bb' }],
   ['a description that is no text', { description: 5 }],
   ['an org_id that is no text', { org_id: 5 }],
 ];

@@ -18,16 +18,24 @@ export const answerNoRoute =
     );
   };
 
-/** The methods of the routes that a path takes. A route for all methods is a middleware, not a place. */
+/**
+ * The methods of the routes that a path matches. A route for all methods is a middleware. A path that is
+ * spelled out is none of those with a parameter in its place: `/webhooks/events` is not `/webhooks/:id`.
+ */
 export function allowedMethods(routes: readonly Route[], path: string): string[] {
-  const taken = routes.filter(
+  const matching = routes.filter(
     ({ method, path: template }) => method !== 'ALL' && takes(template, path),
   );
-  const methods = new Set(taken.map(({ method }) => method));
+  const fewest = Math.min(...matching.map(countParameters));
+  const meant = matching.filter((route) => countParameters(route) === fewest);
+  const methods = new Set(meant.map(({ method }) => method));
   if (methods.has('GET')) methods.add('HEAD');
   if (methods.size > 0) methods.add('OPTIONS');
   return [...methods].sort();
 }
+
+const countParameters = ({ path }: Route) => path.split('/').filter(isOpen).length;
+const isOpen = (part: string) => part === '*' || part.startsWith(':');
 
 function takes(template: string, path: string): boolean {
   const [expected, given] = [template.split('/'), path.split('/')];

@@ -32,9 +32,13 @@ const event = { type: 'response.received', body: '{"version":"1"}' } as const;
 export async function makeBacklog(db: Db, events: number): Promise<WebhookRef> {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
-  await emit(db, { orgId: org_id, events: Array.from({ length: events }, () => event) });
+  await emitTo(db, org_id, events);
   return { org_id, webhook_id };
 }
+
+/** Events of an organization, for all of its webhooks. */
+export const emitTo = (db: Db, orgId: string, events: number) =>
+  emit(db, { orgId, events: Array.from({ length: events }, () => event) });
 
 export async function countDeliveries(db: Db, target: WebhookRef, status: string): Promise<number> {
   return one(

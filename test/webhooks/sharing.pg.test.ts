@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { createOutbound } from '../../src/lib/outbound/post.ts';
+import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import {
+  countDeliveries,
+  emitTo,
+  makeBacklog,
+  makePool,
+  workerOf,
+} from '../support/make/deliveries.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db } = await testDatabase();
+const perHostConnections = 128;
+const hangingWebhooks = 8;
+
+/** One host for many organizations, as an automation service is: `/hang` never answers. */
+async function startHost() {
+  const hanging = new Set<ServerResponse>();
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.url === '/hang') hanging.add(response);
+    else response.end('ok');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: (path: string) => `http://127.0.0.1:${port}${path}`, hanging, server };
+}
+
+test('eight hanging webhooks of one organization do not delay the webhook of another on the same host', async (t) => {
+  const host = await startHost();
+  const outbound = createOutbound({ allow: ['127.0.0.1/32'], http: true, perHostConnections });
+  const worker = workerOf(db, outbound, await makePool(db));
+  t.after(async () => {
+    host.server.close();
+    host.server.closeAllConnections();
+    await outbound.close();
+    await worker.stop();
+  });
+
+  const hanging = await makeOrganization(db);
+  const url = host.url('/hang');
+  const webhooks = Array.from({ length: hangingWebhooks }, () => makeWebhook(db, hanging, { url }));
+  const ids = await Promise.all(webhooks);
+  await emitTo(db, hanging, 3 * inFlightPerWebhook);
+  await Promise.all(ids.map((webhook_id) => worker.wake({ org_id: hanging, webhook_id })));
+  await until('the hanging organization has all it gets', () => host.hanging.size >= 90);
+
+  const other = await makeBacklog(db, 20);
+  await db`update webhooks set url = ${host.url('/')} where id = ${other.webhook_id}`;
+  const hangingBefore = host.hanging.size;
+  await worker.wake(other);
+  await until('the other webhook is served', async () => {
+    return (await countDeliveries(db, other, 'delivered')) === 20;
+  });
+  assert.equal(host.hanging.size, hangingBefore);
+  assert.ok(hangingBefore < perHostConnections);
+});
