@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 
 /**
@@ -8,6 +9,8 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
  * `--browser`, `--prometheus` or `--clients` they are those that need these programs, one after the other.
  */
 const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
+/** Most files wait for a process, a timer or a disk for half of their time. */
+const filesAtOnce = availableParallelism() + 1;
 const needing = {
   '--browser': 'test/e2e/*.e2e.ts',
   '--prometheus': 'test/prometheus/*.prometheus.ts',
@@ -40,8 +43,11 @@ async function onSomePostgres(run: (url: string) => Promise<number>): Promise<nu
 
 function runTests(url: string): Promise<number> {
   console.error(`running ${files.length} test files...`);
-  const concurrency = others ? ['--test-concurrency=1'] : [];
-  const tests = spawn(process.execPath, ['--import', 'tsx', '--test', ...concurrency, ...files], {
+  const options = [
+    ...['--import', 'tsx', '--test', '--test-reporter=./test/support/reporter.ts'],
+    `--test-concurrency=${others ? 1 : filesAtOnce}`,
+  ];
+  const tests = spawn(process.execPath, [...options, ...files], {
     stdio: 'inherit',
     env: { ...process.env, TEST_DATABASE_URL: url },
   });
