@@ -625,11 +625,12 @@ create function iso(moment timestamptz)
 return to_char((moment at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 ;
 
-create function iso_exact(moment timestamptz)
+create function page_cursor(created_at timestamptz, id uuid)
  returns text
  language sql
  stable
-return to_char((moment at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+return translate(encode(convert_to(((to_char((created_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ') || id), 'UTF8'::name), 'base64'), '+/=
+', '-_')
 ;
 
 create function tally_changed_responses()

@@ -55,7 +55,7 @@ belongs to another is not found. A read key may call every GET; the rest needs a
 
 ## Errors
 Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, a stable word for programs, and what
-\`X-Request-Id\` says too. Unknown fields and parameters are ignored.
+\`X-Request-Id\` says too. Unknown fields and parameters are ignored; a list names such parameters in \`meta.ignored\`.
 
 ## Text
 Text is UTF-8. The character NUL (U+0000) is refused with 400 wherever it stands, and so is a JSON object with a key

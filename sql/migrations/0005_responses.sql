@@ -62,12 +62,3 @@ comment on column link_visits.visited_at is 'when it was asked for';
 create index link_visits_by_contact on link_visits (contact_id, visited_at desc);
 create index link_visits_by_age on link_visits (visited_at);
 
--- As an answer shows a time: UTC, to the millisecond.
-create function iso(moment timestamptz) returns text
-language sql stable
-return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-
--- The same to the microsecond: a list must go on exactly where it stopped.
-create function iso_exact(moment timestamptz) returns text
-language sql stable
-return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');

@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/http.ts';
-import { answerList } from '../lib/paging/list-answer.ts';
 import { parsePage } from '../lib/paging/page.ts';
+import { answerJson } from '../lib/paging/paged-json.ts';
 import { listContacts } from './queries.ts';
 import { addContact } from './save.ts';
 import { ContactInput } from './schemas.ts';
@@ -11,8 +11,8 @@ import { ContactInput } from './schemas.ts';
 export const contactRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const page = parsePage(c.req.query());
-      return answerList(c, page, await listContacts(db, c.var.key.org_id, page));
+      const page = parsePage(c.req.queries());
+      return answerJson(c, db, listContacts(db, c.var.key.org_id, page));
     })
 
     .post('/', async (c) => {

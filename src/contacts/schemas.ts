@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { described, Id, Moment } from '../lib/paging/list-answer.ts';
+import { described, Id, Moment } from '../lib/paging/schemas.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { longestName } from '../limits.ts';

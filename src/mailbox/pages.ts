@@ -29,7 +29,7 @@ export const mailboxPages = (tools: MailboxTools) =>
     });
 
 async function showList(c: Context, { db }: MailboxTools) {
-  const { page, limit } = parsePage(c.req.query());
+  const { page, limit } = parsePage(c.req.queries());
   const found = (await listMessages(db, { page, limit })).map(shownRow);
   const messages = found.slice(0, limit);
   if (wantsJson(c)) return c.json({ data: messages });

@@ -1,5 +1,5 @@
 import type { ApiSection } from '../lib/openapi/section.ts';
-import { List, One } from '../lib/paging/list-answer.ts';
+import { List, One } from '../lib/paging/schemas.ts';
 import { AnswerBody, GivenAnswer, Nps, NpsQuery, Response, ResponseQuery } from './schemas.ts';
 
 const path = '/api/v1/responses';

@@ -1,12 +1,9 @@
-import { one, type Sql } from '../lib/db/db.ts';
-import type { Listed } from '../lib/paging/list-answer.ts';
-import { following, type Page } from '../lib/paging/page.ts';
+import type { Sql } from '../lib/db/db.ts';
+import type { Page } from '../lib/paging/page.ts';
+import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { Category } from '../scores.ts';
 import { dayOf, type Range, startOfDay } from './range.ts';
 import { countedColumn, everything, tallies } from './totals.queries.ts';
-
-/** From this many rows on it pays to look up the day a page begins on, instead of counting rows off. */
-const deepOffset = 500;
 
 export type ResponseFilter = {
   survey_id: string | null;
@@ -17,32 +14,25 @@ export type ResponseFilter = {
   held: boolean;
 };
 
-/** A page of the organization's answers, newest first. */
-export async function listResponses(
+/** A page of the organization's responses, newest first. */
+export const listResponses = (
   sql: Sql,
   orgId: string,
   { filter, page }: { filter: ResponseFilter; page: Page },
-): Promise<Listed> {
-  const { limit } = page;
-  return one(
-    await sql<Listed[]>`
-      with ${pick(sql, orgId, filter, page)},
-      shown as (
-        select row_number() over (order by r.created_at desc, r.id desc) as place,
-               r.id, r.created_at, row_to_json(item) as item
-        from picked r
-        ${itemJoins(sql, orgId)}
-        cross join lateral (select ${itemColumns(sql)}, iso(r.created_at) as created_at) item
-      )
-      select '[' || coalesce(
-               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
-             ) || ']' as data,
-             (${countAll(sql, orgId, filter)}) as total,
-             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
-             count(*) > ${limit}::int as more
-      from shown`,
-  );
-}
+) =>
+  pagedJson(sql, {
+    picked: pick(sql, orgId, filter, page),
+    item: sql`
+      ${
+        filter.pattern === null
+          ? sql`cross join lateral (select p.*) r`
+          : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`
+      }
+      ${itemJoins(sql, orgId)}
+      cross join lateral (select ${itemColumns(sql)}, iso(r.created_at) as created_at) item`,
+    total: countAll(sql, orgId, filter),
+    page,
+  });
 
 export type ResponseRow = { id: string; survey_id: string; score: number; created_at: Date };
 
@@ -67,46 +57,16 @@ const itemJoins = (sql: Sql, orgId: string) => sql`
     on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
 
-/** The page's rows and one more, as the CTE `picked`: by cursor, by offset, or from a day on. */
-function pick(sql: Sql, orgId: string, filter: ResponseFilter, { page, limit, cursor }: Page) {
-  const offset = (page - 1) * limit;
-  const newestFirst = sql`order by created_at desc, id desc limit ${limit + 1}::int`;
-  const after = following(sql, cursor);
+function pick(sql: Sql, orgId: string, filter: ResponseFilter, page: Page) {
   if (filter.pattern !== null) {
     return sql`
       ${matched(sql, orgId, filter, filter.pattern)},
-      place as (
-        select id from matched where true ${after}
-        ${newestFirst} offset ${cursor ? 0 : offset}::bigint
-      ), picked as (
-        select r.* from place join responses r on r.org_id = ${orgId} and r.id = place.id
-      )`;
+      ${newest(sql, { rows: sql`matched where true` }, page)}`;
   }
-  if (cursor || filter.held || offset < deepOffset) {
-    return sql`picked as (
-      select *
-      from (
-        select * from responses r where ${chosen(sql, orgId, filter)} ${after}
-        ${longestPage(sql)} ${cursor || offset === 0 ? sql`` : sql`offset ${offset}::bigint`}
-      ) longest
-      ${newestFirst}
-    )`;
-  }
-  return sql`
-    ${firstDay(sql, orgId, filter, offset)},
-    picked as (
-      select * from responses r
-      where ${chosen(sql, orgId, filter)}
-        and created_at < (select (day + 1)::timestamp at time zone 'UTC' from first_day)
-      ${newestFirst} offset (select skipped from first_day)
-    )`;
+  const rows = sql`responses r where ${chosen(sql, orgId, filter)}`;
+  const perDay = filter.held ? undefined : countPerDay(sql, orgId, filter);
+  return newest(sql, { rows, perDay }, page);
 }
-
-/**
- * The longest page there is, which the asked one is cut from. A limit in the text lets Postgres plan once
- * for all pages; with one that only the parameters know it plans each anew, which costs more than reading it.
- */
-const longestPage = (sql: Sql) => sql`order by created_at desc, id desc limit 201`;
 
 const chosen = (
   sql: Sql,
@@ -134,31 +94,20 @@ const matched = (sql: Sql, orgId: string, filter: ResponseFilter, pattern: strin
       and ${chosen(sql, orgId, filter)}
   )`;
 
-/**
- * The day on which the row at an offset was given, and how many newer rows of that day precede it.
- * The kept tallies lead there; only the day in which the range ends is counted from its rows.
- */
-function firstDay(sql: Sql, orgId: string, filter: ResponseFilter, offset: number) {
+/** From the kept tallies; only the day in which the range ends is counted from its rows. */
+function countPerDay(sql: Sql, orgId: string, filter: ResponseFilter) {
   const { survey_id, category, range } = filter;
   const lastDay = range.to && startOfDay(range.to);
   const partOfDay = lastDay && range.to && lastDay < range.to;
   return sql`
-    per_day as (
-      select day, sum(${countedColumn(sql, category)})::int as answers
-      from ${survey_id ? sql`day_tallies` : sql`organization_day_tallies`}
-      where org_id = ${orgId}
-        ${survey_id ? sql`and survey_id = ${survey_id}` : sql``}
-        ${range.from ? sql`and day >= ${dayOf(range.from)}::date` : sql``}
-        ${lastDay ? sql`and day < ${dayOf(lastDay)}::date` : sql``}
-      group by day
-      ${partOfDay ? newestDay(sql, orgId, { ...filter, range: { from: lastDay, to: range.to } }) : sql``}
-    ), days as (
-      select day, answers, sum(answers) over (order by day desc) - answers as newer from per_day
-    ), first_day as materialized (
-      select day, ${offset}::bigint - newer as skipped
-      from days
-      where newer <= ${offset}::bigint and ${offset}::bigint < newer + answers
-    )`;
+    select day, sum(${countedColumn(sql, category)})::int
+    from ${survey_id ? sql`day_tallies` : sql`organization_day_tallies`}
+    where org_id = ${orgId}
+      ${survey_id ? sql`and survey_id = ${survey_id}` : sql``}
+      ${range.from ? sql`and day >= ${dayOf(range.from)}::date` : sql``}
+      ${lastDay ? sql`and day < ${dayOf(lastDay)}::date` : sql``}
+    group by day
+    ${partOfDay ? newestDay(sql, orgId, { ...filter, range: { from: lastDay, to: range.to } }) : sql``}`;
 }
 
 const newestDay = (sql: Sql, orgId: string, filter: ResponseFilter) => sql`

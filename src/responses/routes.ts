@@ -2,7 +2,8 @@ import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
-import { answerList } from '../lib/paging/list-answer.ts';
+import { parseList } from '../lib/paging/page.ts';
+import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
 import { likePattern, rollUp } from './rules.ts';
@@ -12,9 +13,9 @@ import { countCategories } from './totals.queries.ts';
 export const responseRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const page = parseQuery(ResponseQuery, c.req.queries());
+      const page = parseList(ResponseQuery, c.req.queries());
       const filter = filterOf(page);
-      return answerList(c, page, await listResponses(db, c.var.key.org_id, { filter, page }));
+      return answerJson(c, db, listResponses(db, c.var.key.org_id, { filter, page }));
     })
 
     .get('/:id', async (c) => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Count, described, Id, Moment } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
+import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter, Uuid } from '../lib/validation/parse.ts';
 import { longestComment } from '../limits.ts';
 import { surveyTypes } from '../scores.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Count, Id, Moment } from '../lib/paging/list-answer.ts';
+import { Count, Id, Moment } from '../lib/paging/schemas.ts';
 
 const Nps = v.nullable(v.pipe(v.number(), v.integer()));
 

@@ -1,7 +1,7 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import { one, type Sql } from '../lib/db/db.ts';
-import type { Listed } from '../lib/paging/list-answer.ts';
-import { following, type Page } from '../lib/paging/page.ts';
+import type { Page } from '../lib/paging/page.ts';
+import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { Category, Tally } from '../scores.ts';
 import type { Period } from './period.queries.ts';
 
@@ -94,35 +94,17 @@ export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary
 }
 
 /** A page of the organization's summaries, newest first. */
-export async function listSummaries(sql: Sql, orgId: string, page: Page): Promise<Listed> {
-  const { limit, cursor } = page;
-  return one(
-    await sql<Listed[]>`
-      with picked as (
-        select *
-        from summaries
-        where org_id = ${orgId} ${following(sql, cursor)}
-        order by created_at desc, id desc
-        limit ${limit + 1}::int offset ${cursor ? 0 : (page.page - 1) * limit}::bigint
-      ), shown as (
-        select row_number() over (order by p.created_at desc, p.id desc) as place,
-               p.id, p.created_at, row_to_json(item) as item
-        from picked p
-        cross join lateral (
-          select p.id, p.report_type, iso(p.period_start) as period_start,
-                 iso(p.period_end) as period_end, p.nps, p.previous_nps, p.responses, p.top_themes,
-                 p.text, iso(p.created_at) as created_at
-        ) item
-      )
-      select '[' || coalesce(
-               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
-             ) || ']' as data,
-             (select count(*)::int from summaries where org_id = ${orgId}) as total,
-             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
-             count(*) > ${limit}::int as more
-      from shown`,
-  );
-}
+export const listSummaries = (sql: Sql, orgId: string, page: Page) =>
+  pagedJson(sql, {
+    picked: newest(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
+    item: sql`
+      cross join lateral (
+        select p.id, p.report_type, iso(p.period_start) as period_start, iso(p.period_end) as period_end,
+               p.nps, p.previous_nps, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
+      ) item`,
+    total: sql`select count(*) from summaries where org_id = ${orgId}`,
+    page,
+  });
 
 export async function findSummary(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<SummaryRow[]>`

@@ -1,5 +1,5 @@
 import type { Operation } from '../lib/openapi/section.ts';
-import { List, One } from '../lib/paging/list-answer.ts';
+import { List, One } from '../lib/paging/schemas.ts';
 import { BounceAnswer, Suppression, SuppressionQuery } from './schemas.ts';
 
 /** Named schemas of the API document. */

@@ -1,6 +1,6 @@
-import { one, type Sql } from '../lib/db/db.ts';
-import type { Listed } from '../lib/paging/list-answer.ts';
-import { following } from '../lib/paging/page.ts';
+import type { Sql } from '../lib/db/db.ts';
+import type { Page } from '../lib/paging/page.ts';
+import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { SuppressionQuery } from './schemas.ts';
 
 export type Subscriber = {
@@ -67,33 +67,24 @@ export async function listKinds(sql: Sql, orgId: string, email: string) {
 }
 
 /** A page of the addresses that get no mail of the organization, newest first. */
-export async function listSuppressions(sql: Sql, orgId: string, query: SuppressionQuery) {
-  const { page, limit, cursor, email, kind } = query;
-  const wanted = sql`org_id = ${orgId}
-    and (${email ?? null}::text is null or email = lower(${email ?? null}))
-    and (${kind ?? null}::text is null or kind = ${kind ?? null})`;
-  return one(
-    await sql<Listed[]>`
-      with picked as (
-        select id, created_at, email, kind, detail
-        from suppressions
-        where ${wanted} ${following(sql, cursor)}
-        order by created_at desc, id desc
-        limit ${limit + 1}::int offset ${cursor ? 0 : (page - 1) * limit}::bigint
-      ), shown as (
-        select row_number() over (order by created_at desc, id desc) as place, id, created_at,
-               json_build_object('id', id, 'email', email, 'kind', kind, 'detail', detail,
-                                 'created_at', iso(created_at)) as item
-        from picked
-      )
-      select '[' || coalesce(
-               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
-             ) || ']' as data,
-             (select count(*)::int from suppressions where ${wanted}) as total,
-             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
-             count(*) > ${limit}::int as more
-      from shown`,
-  );
+export function listSuppressions(
+  sql: Sql,
+  orgId: string,
+  { email, kind, ...page }: SuppressionQuery & Page,
+) {
+  const rows = sql`suppressions
+    where org_id = ${orgId}
+      ${email === undefined ? sql`` : sql`and email = ${email}`}
+      ${kind === undefined ? sql`` : sql`and kind = ${kind}`}`;
+  return pagedJson(sql, {
+    picked: newest(sql, { rows }, page),
+    item: sql`
+      cross join lateral (
+        select p.id, p.email, p.kind, p.detail, iso(p.created_at) as created_at
+      ) item`,
+    total: sql`select count(*) from ${rows}`,
+    page,
+  });
 }
 
 /** The address that these mails of the organization went to, if it is the same for all of them. */

@@ -3,8 +3,9 @@ import { notFound, Refusal } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/http.ts';
-import { answerList } from '../lib/paging/list-answer.ts';
-import { isUuid, parseQuery } from '../lib/validation/parse.ts';
+import { parseList } from '../lib/paging/page.ts';
+import { answerJson } from '../lib/paging/paged-json.ts';
+import { isUuid } from '../lib/validation/parse.ts';
 import { type BounceTools, takeBounce } from './bounces.ts';
 import { listSuppressions } from './queries.ts';
 import { SuppressionQuery } from './schemas.ts';
@@ -14,8 +15,8 @@ import { liftSuppression } from './unsubscribe.ts';
 export const suppressionRoutes = (tools: { db: Db }) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const query = parseQuery(SuppressionQuery, c.req.queries());
-      return answerList(c, query, await listSuppressions(tools.db, c.var.key.org_id, query));
+      const query = parseList(SuppressionQuery, c.req.queries());
+      return answerJson(c, tools.db, listSuppressions(tools.db, c.var.key.org_id, query));
     })
 
     .delete('/:id', async (c) => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Moment } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
+import { Moment } from '../lib/paging/schemas.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 

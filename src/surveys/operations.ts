@@ -1,6 +1,6 @@
 import type { ApiSection } from '../lib/openapi/section.ts';
-import { List, One } from '../lib/paging/list-answer.ts';
 import { Page } from '../lib/paging/page.ts';
+import { List, One } from '../lib/paging/schemas.ts';
 import { Survey, SurveyItem } from './schemas.ts';
 
 const path = '/api/v1/surveys';

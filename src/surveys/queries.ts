@@ -1,6 +1,6 @@
-import { one, type Sql } from '../lib/db/db.ts';
-import type { Listed } from '../lib/paging/list-answer.ts';
-import { following, type Page } from '../lib/paging/page.ts';
+import type { Sql } from '../lib/db/db.ts';
+import type { Page } from '../lib/paging/page.ts';
+import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { SurveyType, Tally } from '../scores.ts';
 
 /** A survey of an organization, by their ids. */
@@ -26,41 +26,23 @@ export type SurveyRow = Tally & {
 export type SurveyStatus = 'draft' | 'active' | 'completed';
 
 /** A page of the organization's surveys, newest first. */
-export async function listSurveys(sql: Sql, orgId: string, page: Page): Promise<Listed> {
-  const { limit, cursor } = page;
-  return one(
-    await sql<Listed[]>`
-      with picked as (
-        select *
-        from surveys
-        where org_id = ${orgId} ${following(sql, cursor)}
-        order by created_at desc, id desc
-        limit ${limit + 1}::int offset ${cursor ? 0 : (page.page - 1) * limit}::bigint
-      ), shown as (
-        select row_number() over (order by s.created_at desc, s.id desc) as place,
-               s.id, s.created_at, row_to_json(item) as item
-        from picked s
-        cross join lateral (
-          select coalesce(sum(sent), 0)::int                               as sent_count,
-                 coalesce(sum(promoters + passives + detractors), 0)::int as response_count
-          from survey_tallies
-          where survey_id = s.id
-        ) t
-        cross join lateral (
-          select s.id, s.name, s.question_text, s.from_name, s.from_email, s.status, s.type,
-                 s.audience, t.sent_count, t.response_count,
-                 iso(s.created_at) as created_at, iso(s.updated_at) as updated_at
-        ) item
-      )
-      select '[' || coalesce(
-               string_agg(item::text, ',' order by place) filter (where place <= ${limit}::int), ''
-             ) || ']' as data,
-             (select count(*)::int from surveys where org_id = ${orgId}) as total,
-             max(iso_exact(created_at) || ' ' || id) filter (where place = ${limit}::int) as last,
-             count(*) > ${limit}::int as more
-      from shown`,
-  );
-}
+export const listSurveys = (sql: Sql, orgId: string, page: Page) =>
+  pagedJson(sql, {
+    picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}` }, page),
+    item: sql`
+      cross join lateral (
+        select coalesce(sum(sent), 0)::int                               as sent_count,
+               coalesce(sum(promoters + passives + detractors), 0)::int as response_count
+        from survey_tallies
+        where survey_id = p.id
+      ) t
+      cross join lateral (
+        select p.id, p.name, p.question_text, p.from_name, p.from_email, p.status, p.type, p.audience,
+               t.sent_count, t.response_count, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
+      ) item`,
+    total: sql`select count(*) from surveys where org_id = ${orgId}`,
+    page,
+  });
 
 export async function findSurvey(
   sql: Sql,

@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
-import { answerList } from '../lib/paging/list-answer.ts';
 import { parsePage } from '../lib/paging/page.ts';
+import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { averageScore, netPromoterScore } from '../scores.ts';
 import { findSurvey, listSurveys, type SurveyRow } from './queries.ts';
@@ -11,8 +11,8 @@ import { findSurvey, listSurveys, type SurveyRow } from './queries.ts';
 export const surveyRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {
-      const page = parsePage(c.req.query());
-      return answerList(c, page, await listSurveys(db, c.var.key.org_id, page));
+      const page = parsePage(c.req.queries());
+      return answerJson(c, db, listSurveys(db, c.var.key.org_id, page));
     })
 
     .get('/:id', async (c) => {

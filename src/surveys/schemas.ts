@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Count, described, Id, Moment } from '../lib/paging/list-answer.ts';
+import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
 import { surveyTypes } from '../scores.ts';
 
 export const NetPromoterScore = described(

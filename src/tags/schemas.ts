@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Count, described, Id, Moment } from '../lib/paging/list-answer.ts';
+import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
 
 export const Tag = v.object({
   id: Id,

@@ -3,6 +3,9 @@ import postgres from 'postgres';
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
 export type Sql = postgres.ISql;
 
+/** Part of a statement: what is built in brings its parameters with it. */
+export type Part = postgres.PendingQuery<postgres.Row[]>;
+
 /** What a flow asks for: the pool, the one thing a transaction can begin on. */
 export type Db = postgres.Sql;
 

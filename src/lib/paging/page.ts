@@ -1,15 +1,16 @@
 import * as v from 'valibot';
-import type { Sql } from '../db/db.ts';
-import { parse } from '../validation/parse.ts';
+import { parseQuery } from '../validation/parse.ts';
 
 const defaultLimit = 50;
 const maximumLimit = 200;
 
+/** No list is as long as this many pages: what is larger counts as this, and an offset still fits a bigint. */
+const maximumPage = 999_999_999_999_999;
+
 const whole = v.pipe(
   v.string(),
-  v.regex(/^[0-9]{1,9}$/, 'must be a positive whole number'),
-  v.toNumber(),
-  v.minValue(1, 'must be a positive whole number'),
+  v.regex(/^0*[1-9][0-9]*$/, 'must be a positive whole number'),
+  v.transform((digits) => Math.min(Number(digits), maximumPage)),
 );
 
 /** `page` and `limit` of a list; a limit above the maximum counts as the maximum. */
@@ -35,22 +36,11 @@ export const Page = v.object({
   ),
 });
 
-export type Page = v.InferOutput<typeof Page>;
+/** `ignored` names the parameters that the list does not know. */
+export type Page = v.InferOutput<typeof Page> & { ignored: readonly string[] };
 
 /** Where a list goes on: after the row with this time and id. The time keeps its microseconds, as text. */
 export type Position = { at: string; id: string };
-
-/**
- * The condition that leaves only what follows a position in a list, newest first. The time goes over as
- * text: as a timestamp the driver would cut it to milliseconds, and rows in between would be lost.
- */
-export const following = (sql: Sql, position: Position | undefined) =>
-  position
-    ? sql`and (created_at, id) < (${position.at}::text::timestamptz, ${position.id}::uuid)`
-    : sql``;
-
-export const encodeCursor = ({ at, id }: Position) =>
-  Buffer.from(`${at} ${id}`).toString('base64url');
 
 function decodeCursor(cursor: string): Position | undefined {
   const [, at, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
@@ -68,4 +58,15 @@ function isReal(at: string): boolean {
 const cursorForm =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-export const parsePage = (query: unknown): Page => parse(Page, query);
+type Queries = Record<string, string[]>;
+
+/** The checked parameters of a list that has more of them than those of paging. */
+export function parseList<const E extends v.ObjectEntries>(
+  schema: v.ObjectSchema<E, undefined>,
+  queries: Queries,
+): v.InferOutput<v.ObjectSchema<E, undefined>> & Pick<Page, 'ignored'> {
+  const ignored = Object.keys(queries).filter((name) => !Object.hasOwn(schema.entries, name));
+  return { ...parseQuery(schema, queries), ignored };
+}
+
+export const parsePage = (queries: Queries): Page => parseList(Page, queries);

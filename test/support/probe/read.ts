@@ -5,7 +5,13 @@ type App = ReturnType<typeof createApp>;
 type Item = { id: string } & Record<string, unknown>;
 export type ListAnswer = {
   data: Item[];
-  meta: { page: number; limit: number; total: number; next_cursor: string | null };
+  meta: {
+    page: number;
+    limit: number;
+    total: number;
+    next_cursor: string | null;
+    ignored?: string[];
+  };
 };
 
 /** Reads as one client does: an answer that must be 200, or only its status. */

@@ -1,0 +1,102 @@
+import type { Context } from 'hono';
+import { one, type Part, type Sql } from '../db/db.ts';
+import type { Page } from './page.ts';
+
+type PagedList = {
+  /** The rows of the page and one more: see `newest`. */
+  picked: Part;
+  /** Joins with a picked row `p`. The last is named `item` and has the columns of an item of the list. */
+  item: Part;
+  /** How long the whole list is, as a query of one value. */
+  total: Part;
+  page: Page;
+};
+
+/**
+ * The body of a page of a list, newest first, as an expression: the one way in which lists are paged.
+ * Its cursor is made by Postgres, because the driver would cut the time to milliseconds.
+ */
+export const pagedJson = (sql: Sql, { picked, item, total, page }: PagedList): Part => sql`(
+  with ${picked},
+  shown as (
+    select row_number() over (order by p.created_at desc, p.id desc) as place, p.id, p.created_at,
+           row_to_json(item)::text as item
+    from picked p
+    ${item}
+  )
+  select '{"data":['
+         || coalesce(string_agg(item, ',' order by place) filter (where place <= ${page.limit}::int), '')
+         || '],"meta":{"page":' || ${page.page}::bigint
+         || ',"limit":' || ${page.limit}::int
+         || ',"total":' || (${total})
+         || ',"next_cursor":'
+         || coalesce(case when count(*) > ${page.limit}::int
+                          then '"' || max(page_cursor(created_at, id)) filter (where place = ${page.limit}::int) || '"'
+                     end, 'null')
+         || ${ignoredJson(page)}::text
+         || '}}'
+  from shown
+)`;
+
+const ignoredJson = ({ ignored }: Page) =>
+  ignored.length > 0 ? `,"ignored":${JSON.stringify(ignored)}` : '';
+
+/** From this many rows on it pays to look up the day that a page begins on, instead of counting rows off. */
+const deepOffset = 500;
+
+type ListRows = {
+  /** A table and its conditions. */
+  rows: Part;
+  /** How many of these rows each day has, as a query of `day` and `rows`, where that is kept. */
+  perDay?: Part | undefined;
+};
+
+/** The CTEs that pick the rows of a page and one more, newest first: by cursor, by offset, or from a day on. */
+export function newest(sql: Sql, list: ListRows, page: Page): Part {
+  const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
+  if (list.perDay && offset >= deepOffset) {
+    return newestFromDay(sql, { rows: list.rows, perDay: list.perDay }, { offset, page });
+  }
+  // A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
+  return sql`picked as (
+    select *
+    from (
+      select * from ${list.rows} ${after(sql, page)}
+      order by created_at desc, id desc
+      limit 201 ${offset === 0 ? sql`` : sql`offset ${offset}::bigint`}
+    ) longest
+    ${newestFirst(sql, page)}
+  )`;
+}
+
+const newestFromDay = (
+  sql: Sql,
+  { rows, perDay }: { rows: Part; perDay: Part },
+  { offset, page }: { offset: number; page: Page },
+) => sql`
+  days as (
+    select day, rows, sum(rows) over (order by day desc) - rows as newer from (${perDay}) as counted (day, rows)
+  ), first_day as materialized (
+    select day, ${offset}::bigint - newer as skipped
+    from days
+    where newer <= ${offset}::bigint and ${offset}::bigint < newer + rows
+  ), picked as (
+    select *
+    from ${rows} and created_at < (select (day + 1)::timestamp at time zone 'UTC' from first_day)
+    ${newestFirst(sql, page)} offset (select skipped from first_day)
+  )`;
+
+const newestFirst = (sql: Sql, { limit }: Page) =>
+  sql`order by created_at desc, id desc limit ${limit + 1}::int`;
+
+/** As text: as a timestamp the driver would cut the time to milliseconds, and rows in between would be lost. */
+const after = (sql: Sql, { cursor }: Page) =>
+  cursor
+    ? sql`and (created_at, id) < (${cursor.at}::text::timestamptz, ${cursor.id}::uuid)`
+    : sql``;
+
+/** Passes a body through that Postgres has made. */
+export async function answerJson(c: Context, sql: Sql, body: Part): Promise<Response> {
+  const { json } = one(await sql<{ json: string }[]>`select ${body} as json`);
+  return c.body(json, 200, { 'Content-Type': 'application/json' });
+}
