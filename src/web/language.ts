@@ -79,9 +79,13 @@ export const languages: ReadonlyMap<string, Texts> = new Map([
   ['ar', ar],
 ]);
 
-/** The language a tag such as `de-AT` asks for; English where we do not speak it. */
+const primaryOf = (tag: string) => tag.toLowerCase().split(/[-_]/)[0] ?? '';
+
+export const hasTexts = (tag: string): boolean => languages.has(primaryOf(tag));
+
+/** The language a tag such as `de-AT` asks for, or English. */
 export function languageOf(tag: string): Language {
-  const [primary = ''] = tag.toLowerCase().split(/[-_]/);
+  const primary = primaryOf(tag);
   const texts = languages.get(primary);
   return texts ? { tag: primary, texts } : { tag: 'en', texts: en };
 }

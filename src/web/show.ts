@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { errorPage, type Trouble } from './error-page.tsx';
-import { type Language, languageOf } from './language.ts';
+import { hasTexts, type Language, languageOf } from './language.ts';
 import type { Page } from './layout.tsx';
 import { wantsJson } from './wants-json.ts';
 
@@ -31,8 +31,17 @@ const troubles: Readonly<Record<number, Trouble>> = {
   503: 'unavailable',
 };
 
-/** The language that a browser asks for first: all there is to go by when no survey is known. */
+const mostLanguages = 20;
+
+/** The reader's favourite among the languages that pages have: all there is to go by when no survey is known. */
 export function readersLanguage(c: Context): Language {
-  const [tag = 'en'] = (c.req.header('Accept-Language') ?? '').split(/[,;]/);
-  return languageOf(tag);
+  const ranges = (c.req.header('Accept-Language') ?? '').split(',', mostLanguages);
+  const wished = ranges
+    .map((range) => {
+      const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
+      return { tag, quality: Number(quality) };
+    })
+    .filter(({ tag, quality }) => quality > 0 && hasTexts(tag))
+    .sort((one, other) => other.quality - one.quality);
+  return languageOf(wished[0]?.tag ?? 'en');
 }

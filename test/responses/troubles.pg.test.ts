@@ -29,6 +29,20 @@ test('a link that leads nowhere is a page for people, in their language, and JSO
   }
 });
 
+const wishes: [wish: string, heading: string][] = [
+  ['fr-FR, fr;q=0.9, de;q=0.8, en;q=0.7', 'Hier ist keine Umfrage'],
+  ['en;q=0.4, ar;q=0.9', 'لا يوجد استبيان هنا'],
+  ['de;q=0, en', 'There is no survey here'],
+  ['fr, ja', 'There is no survey here'],
+  ['*, ;q=, ,,;de', 'There is no survey here'],
+];
+for (const [wish, heading] of wishes) {
+  test(`a wrong link, to a reader of "${wish}", says: ${heading}`, async () => {
+    const page = await get('/s/none', { ...asPerson, 'Accept-Language': wish });
+    assert.equal((await pageOf(page)).heading, heading);
+  });
+}
+
 test('a browser that says nothing of itself gets pages where links lead, and JSON elsewhere', async () => {
   assert.equal((await pageOf(await get('/s/none', {}))).heading, 'There is no survey here');
   assert.equal(await codeOf(await get('/nothing', {})), 'not_found');

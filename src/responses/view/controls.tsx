@@ -2,10 +2,10 @@ import type { Child } from 'hono/jsx';
 import { type SurveyType, scaleOf } from '../../scores.ts';
 import { scaleEnds, type Texts } from '../../web/language.ts';
 
-type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null };
+type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null; missing: boolean };
 
 /** The scores to choose from: radio buttons, drawn for the survey's type. */
-export function ScoreControl({ type, texts, chosen }: ControlProps) {
+export function ScoreControl({ type, texts, chosen, missing }: ControlProps) {
   return (
     <>
       <div class={`choices ${type}`}>
@@ -18,6 +18,8 @@ export function ScoreControl({ type, texts, chosen }: ControlProps) {
               value={score}
               checked={score === chosen}
               required
+              // Else a required choice that is still open is read out as an error.
+              aria-invalid={missing ? 'true' : 'false'}
             />
             <span>{drawScore(type, score, texts)}</span>
           </label>

@@ -55,7 +55,12 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
             {survey.question}
           </h1>
         </legend>
-        <ScoreControl type={survey.type} texts={texts} chosen={score} />
+        <ScoreControl
+          type={survey.type}
+          texts={texts}
+          chosen={score}
+          missing={complaint === 'scoreMissing'}
+        />
       </fieldset>
       <label class="comment" for="comment">
         {texts.comment} <small>({texts.optional})</small>

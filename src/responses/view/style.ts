@@ -27,8 +27,7 @@ legend { padding: 0; margin-bottom: 1.5rem }
 .star5 svg { width: 2.75rem; height: 2.75rem; stroke-width: 1.7 }
 .star5 .choice input:checked + span, .star5 .choice:has(~ .choice input:checked) > span { background: none; border-color: transparent; color: var(--accent) }
 .star5 .choice input:checked + span svg, .star5 .choice:has(~ .choice input:checked) svg { fill: currentColor }
-.ends { display: flex; justify-content: space-between; gap: 1.5rem; margin-top: .625rem; font-size: .875rem; line-height: 1.35; color: var(--muted) }
-.ends span { max-width: 45% }
+.ends { display: flex; justify-content: space-between; gap: .75rem; margin-top: .625rem; font-size: .875rem; line-height: 1.35; color: var(--muted) }
 .ends b { margin-inline-end: .375rem; color: var(--text) }
 .ends span:last-child { text-align: end }
 .comment { display: block; margin: 2rem 0 .625rem; font-weight: 600 }
