@@ -7,6 +7,7 @@ import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
 import { type Plan, runCampaign } from './campaign.ts';
 import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';
+import { runNeighbours } from './neighbours.ts';
 import { runRelay } from './relay.ts';
 
 /** `make faults`: each way of breaking things, on a Postgres of its own. Words choose by title. */
@@ -68,6 +69,16 @@ try {
       table.push(counts);
       complain(wrong);
       console.log(counts.point, `${counts.kills} kills in ${counts.seconds} s`);
+    }
+    console.table(table);
+  }
+  const neighbours = { title: "neighbours: one organization's worst, another's ordinary use" };
+  if (chosen(neighbours)) {
+    console.log(neighbours.title);
+    const table: object[] = [];
+    for await (const { counts, wrong } of runNeighbours(server.url)) {
+      table.push(counts);
+      complain(wrong);
     }
     console.table(table);
   }
