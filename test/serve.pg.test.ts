@@ -8,7 +8,7 @@ import { migrate, readMigrations } from '../src/lib/db/migrate.ts';
 import { proxyTo } from './support/fakes/database-proxy.ts';
 import { makeClient } from './support/make/rows.ts';
 import { emptyDatabase, testDatabase } from './support/probe/database.ts';
-import { someoneWaits } from './support/probe/locks.ts';
+import { untilLockWaits } from './support/probe/locks.ts';
 import { freePort } from './support/processes/free-port.ts';
 import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
@@ -69,7 +69,7 @@ test('SIGTERM lets a request in hand finish, takes no other, and ends with 0', a
   await db.begin(async (tx) => {
     await tx`lock table rate_windows in access exclusive mode`;
     answered = fetch(`${address}/api/v1/nothing`, { headers: client.read });
-    await someoneWaits(db);
+    await untilLockWaits(db);
     service.child.kill('SIGTERM');
     await service.stderr.next(/stopping on SIGTERM/);
     await assert.rejects(fetch(`${address}/healthz`));
@@ -88,7 +88,7 @@ test('a second signal does not wait for what is in hand', async () => {
   await db.begin(async (tx) => {
     await tx`lock table rate_windows in access exclusive mode`;
     const cutOff = assert.rejects(fetch(`${address}/api/v1/nothing`, { headers: client.read }));
-    await someoneWaits(db);
+    await untilLockWaits(db);
     service.child.kill('SIGINT');
     await service.stderr.next(/stopping on SIGINT/);
     service.child.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { one } from '../src/lib/db/db.ts';
-import { slowWorld } from './support/fakes/slow-servers.ts';
+import { startSlowServers } from './support/fakes/slow-servers.ts';
 import { makeClient, makeSurvey } from './support/make/rows.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { until } from './support/probe/until.ts';
@@ -9,7 +9,7 @@ import { nextVersion } from './support/processes/next-version.ts';
 import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
-const world = await slowWorld();
+const world = await startSlowServers();
 const environment = {
   DATABASE_URL: url,
   PORT: '0',

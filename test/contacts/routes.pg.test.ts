@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
@@ -171,7 +171,7 @@ test('a survey that is being closed while a contact is posted takes it no more',
   await db.begin(async (tx) => {
     await tx`update surveys set ${tx({ ...completed, completed_by: 'hand' })} where id = ${org.survey_id}`;
     posting = org.refusal({});
-    await someoneWaits(db);
+    await untilLockWaits(db);
   });
   assert.equal((await posting)?.[0], 400);
 });

@@ -8,7 +8,7 @@ import { makeClient, makeOrganization } from '../support/make/rows.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db, url } = await testDatabase();
 const settings = { ...testSettings, rateLimit: 100 };
@@ -121,7 +121,7 @@ test('two processes together let exactly 100 of 130 requests at once through', a
     answers = Array.from({ length: 130 }, async (_, at) =>
       apps[at % 2]!.request(anywhere, { headers: read }),
     );
-    await someoneWaits(watcher);
+    await untilLockWaits(watcher);
   });
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   await Promise.all([other.end(), watcher.end()]);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { scriptedSmtp } from '../support/fakes/smtp-server.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
-import { reluctantSubscriber, told } from '../support/make/traced-scene.ts';
+import { personalWords, subscriberThatRefusesOnce } from '../support/make/traced-scene.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { scrape } from '../support/probe/scrape.ts';
 import { until } from '../support/probe/until.ts';
@@ -28,7 +28,7 @@ after(() => collector.close());
 const mails = await scriptedSmtp({
   RCPT: (line) => (line.includes(refused) ? `554 5.7.1 ${line} is not liked here` : '250 ok'),
 });
-const hook = await reluctantSubscriber();
+const hook = await subscriberThatRefusesOnce();
 const service = startService({
   ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'trace' },
   ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
@@ -53,8 +53,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = cli
 const answer = await post('/api/webhooks', { url: hook.url, events: ['response.received'] });
 const made = (await answer.json()) as { secret: string };
 const contacts = [
-  { email: told.email, name: told.name },
-  { email: refused, name: told.name },
+  { email: personalWords.email, name: personalWords.name },
+  { email: refused, name: personalWords.name },
 ];
 const sent = await post(`/api/v1/surveys/${survey}/send`, { contacts });
 type Sent = { data: { contacts: { token: string }[]; sent: number; failed: number } };
@@ -62,14 +62,16 @@ const { data } = (await sent.json()) as Sent;
 assert.deepEqual([data.sent, data.failed], [1, 1]);
 const tokens = data.contacts.map(({ token }) => token);
 
-await fetch(`${address}/s/${tokens[0]}?score=2&from=${told.email}`);
-await post(`/s/${tokens[0]}`, { score: 2, comment: told.comment }, {});
-await post('/f/sharelink-of-hogwarts', { score: 9, comment: told.comment }, {});
+await fetch(`${address}/s/${tokens[0]}?score=2&from=${personalWords.email}`);
+await post(`/s/${tokens[0]}`, { score: 2, comment: personalWords.comment }, {});
+await post('/f/sharelink-of-hogwarts', { score: 9, comment: personalWords.comment }, {});
 await post(`/s/${'stolen'.repeat(6)}`, { score: 'much' }, {});
-await post('/api/v1/contacts', `{"email": "${told.email}"`, client.write);
-await post(`/api/v1/contacts/${told.email}`, { name: told.name });
-await fetch(`${address}/api/v1/responses?search=${told.name}`, { headers: client.read });
-await fetch(`${address}/${told.email}`, { headers: { 'X-API-Key': 'ask_live_pettigrew' } });
+await post('/api/v1/contacts', `{"email": "${personalWords.email}"`, client.write);
+await post(`/api/v1/contacts/${personalWords.email}`, { name: personalWords.name });
+await fetch(`${address}/api/v1/responses?search=${personalWords.name}`, { headers: client.read });
+await fetch(`${address}/${personalWords.email}`, {
+  headers: { 'X-API-Key': 'ask_live_pettigrew' },
+});
 await fetch(`${address}/u/${tokens[1]}`, { method: 'POST', body: 'List-Unsubscribe=One-Click' });
 await until('both answers are told', async () => {
   const { length } = await db`select from deliveries where status = 'delivered'`;
@@ -90,11 +92,11 @@ test('logs, spans and metrics have all been told of the run', () => {
 });
 
 const secrets: Record<string, string> = {
-  address: told.email,
+  address: personalWords.email,
   'part of an address': 'hermine.quaffle',
   'refused address': refused,
   domain: 'burrow.test',
-  name: told.name.split(' ')[0]!,
+  name: personalWords.name.split(' ')[0]!,
   organization: 'Quaffle',
   question: 'Nimbus',
   comment: 'broomstick',
@@ -105,7 +107,7 @@ const secrets: Record<string, string> = {
   'shareable link': 'sharelink-of-hogwarts',
   'token that is nobody’s': 'stolen',
   'webhook’s secret': made.secret,
-  'webhook’s URL': told.hookSecret,
+  'webhook’s URL': personalWords.hookSecret,
   'read key': client.read['X-API-Key'],
   'write key': client.write['X-API-Key'],
   'key that is nobody’s': 'pettigrew',

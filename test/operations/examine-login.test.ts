@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { examineLogin, judgeLogin } from '../../src/operations/examine-login.ts';
-import { hangUp, scriptedSmtp, settingsFor, silence } from '../support/fakes/smtp-server.ts';
+import {
+  closeConnection,
+  noReply,
+  scriptedSmtp,
+  settingsFor,
+} from '../support/fakes/smtp-server.ts';
 
 const seen: string[] = [];
 
@@ -76,7 +81,7 @@ test('a server of the own machine needs neither', async () => {
 });
 
 test('a server that greets nobody is given up in time', async () => {
-  const { url } = await scriptedSmtp({ greeting: silence });
+  const { url } = await scriptedSmtp({ greeting: noReply });
   const begun = performance.now();
   const { status, message } = await look(url, 300);
   assert.equal(status, 'fail');
@@ -85,7 +90,7 @@ test('a server that greets nobody is given up in time', async () => {
 });
 
 test('a server that hangs up', async () => {
-  const { url } = await scriptedSmtp({ EHLO: hangUp });
+  const { url } = await scriptedSmtp({ EHLO: closeConnection });
   assert.equal((await look(url)).status, 'fail');
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { headingsOf, linksOf } from '../support/probe/markdown.ts';
 
@@ -41,5 +41,12 @@ test('the links between documents lead somewhere', () => {
       if (anchor === undefined) continue;
       assert.ok(headingsOf(readFileSync(target, 'utf8')).has(anchor), `${path} links ${link}`);
     }
+  }
+});
+
+test('the index of test/support has a line for every file', () => {
+  const index = readFileSync('test/support/README.md', 'utf8');
+  for (const path of globSync('test/support/*/*.ts').filter((file) => !file.endsWith('.d.ts'))) {
+    assert.ok(index.includes(`\`${basename(path)}\``), `${path}: add its line`);
   }
 });

@@ -4,7 +4,7 @@ import { closeSurvey } from '../../src/surveys/lifecycle.ts';
 import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 
@@ -135,7 +135,7 @@ test('two last answers at the same moment complete the survey once', async () =>
   await db.begin(async (tx) => {
     await tx`select from surveys where id = ${s.surveyId} for no key update`;
     both = Promise.all(s.people.map((person) => answer(s, person)));
-    await someoneWaits(db);
+    await untilLockWaits(db);
   });
   await both;
 

@@ -13,7 +13,7 @@ import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { accepted, busy } from '../support/make/mail-outcomes.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -127,7 +127,7 @@ test('outcomes are written although an import stood in their way', async () => {
     for (const [turn, { id }] of contacts.entries()) {
       if (turn === 1) {
         for (const answer of answers) answer(accepted());
-        await someoneWaits(db);
+        await untilLockWaits(db);
       }
       await tx`update contacts set updated_at = now() where id = ${id}`;
     }

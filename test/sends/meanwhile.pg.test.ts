@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { WriteKey } from '../../src/keys/authenticate.ts';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
@@ -9,9 +8,9 @@ import { sendSurvey } from '../../src/sends/send.ts';
 import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 // What happens to a contact between the claim of its mail and the outcome.
 
@@ -58,7 +57,7 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   const pump = () => {
     jobs = runJobs();
   };
-  const key = { id: orgId, org_id: orgId, permission: 'write' } as WriteKey;
+  const key = writeKeyOf(orgId);
   const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
   const tools = { db, pump, progress, settings };
   const { results } = await sendSurvey(tools, key, wish);
@@ -105,7 +104,7 @@ const whileSettling =
     void db.begin(async (tx) => {
       await happens(tx, scene);
       written.resolve();
-      await someoneWaits(db);
+      await untilLockWaits(db);
     });
     await written.promise;
   };

@@ -17,7 +17,7 @@ import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { workOn } from '../support/probe/jobs.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
@@ -138,7 +138,7 @@ test('what a dead process began with its last words is given up by the job that 
   await db.begin(async (dead) => {
     await beginMails(dead, left.sends);
     job = mailJobs.run(left.orgId, ids);
-    await someoneWaits(db);
+    await untilLockWaits(db);
   });
   const told = toldOf(left.orgId);
   await job;
@@ -160,7 +160,7 @@ test('so is what it began while the job was looking for its mails', async () => 
         where org_id = ${left.orgId}`;
       await slow`lock table surveys in access exclusive mode`; // the mails are listed with their surveys
       job = mailJobs.run(left.orgId, ids);
-      await someoneWaits(db);
+      await untilLockWaits(db);
     });
   });
   await job;

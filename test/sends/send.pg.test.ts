@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
-import type { WriteKey } from '../../src/keys/authenticate.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
@@ -9,7 +8,7 @@ import type { Mailer } from '../../src/sends/mailer.ts';
 import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
 import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
@@ -59,7 +58,7 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
 
 async function organization(over: Record<string, unknown> = {}) {
   const orgId = await makeOrganization(db, over);
-  const key = { id: orgId, org_id: orgId, permission: 'write' } as WriteKey;
+  const key = writeKeyOf(orgId);
   return { orgId, key, survey: await makeSurvey(db, orgId) };
 }
 

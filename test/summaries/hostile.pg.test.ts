@@ -8,7 +8,7 @@ import { readComment } from '../../src/summaries/read-comment.ts';
 import { tidyText } from '../../src/summaries/rules.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { payloads } from '../../src/webhooks/payloads.ts';
-import { chatEndpoint, says } from '../support/fakes/chat-endpoint.ts';
+import { chatEndpoint, replyWith } from '../support/fakes/chat-endpoint.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -91,7 +91,9 @@ test('hostile comments through the built-in analyst stay what they are', async (
 test('a provider that obeys every comment changes its own answer only, and breaks nothing', async () => {
   const themes = ['<b>x</b>', '\u0000', 'pwned', 'a', 'b', 'c', 'd', 'y'.repeat(1000)];
   const obeying = { sentiment: 'positive', themes, churn_risk: 'low', summary: 'z'.repeat(9000) };
-  const { analyst } = await chatEndpoint(says(JSON.stringify({ ...obeying, score: 10, id: 'x' })));
+  const { analyst } = await chatEndpoint(
+    replyWith(JSON.stringify({ ...obeying, score: 10, id: 'x' })),
+  );
   const { org, calm, before, summary, data } = await afterHostilities(analyst);
 
   const calmOne = data.find(({ id }) => id === calm);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
-import { chatEndpoint, goodAnalysis, says } from '../support/fakes/chat-endpoint.ts';
+import { chatEndpoint, goodAnalysis, replyWith } from '../support/fakes/chat-endpoint.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { makeContact, makeResponse } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -37,7 +37,7 @@ test('of a comment and its organization nobody is recognizable in any byte that 
   const over = { contact_id, source: 'link', score: 2, category: 'detractor', comment };
   const response_id = await makeResponse(db, of, { ...over, created_at: new Date('2026-05-10') });
   const report = JSON.stringify({ text: 'A slow month.' });
-  const endpoint = await chatEndpoint(says(goodAnalysis), says(report));
+  const endpoint = await chatEndpoint(replyWith(goodAnalysis), replyWith(report));
   const tools = readingTools(db, endpoint.analyst);
 
   await analyze(tools, { org_id: org.id, response_id, tries: 0 });

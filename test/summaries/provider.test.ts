@@ -4,7 +4,7 @@ import { createProvider } from '../../src/summaries/provider.ts';
 import {
   chatEndpoint,
   goodAnalysis as good,
-  says,
+  replyWith,
   status,
 } from '../support/fakes/chat-endpoint.ts';
 
@@ -19,7 +19,7 @@ const remark = {
 } as const;
 
 test('a good answer is taken over', async () => {
-  const { analyst, bodies } = await chatEndpoint(says(good));
+  const { analyst, bodies } = await chatEndpoint(replyWith(good));
   assert.deepEqual(await analyst.analyze(remark), {
     ok: true,
     value: { sentiment: 'mixed', themes: ['price'], churn_risk: 'low', summary: 'Fine.' },
@@ -28,7 +28,7 @@ test('a good answer is taken over', async () => {
 });
 
 test('a comment travels as data, never in the instructions', async () => {
-  const { analyst, bodies } = await chatEndpoint(says(good));
+  const { analyst, bodies } = await chatEndpoint(replyWith(good));
   await analyst.analyze(remark);
   const [system, user] = JSON.parse(bodies[0]!).messages;
   assert.ok(!system.content.includes(remark.comment));
@@ -43,7 +43,7 @@ const useless: [what: string, content: string][] = [
 ];
 for (const [what, content] of useless) {
   test(`${what} is not taken over, and not asked for again`, async () => {
-    const { analyst, bodies } = await chatEndpoint(says(content));
+    const { analyst, bodies } = await chatEndpoint(replyWith(content));
     const answer = await analyst.analyze(remark);
     assert.deepEqual([answer.ok, !answer.ok && answer.later], [false, false]);
     assert.equal(bodies.length, 1);
@@ -54,7 +54,7 @@ test('what is too long in a good answer is cut, and what is no theme dropped', a
   const themes = ['[name]', '!!', 'x'.repeat(41), 'a', 'A', 'b', 'c', 'd', 'e', 'f'];
   const summary = `${'x'.repeat(295)} [name] is kind`;
   const { analyst } = await chatEndpoint(
-    says(JSON.stringify({ ...JSON.parse(good), themes, summary })),
+    replyWith(JSON.stringify({ ...JSON.parse(good), themes, summary })),
   );
   const answer = await analyst.analyze(remark);
   assert.ok(answer.ok);
@@ -63,7 +63,7 @@ test('what is too long in a good answer is cut, and what is no theme dropped', a
 });
 
 test('a summary of nothing but invisible characters is not taken over', async () => {
-  const { analyst } = await chatEndpoint(says(good.replace('Fine.', '\\u0000\\u200b')));
+  const { analyst } = await chatEndpoint(replyWith(good.replace('Fine.', '\\u0000\\u200b')));
   assert.equal((await analyst.analyze(remark)).ok, false);
 });
 
@@ -103,7 +103,7 @@ for (const [what, behave] of slow) {
 }
 
 test('a redirect is not followed', async () => {
-  const elsewhere = await chatEndpoint(says(good));
+  const elsewhere = await chatEndpoint(replyWith(good));
   const { analyst } = await chatEndpoint(
     status(307, { Location: `${elsewhere.url}/chat/completions` }),
   );
@@ -112,13 +112,16 @@ test('a redirect is not followed', async () => {
 });
 
 test('after a 500 it is asked once more', async () => {
-  const { analyst, bodies } = await chatEndpoint(status(500), says(good));
+  const { analyst, bodies } = await chatEndpoint(status(500), replyWith(good));
   assert.equal((await analyst.analyze(remark)).ok, true);
   assert.equal(bodies.length, 2);
 });
 
 test('a 429 with a short Retry-After is waited for', async () => {
-  const { analyst, bodies } = await chatEndpoint(status(429, { 'Retry-After': '0' }), says(good));
+  const { analyst, bodies } = await chatEndpoint(
+    status(429, { 'Retry-After': '0' }),
+    replyWith(good),
+  );
   assert.equal((await analyst.analyze(remark)).ok, true);
   assert.equal(bodies.length, 2);
 });
@@ -148,8 +151,8 @@ test('an endpoint that fails repeatedly is left alone for a while, and then for 
 
 test('comments that nothing can be made of do not close the endpoint to others', async () => {
   const { analyst, bodies } = await chatEndpoint(
-    ...Array.from({ length: 10 }, (_, turn) => (turn % 2 ? status(400) : says('garbage'))),
-    says(good),
+    ...Array.from({ length: 10 }, (_, turn) => (turn % 2 ? status(400) : replyWith('garbage'))),
+    replyWith(good),
   );
   for (let time = 0; time < 10; time++) assert.equal((await analyst.analyze(remark)).ok, false);
   assert.equal((await analyst.analyze(remark)).ok, true);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Span, startCollector } from '../support/fakes/collector.ts';
-import { sendOne, told, tracedScene } from '../support/make/traced-scene.ts';
+import { personalWords, sendOne, tracedScene } from '../support/make/traced-scene.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { spanTree } from '../support/probe/span-tree.ts';
 import { until } from '../support/probe/until.ts';
@@ -14,8 +14,11 @@ const { post, hook, survey, webhookId } = scene;
 
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const callersTrace = callers.slice(3, 35);
-const token = await sendOne(scene, { email: told.email, headers: { traceparent: callers } });
-await post(`/s/${token}`, { score: 9, comment: told.comment }, { traceparent: callers });
+const token = await sendOne(scene, {
+  email: personalWords.email,
+  headers: { traceparent: callers },
+});
+await post(`/s/${token}`, { score: 9, comment: personalWords.comment }, { traceparent: callers });
 await fetch(`${scene.address}/u/${token}`);
 const delivered = () => db`select traceparent from deliveries where status = 'delivered'`;
 await until('the retry is delivered', async () => (await delivered())[0]);
@@ -24,7 +27,7 @@ const answersTrace: string = delivery!['traceparent'].slice(3, 35);
 await fetch(`${scene.address}/nowhere/${token}`);
 await post(
   '/api/v1/contacts',
-  { email: told.email },
+  { email: personalWords.email },
   { 'X-API-Key': 'ask_live_nobody', traceparent: callers },
 );
 await scene.service.stop();
@@ -145,7 +148,12 @@ test('what is exported names the service and never how it was started', () => {
 
 test('no span has anything of a person, and no secret', () => {
   const text = JSON.stringify(collector.spans);
-  const secrets = [...Object.values(told), 'quidditch', token, scene.client.write['X-API-Key']!];
+  const secrets = [
+    ...Object.values(personalWords),
+    'quidditch',
+    token,
+    scene.client.write['X-API-Key']!,
+  ];
   for (const secret of secrets) assert.ok(!text.includes(secret), secret);
 });
 
@@ -162,7 +170,7 @@ test('the deliveries of a webhook say their trace, and where it can be seen', as
 });
 
 test('why somebody got a mail is told with its trace', async () => {
-  const words = ['contact', 'why', '--org', scene.client.id, '--email', told.email];
+  const words = ['contact', 'why', '--org', scene.client.id, '--email', personalWords.email];
   const environment = {
     ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
     ASKBACK_TRACE_URL: 'https://traces.test/{trace_id}',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { startCollector } from '../support/fakes/collector.ts';
-import { sendOne, told, tracedScene } from '../support/make/traced-scene.ts';
+import { personalWords, sendOne, tracedScene } from '../support/make/traced-scene.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();
@@ -17,7 +17,10 @@ const loads = (lines: readonly string[]) => lines.includes('loads the SDK');
 test('without a setting the SDK is not loaded, and a caller’s trace passes through', async () => {
   const { service, post, hook, webhookId, ...scene } = await tracedScene(db, url, telling);
   const headers = { ...scene.client.write, traceparent: callers };
-  await sendOne({ service, post, hook, webhookId, ...scene }, { email: told.email, headers });
+  await sendOne(
+    { service, post, hook, webhookId, ...scene },
+    { email: personalWords.email, headers },
+  );
   await post(`/api/webhooks/${webhookId}/test`, {}, headers);
   const [send] = await db`select traceparent from mails where survey_id = ${scene.survey}`;
   assert.equal(send!['traceparent'], callers);
@@ -35,7 +38,7 @@ test('one that says where to export loads it, and nothing is sent when sampling 
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_TRACES_SAMPLER: 'always_off',
   });
-  await sendOne({ service, post, ...scene }, { email: told.email });
+  await sendOne({ service, post, ...scene }, { email: personalWords.email });
   const [send] = await db`select traceparent from mails where survey_id = ${scene.survey}`;
   assert.match(send!['traceparent'], /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   assert.equal(await service.stop(), 0);
@@ -50,7 +53,7 @@ test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever e
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       ...over,
     });
-    await sendOne({ service, post, ...scene }, { email: told.email });
+    await sendOne({ service, post, ...scene }, { email: personalWords.email });
     assert.equal(await service.stop(), 0);
     assert.equal(loads(service.stderr.lines), false, JSON.stringify(over));
   }
@@ -68,7 +71,7 @@ test('a collector that never answers keeps no request waiting, and a shutdown fo
   });
   const [exportersPatienceMs, unlimitedMs] = [10_000, 7_000];
   const taken = performance.now();
-  await sendOne({ service, post, ...scene }, { email: told.email });
+  await sendOne({ service, post, ...scene }, { email: personalWords.email });
   assert.ok(performance.now() - taken < exportersPatienceMs);
   assert.equal(await service.stop(), 0);
   const stopped = service.stderr.lines
@@ -85,7 +88,7 @@ test('a collector that is not there is complained of once, in a line of the log'
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '100',
   });
-  await sendOne({ service, post, ...scene }, { email: told.email });
+  await sendOne({ service, post, ...scene }, { email: personalWords.email });
   const line = await service.stderr.next(/telemetry is not exported/);
   assert.equal(JSON.parse(line).level, 'warn');
   assert.equal(await service.stop(), 0);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startCollector } from '../support/fakes/collector.ts';
-import { sendOne, told, tracedScene } from '../support/make/traced-scene.ts';
+import { personalWords, sendOne, tracedScene } from '../support/make/traced-scene.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { until } from '../support/probe/until.ts';
 import { addressIn } from '../support/processes/program.ts';
@@ -31,7 +31,7 @@ const twoHoursAgo = new Date(Date.now() - 2 * 3600 * 1000);
 const earlier = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const earlierTrace = earlier.slice(3, 35);
 
-const token = await sendOne(scene, { email: told.email });
+const token = await sendOne(scene, { email: personalWords.email });
 await scene.post(`/s/${token}`, { score: 9 }, {});
 await until('the first attempt was exported', () => attempts()[0] && named('POST /s/:token')[0]);
 await until('the first attempt is on record', async () => {

@@ -12,7 +12,7 @@ import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -94,7 +94,7 @@ test('a queue whose claim failed claims again by itself', async () => {
   await db.begin(async (tx) => {
     await tx`lock table worker_pools in access exclusive mode`;
     const failed = assert.rejects(worker.wake(target));
-    await someoneWaits(db);
+    await untilLockWaits(db);
     await endWaitingSessions();
     await failed;
   });
@@ -133,7 +133,7 @@ test('an answer is recorded although a webhook is deleted at that moment', async
   await db.begin(async (tx) => {
     await tx`delete from webhooks where id = ${webhook}`;
     recording = answerThrough(db, link);
-    await someoneWaits(db);
+    await untilLockWaits(db);
   });
 
   assert.ok(await recording);

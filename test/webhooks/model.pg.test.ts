@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Refusal } from '../../src/errors.ts';
 import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
-import { startReal } from '../support/make/webhook-under-test.ts';
+import { startWebhookUnderTest } from '../support/make/webhook-under-test.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { after, inFlight, type Model, newModel, type Operation } from './model.ts';
 
@@ -17,7 +17,7 @@ const runs = Number(process.env['ASKBACK_MODEL_RUNS'] ?? 200);
 const patienceMs = 5000;
 
 const { db } = await testDatabase();
-type Real = Awaited<ReturnType<typeof startReal>>;
+type Real = Awaited<ReturnType<typeof startWebhookUnderTest>>;
 
 /** An operation before it is known what it may be done to. */
 type Wish = { do: Exclude<Operation['do'], 'wake'>; place: number; good: boolean };
@@ -43,7 +43,7 @@ const history = fc.array(
 
 test('webhooks on Postgres behave as the model in random histories', async () => {
   const property = fc.asyncProperty(history, async (steps) => {
-    const real = await startReal(db);
+    const real = await startWebhookUnderTest(db);
     try {
       let model = newModel();
       for (const [place, wishes] of steps.entries()) {

@@ -5,7 +5,7 @@ import { replayMissed } from '../../src/webhooks/replay.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { someoneWaits } from '../support/probe/locks.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -70,7 +70,7 @@ test('another webhook is served while a backlog is skipped', async () => {
   await db.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${lock})`;
     skipping = worker.wake(off);
-    await someoneWaits(db);
+    await untilLockWaits(db);
 
     await worker.wake(live);
     await until('all arrived', () => posts.length === 20);

@@ -6,11 +6,11 @@ import type { MailOutcome } from '../../../src/lib/smtp/outcome.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
 import {
-  hangUp,
+  closeConnection,
+  noReply,
   type Script,
   scriptedSmtp,
   settingsFor,
-  silence,
 } from '../../support/fakes/smtp-server.ts';
 
 const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };
@@ -95,15 +95,15 @@ for (const pipelining of [true, false]) {
 }
 
 const losses: [why: string, script: Script, kind: MailOutcome['kind']][] = [
-  ['no greeting', { greeting: silence }, 'lost'],
-  ['no answer to EHLO', { EHLO: silence }, 'lost'],
-  ['a connection that ends at EHLO', { EHLO: hangUp }, 'lost'],
-  ['no answer to MAIL', { MAIL: silence }, 'lost'],
-  ['a connection that ends at RCPT', { RCPT: hangUp }, 'lost'],
-  ['no answer to DATA', { DATA: silence }, 'lost'],
-  ['a connection that ends at DATA', { DATA: hangUp }, 'lost'],
-  ['no answer after the final dot', { dot: silence }, 'unknown'],
-  ['a connection that ends after the final dot', { dot: hangUp }, 'unknown'],
+  ['no greeting', { greeting: noReply }, 'lost'],
+  ['no answer to EHLO', { EHLO: noReply }, 'lost'],
+  ['a connection that ends at EHLO', { EHLO: closeConnection }, 'lost'],
+  ['no answer to MAIL', { MAIL: noReply }, 'lost'],
+  ['a connection that ends at RCPT', { RCPT: closeConnection }, 'lost'],
+  ['no answer to DATA', { DATA: noReply }, 'lost'],
+  ['a connection that ends at DATA', { DATA: closeConnection }, 'lost'],
+  ['no answer after the final dot', { dot: noReply }, 'unknown'],
+  ['a connection that ends after the final dot', { dot: closeConnection }, 'unknown'],
   ['nonsense after the final dot', { dot: 'what was that?' }, 'unknown'],
   ['a third question after the final dot', { dot: '354 and now?' }, 'unknown'],
   ['nonsense for a greeting', { greeting: 'HTTP/1.1 400 Bad Request' }, 'lost'],
@@ -153,7 +153,7 @@ test('a server that drips for ever is left after the time for a message', async 
     const [socket] = server.sockets;
     const timer = setInterval(() => socket?.write('250-still thinking\r\n'), 20);
     socket?.on('close', () => clearInterval(timer));
-    return silence;
+    return noReply;
   };
   const server = await scriptedSmtp({ dot: drip });
   const settings = settingsFor(server.url, { ...impatient, wholeTimeoutMs: 400 });
@@ -163,7 +163,7 @@ test('a server that drips for ever is left after the time for a message', async 
 });
 
 test('a hanging message holds one connection and nobody else', async () => {
-  const RCPT = (line: string) => (line.includes('slow@') ? silence : '250 ok');
+  const RCPT = (line: string) => (line.includes('slow@') ? noReply : '250 ok');
   const server = await scriptedSmtp({ EHLO: '250 sink', RCPT });
   const settings = settingsFor(server.url, { connections: 2, silenceTimeoutMs: 2000 });
   await using pool = closing(createSmtpPool(settings));
@@ -176,7 +176,7 @@ test('a hanging message holds one connection and nobody else', async () => {
 });
 
 test('aborting while the message waits or is half said: lost, at once', async () => {
-  const server = await scriptedSmtp({ EHLO: '250 sink', MAIL: silence });
+  const server = await scriptedSmtp({ EHLO: '250 sink', MAIL: noReply });
   await using pool = closing(createSmtpPool(settingsFor(server.url, { connections: 1 })));
   const stop = new AbortController();
   const outcomes = Promise.all(
@@ -194,7 +194,7 @@ test('aborting after the final dot: unknown', async () => {
   const stop = new AbortController();
   const dot = () => {
     stop.abort();
-    return silence;
+    return noReply;
   };
   const server = await scriptedSmtp({ dot });
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
@@ -234,7 +234,7 @@ test('a server that closed an idle connection costs no message', async () => {
 
 test('a server that closes at the next MAIL costs a new connection, not the message', async () => {
   let mails = 0;
-  const server = await scriptedSmtp({ MAIL: () => (++mails === 2 ? hangUp : '250 ok') });
+  const server = await scriptedSmtp({ MAIL: () => (++mails === 2 ? closeConnection : '250 ok') });
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
   await pool.send(envelope, message);
   assert.equal((await pool.send(envelope, message)).kind, 'accepted');

@@ -5,7 +5,7 @@ import {
   createResolver,
   reverseName,
 } from '../../../src/operations/mail-dns/resolver.ts';
-import { nameServer, servfail, silence } from '../../support/fakes/dns.ts';
+import { nameServer, noAnswer, servfail } from '../../support/fakes/dns.ts';
 
 const long = `v=DKIM1; p=${'x'.repeat(700)}`;
 const { server, seen } = await nameServer({
@@ -16,7 +16,7 @@ const { server, seen } = await nameServer({
   'PTR 1.2.0.192.in-addr.arpa': ['mx.example.com'],
   'TXT long.example.com': [long],
   'TXT broken.example.com': [servfail],
-  'TXT silent.example.com': [silence],
+  'TXT silent.example.com': [noAnswer],
   'TXT once.example.com': ['said'],
 });
 const dns = createResolver({ server });

@@ -39,7 +39,7 @@ export async function chatEndpoint(...behaviours: Behaviour[]) {
   };
 }
 
-export const says =
+export const replyWith =
   (content: string): Behaviour =>
   (_, response) =>
     response.end(JSON.stringify({ choices: [{ message: { content } }] }));

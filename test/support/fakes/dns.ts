@@ -5,7 +5,7 @@ import { after } from 'node:test';
 import type { DnsAnswer, Resolver } from '../../../src/operations/mail-dns/resolver.ts';
 
 export const servfail = '(the servers of the name fail)';
-export const silence = '(no answer)';
+export const noAnswer = '(no answer)';
 
 /** `{ 'TXT example.com': ['v=spf1 -all'], 'MX example.com': ['10 mx.example.com'] }` */
 export type Zone = Readonly<Record<string, readonly string[]>>;
@@ -95,7 +95,7 @@ function answerTo(zone: Zone, query: Buffer, seen: string[], over: string): Buff
   const { name, type, end } = questionOf(query);
   seen.push(`${over} ${type} ${name}`);
   const records = lookUp(zone, type, name) ?? [];
-  if (records.includes(silence)) return undefined;
+  if (records.includes(noAnswer)) return undefined;
   const code = records.includes(servfail) ? 2 : exists(zone, name) ? 0 : 3;
   const given = code === 0 ? records : [];
   const header = headerOf(query, { flags: 0x8400 | code, answers: given.length });

@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server';
 const slowMs = 5000;
 
 /** A subscriber and a mail server that take their time with everything, until they are told to hurry. */
-export async function slowWorld() {
+export async function startSlowServers() {
   const hurry = Promise.withResolvers<void>();
   const pace = () => Promise.race([hurry.promise, sleep(slowMs, undefined, { ref: false })]);
   const posts: string[] = [];

@@ -8,8 +8,8 @@ type Moment = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'dot' | 'RSET' | 
 /** What the server says at a moment: a reply, nothing at all, or the end of the connection. */
 export type Script = Partial<Record<Moment, string | ((line: string) => string)>>;
 
-export const silence = '(silence)';
-export const hangUp = '(the connection ends)';
+export const noReply = '(no reply)';
+export const closeConnection = '(the connection ends)';
 
 const polite: Record<Moment, string> = {
   greeting: '220 sink ready',
@@ -53,8 +53,8 @@ function converse(
     const usual = moment === 'DATA' && recipients === 0 ? '503 5.5.1 no recipient' : polite[moment];
     const given = script[moment] ?? usual;
     const said = typeof given === 'function' ? given(line) : given;
-    if (said === hangUp) socket.destroy();
-    else if (said !== silence) socket.write(`${said}\r\n`);
+    if (said === closeConnection) socket.destroy();
+    else if (said !== noReply) socket.write(`${said}\r\n`);
     if (moment === 'MAIL') recipients = 0;
     if (moment === 'RCPT' && said.startsWith('250')) recipients += 1;
     if (moment === 'DATA' && said.startsWith('354')) inData = true;

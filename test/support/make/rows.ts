@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { requireWrite, type WriteKey } from '../../../src/keys/authenticate.ts';
 import { issueKey } from '../../../src/keys/issue.ts';
 import { json, one, type Sql } from '../../../src/lib/db/db.ts';
 
@@ -45,6 +46,10 @@ export async function makeClient(sql: Sql, over: Record<string, unknown> = {}) {
   });
   return { id, read: await headersFor('read'), write: await headersFor('write') };
 }
+
+/** The proof that a key of an organization may write, as the API gets it for its caller. */
+export const writeKeyOf = (orgId: string): WriteKey =>
+  requireWrite({ id: randomUUID(), org_id: orgId, permission: 'write' });
 
 const everyEvent = [
   'response.received',

@@ -8,7 +8,7 @@ import { addressIn, secretKey, startService } from '../processes/program.ts';
 import { makeClient, makeSurvey } from './rows.ts';
 
 /** Words that must be in no span: everything that a person or a secret is known by. */
-export const told = {
+export const personalWords = {
   name: 'Hermine Quaffle',
   email: 'hermine.quaffle@quidditch.test',
   comment: 'The broomstick splintered at once',
@@ -16,7 +16,7 @@ export const told = {
 };
 
 /** A subscriber that refuses the first delivery of each event and takes the second. */
-export async function reluctantSubscriber() {
+export async function subscriberThatRefusesOnce() {
   const posts: IncomingHttpHeaders[] = [];
   const seen = new Set<unknown>();
   const server = createServer((request, response) => {
@@ -24,18 +24,21 @@ export async function reluctantSubscriber() {
     const id = request.headers['webhook-id'];
     response.statusCode = seen.has(id) ? 200 : 503;
     seen.add(id);
-    request.resume().on('end', () => response.end(`thank you, ${told.name}`));
+    request.resume().on('end', () => response.end(`thank you, ${personalWords.name}`));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  return { posts, url: `http://127.0.0.1:${port}/door/${told.hookSecret}?key=${told.hookSecret}` };
+  return {
+    posts,
+    url: `http://127.0.0.1:${port}/door/${personalWords.hookSecret}?key=${personalWords.hookSecret}`,
+  };
 }
 
 /** The real service with a mail server, a survey and a webhook. */
 export async function tracedScene(db: Db, url: string, telemetry: Record<string, string>) {
   const mails = await scriptedSmtp();
-  const hook = await reluctantSubscriber();
+  const hook = await subscriberThatRefusesOnce();
   const environment = {
     ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' },
     ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
@@ -79,7 +82,7 @@ export async function sendOne(
   { post, survey, client }: Awaited<ReturnType<typeof tracedScene>>,
   { email, headers = {} }: { email: string; headers?: Record<string, string> },
 ) {
-  const contacts = [{ email, name: told.name }];
+  const contacts = [{ email, name: personalWords.name }];
   const path = `/api/v1/surveys/${survey}/send`;
   const answer = await post(path, { contacts }, { ...client.write, ...headers });
   const { data } = (await answer.json()) as { data: { contacts: { token: string }[] } };

@@ -1,4 +1,3 @@
-import type { WriteKey } from '../../../src/keys/authenticate.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import type { Outbound } from '../../../src/webhooks/deliver.ts';
 import { emit } from '../../../src/webhooks/emit.cte.ts';
@@ -8,15 +7,15 @@ import { replay } from '../../../src/webhooks/replay.ts';
 import type { Operation } from '../../webhooks/model.ts';
 import { answerOf, plainSecrets } from '../fakes/subscriber.ts';
 import { makePool, workerOf } from './deliveries.ts';
-import { makeOrganization, makeWebhook } from './rows.ts';
+import { makeOrganization, makeWebhook, writeKeyOf } from './rows.ts';
 
 type Held = { message: number; signatures: number; answer: (status: number) => void };
 
 /** One webhook on Postgres with two processes that deliver, and a subscriber that answers on command. */
-export async function startReal(db: Db) {
+export async function startWebhookUnderTest(db: Db) {
   const org_id = await makeOrganization(db);
   const id = await makeWebhook(db, org_id);
-  const key = { id: org_id, org_id, permission: 'write' } as WriteKey;
+  const key = writeKeyOf(org_id);
   const tools = { db, pump: () => {}, secrets: plainSecrets, judgeTarget: async () => null };
   const held = new Set<Held>();
   const outbound: Outbound = {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Sql } from '../../../src/lib/db/db.ts';
 
 /** Resolves once somebody in this database waits for a lock, so that a test can force an interleaving. */
-export async function someoneWaits(sql: Sql) {
+export async function untilLockWaits(sql: Sql) {
   for (let tries = 0; tries < 1000; tries++) {
     const { waiting } = one(
       await sql<{ waiting: number }[]>`

@@ -1,6 +1,6 @@
 import { Agent, get, type RequestOptions } from 'node:http';
 
-export type Told = { begun: number; ended: number; status: number | string };
+export type RequestResult = { begun: number; ended: number; status: number | string };
 
 type Callers = { fresh: number; keeping: number; headers: Record<string, string> };
 
@@ -9,7 +9,7 @@ type Callers = { fresh: number; keeping: number; headers: Record<string, string>
  * some on one that they keep. Whatever is not an answer is told by its code.
  */
 export function requestStream(url: string, { fresh, keeping, headers }: Callers) {
-  const told: Told[] = [];
+  const told: RequestResult[] = [];
   let going = true;
   const callers = [
     ...Array.from({ length: fresh }, () => false as const),

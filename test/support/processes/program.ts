@@ -67,7 +67,7 @@ function start(
   { environment, sockets }: Given,
 ): ChildProcess {
   const program = [process.execPath, '--import', 'tsx', entry, ...words];
-  const [file, ...rest] = sockets.length > 0 ? [...knowingItsNumber, ...program] : program;
+  const [file, ...rest] = sockets.length > 0 ? [...withListenPid, ...program] : program;
   const passed = sockets.length > 0 ? { LISTEN_FDS: `${sockets.length}` } : {};
   return spawn(file!, rest, {
     env: { PATH: process.env['PATH'] ?? '', ...passed, ...environment },
@@ -75,8 +75,8 @@ function start(
   });
 }
 
-/** Whoever becomes a process under a number that it cannot know before tells it to itself. */
-export const knowingItsNumber = [
+/** Starts a program with its own process id in LISTEN_PID, which its parent cannot know before. */
+export const withListenPid = [
   'sh',
   '-c',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
