@@ -73,10 +73,10 @@ for (const [why, content, complaint] of [
   [
     'has a line with too many columns',
     'email,name\na@b.test,A,x\n',
-    /^askback: the file is not CSV: .* line 2$/m,
+    /^askback: the file is not CSV: line 2: it has 3 values, more than the header row$/m,
   ],
   ['has a quote that is never closed', 'email\n"a@b.test\n', /line [12]/],
-  ['is no UTF-8 text', Buffer.from('email\n\xff\xfe\n', 'latin1'), /it is not UTF-8 text/],
+  ['is no text', Buffer.from('email\n\x81\x8d\n', 'latin1'), /it is not text in UTF-8, UTF-16 or/],
 ] as const) {
   test(`contact import refuses a file that ${why}`, async () => {
     const { survey } = await ask(db);

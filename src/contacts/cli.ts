@@ -12,12 +12,17 @@ const importFile = command({
   does: 'adds the contacts of a CSV file to a survey: all or none',
   options: {
     survey: id('which survey they are for'),
-    file: option(v.string(), 'FILE', 'CSV with a header row: email, name; more become properties'),
+    file: option(
+      v.string(),
+      'FILE',
+      'CSV with a header row: email, name; others become properties; - is standard input',
+    ),
   },
   operands: ['file'],
   run: (tools: CommandTools, { survey, file }) =>
     inDatabase(tools, async (db) => {
-      const text = readTextFile(file);
+      const { text, encoding } = await readTextFile(file);
+      if (encoding !== 'UTF-8') tools.say(`${file} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('contacts');
       const data = await importContacts({ db, onProgress }, { orgId, surveyId: survey }, text);

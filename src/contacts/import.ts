@@ -1,8 +1,8 @@
 import {
   type BadLine,
+  type CsvColumn,
   type CsvRecord,
   field,
-  headerKey,
   readCsv,
   refuseBadLines,
 } from '../lib/cli/csv.ts';
@@ -19,8 +19,13 @@ import {
 } from './rules.ts';
 
 const contactsAtOnce = 1000;
-const emailColumns = ['email', 'emailaddress', 'personemail', 'mail'];
-const nameColumns = ['name', 'fullname', 'personname'];
+
+/** What exports call the columns of an address and of a name, compared without case and punctuation. */
+export const emailColumns = [
+  ...['email', 'emailaddress', 'mail', 'mailaddress', 'personemail', 'contactemail'],
+  ...['emailadresse', 'mailadresse', 'adresseemail', 'courriel', 'correoelectrónico'],
+];
+export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'];
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 /** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
@@ -42,14 +47,14 @@ export async function importContacts(tools: ImportTools, where: OrgSurvey, text:
 
 /** Of several lines with one address the later ones add to the first, as posting them would. */
 export function readContacts(text: string): CheckedContact[] {
-  const { headers, records } = readCsv(text);
+  const { columns, records } = readCsv(text);
   const bad: BadLine[] = [];
-  if (!headers.some((name) => emailColumns.includes(headerKey(name)))) {
+  if (!columns.some(({ key }) => emailColumns.includes(key))) {
     bad.push({ line: 1, complaint: 'the header row has no column named email' });
   }
   const byAddress = new Map<string, CheckedContact>();
   for (const record of bad.length > 0 ? [] : records) {
-    const contact = readContact(record, headers);
+    const contact = readContact(record, columns);
     const checked = checkContact(contact);
     const complaint =
       'complaint' in checked ? complaintOfLine(checked, contact.email) : merge(byAddress, checked);
@@ -59,12 +64,11 @@ export function readContacts(text: string): CheckedContact[] {
   return [...byAddress.values()];
 }
 
-function readContact(record: CsvRecord, headers: readonly string[]) {
-  const properties = headers.flatMap((header) => {
-    const key = headerKey(header);
+function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
+  const properties = columns.flatMap(({ name, key }) => {
     const value = field(record, key);
     if (!value || emailColumns.includes(key) || nameColumns.includes(key)) return [];
-    return [[header.trim(), value]];
+    return [[name, value]];
   });
   return {
     email: field(record, ...emailColumns),

@@ -28,13 +28,14 @@ const importFile = command({
     file: option(
       v.string(),
       'FILE',
-      'CSV with a header row: score, created at, comment, email, name',
+      'CSV with a header row: score, created at, comment, email, name; - is standard input',
     ),
   },
   operands: ['file'],
   run: (tools: CommandTools, { survey, file }) =>
     inDatabase(tools, async (db) => {
-      const text = readTextFile(file);
+      const { text, encoding } = await readTextFile(file);
+      if (encoding !== 'UTF-8') tools.say(`${file} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('responses');
       const data = await importResponses({ db, onProgress }, { orgId, surveyId: survey }, text);

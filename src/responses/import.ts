@@ -1,4 +1,5 @@
 import { markAnsweredMany } from '../contacts/answered.queries.ts';
+import { emailColumns, nameColumns } from '../contacts/import.ts';
 import { saveContacts } from '../contacts/many.queries.ts';
 import { checkContact, complaintOfLine } from '../contacts/rules.ts';
 import { notFound } from '../errors.ts';
@@ -105,8 +106,8 @@ function readResponse(record: CsvRecord, type: SurveyType) {
   const created_at = readTime(time);
   if (!created_at) return time ? `${JSON.stringify(time)} is not a time` : 'the time is missing';
 
-  const written = field(record, 'email', 'personemail', 'emailaddress');
-  const name = field(record, 'name', 'personname');
+  const written = field(record, ...emailColumns);
+  const name = field(record, ...nameColumns);
   const contact = written ? checkContact({ email: written, name }) : { email: null };
   if ('complaint' in contact) return complaintOfLine(contact, written);
   const comment = field(record, 'comment', 'feedback', 'answer');

@@ -1,45 +1,110 @@
 import { parse } from 'csv-parse/sync';
 import { Refusal } from '../../errors.ts';
 
-/** One record of a CSV file: its fields by normalized header, and the line it begins on. */
+/** One record of a CSV file: its values by the key of their column, and the line it begins on. */
 export type CsvRecord = { line: number; fields: Record<string, string> };
+
+export type CsvColumn = { name: string; key: string };
 
 export type BadLine = { line: number; complaint: string };
 
 /** Header names are compared without case, spaces and punctuation: `Created At` is `createdat`. */
-export const headerKey = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+const headerKey = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Reads a CSV file with a header row; the original header names are kept beside the records. */
-export function readCsv(text: string): { headers: string[]; records: CsvRecord[] } {
-  let headers: string[] = [];
-  const rows = parsing(() =>
-    parse(text, {
+/**
+ * Reads a CSV file with a header row as spreadsheets write it: separated by commas, semicolons or tabs,
+ * with any line end, with rows and columns that are empty.
+ */
+export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecord[] } {
+  const { delimiter, firstLine, body } = separate(text.replace(/\r\n?/g, '\n'));
+  let columns: CsvColumn[] = [];
+  const rows = parsing(firstLine, () =>
+    parse(body, {
       bom: true,
       info: true,
+      delimiter,
       skip_empty_lines: true,
+      skip_records_with_empty_values: true,
       relax_column_count_less: true,
       columns: (names: string[]) => {
-        headers = names;
-        return names.map((name, place) => headerKey(name) || `column${place}`);
+        columns = names.map((name, place) => ({
+          name: name.trim(),
+          key: headerKey(name) || `column ${place + 1}`,
+        }));
+        return columns.map(({ key }) => key);
       },
     }),
   ) as unknown as { info: { lines: number }; record: Record<string, string> }[];
-  const records = rows.map(({ info, record }) => ({ line: info.lines, fields: record }));
-  return { headers, records };
+  refuseUnclearColumns(columns, firstLine);
+  const records = rows.map(({ info: { lines }, record }) => ({
+    line: firstLine + lines - 1 - lineBreaksIn(record),
+    fields: record,
+  }));
+  refuseUnnamedValues(columns, records);
+  return { columns: columns.filter(({ name }) => name !== ''), records };
 }
 
-function parsing<T>(read: () => T): T {
+/** The delimiter is the one that the header row has most of, or what a first line `sep=;` says. */
+function separate(text: string) {
+  const said = /^\ufeff?sep=(.)\n/i.exec(text);
+  if (said) return { delimiter: said[1]!, firstLine: 2, body: text.slice(said[0].length) };
+  const header = (/^\s*(.*)/.exec(text)?.[1] ?? '').replace(/"[^"]*"/g, '');
+  const count = (mark: string) => header.split(mark).length;
+  const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
+  return { delimiter, firstLine: 1, body: text };
+}
+
+/** The parser counts to a record's last line. */
+const lineBreaksIn = (record: Record<string, string>) =>
+  Object.values(record).reduce((sum, value) => sum + value.split('\n').length - 1, 0);
+
+function parsing<T>(firstLine: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new Refusal('invalid', `the file is not CSV: ${(error as Error).message}`);
+    const { code, lines, record, message } = error as CsvFault;
+    const line = `line ${firstLine + (lines ?? 1) - 1}`;
+    const complaint = sentences[code ?? '']?.(record?.length ?? 0) ?? message;
+    throw new Refusal('invalid', `the file is not CSV: ${line}: ${complaint}`);
   }
 }
 
+type CsvFault = Error & { code?: string; lines?: number; record?: string[] };
+
+const misplacedQuote = () => 'a quote stands inside of a value that is not quoted as a whole';
+
+const sentences: Record<string, (found: number) => string> = {
+  CSV_RECORD_INCONSISTENT_COLUMNS: (found) => `it has ${found} values, more than the header row`,
+  CSV_QUOTE_NOT_CLOSED: () => 'a quote that is opened before is never closed',
+  CSV_INVALID_CLOSING_QUOTE: misplacedQuote,
+  INVALID_OPENING_QUOTE: misplacedQuote,
+};
+
+function refuseUnclearColumns(columns: readonly CsvColumn[], line: number) {
+  const seen = new Map<string, string>();
+  for (const { name, key } of columns) {
+    const other = seen.get(key);
+    if (other !== undefined) {
+      const complaint = `the columns ${JSON.stringify(other)} and ${JSON.stringify(name)} have the same name`;
+      refuseBadLines([{ line, complaint }]);
+    }
+    seen.set(key, name);
+  }
+}
+
+function refuseUnnamedValues(columns: readonly CsvColumn[], records: readonly CsvRecord[]) {
+  const unnamed = columns.filter(({ name }) => name === '').map(({ key }) => key);
+  const bad = records.flatMap(({ line, fields }) => {
+    const key = unnamed.find((each) => fields[each]?.trim());
+    return key ? [{ line, complaint: `${key} has a value, but no name in the header row` }] : [];
+  });
+  refuseBadLines(bad);
+}
+
 /** The first of several columns that is filled: files from different tools name the same thing apart. */
-export function field({ fields }: CsvRecord, ...names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = fields[name]?.trim();
+export function field({ fields }: CsvRecord, ...keys: readonly string[]): string | null {
+  for (const key of keys) {
+    const value = fields[key]?.trim();
     if (value) return value;
   }
   return null;
@@ -47,7 +112,7 @@ export function field({ fields }: CsvRecord, ...names: readonly string[]): strin
 
 const complaintsShown = 20;
 
-/** Nothing of a file with bad lines is taken over: they are told by their numbers. */
+/** Nothing of a file with bad lines is imported: the refusal lists them by their numbers. */
 export function refuseBadLines(bad: readonly BadLine[]) {
   if (bad.length === 0) return;
   const shown = bad

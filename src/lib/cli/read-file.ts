@@ -1,19 +1,74 @@
-import { readFileSync, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
 
 const largestMiB = 256;
 
-/** The text of a file that a command names. What cannot be read is told in a sentence. */
-export function readTextFile(path: string): string {
+export type TextFile = { text: string; encoding: Encoding };
+type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
+
+/** The text of a file that a command names, or of its standard input for `-`. */
+export async function readTextFile(path: string): Promise<TextFile> {
+  const name = path === '-' ? 'standard input' : path;
   try {
-    const { size } = statSync(path);
-    if (size > largestMiB * 1024 * 1024) {
-      throw new Refusal('invalid', `${path} is larger than ${largestMiB} MiB: cut it into several`);
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    const bytes = await readAll(path === '-' ? process.stdin : createReadStream(path), name);
+    return decode(bytes);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    const why = error instanceof TypeError ? 'it is not UTF-8 text' : (error as Error).message;
-    throw new Refusal('invalid', `${path} cannot be read: ${why}`);
+    throw new Refusal('invalid', `${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function readAll(stream: Readable, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > largestMiB * 1024 * 1024) {
+      throw new Refusal('invalid', `${name} is larger than ${largestMiB} MiB: cut it into several`);
+    }
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * What spreadsheets write: UTF-8, UTF-16 with or without its mark, or the code page of Western Windows.
+ * Anything that is not text in one of them is refused.
+ */
+export function decode(bytes: Uint8Array): TextFile {
+  if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
+    throw new Error('it is a workbook: save it as CSV first');
+  }
+  const encoding = encodingOf(bytes);
+  const label = encoding === 'UTF-16' && isBigEndian(bytes) ? 'UTF-16BE' : encoding;
+  const text = new TextDecoder(label).decode(bytes);
+  // What the code page leaves open becomes a C1 control character.
+  if (
+    /[\u0000\ufffd]/.test(text) ||
+    (encoding === 'Windows-1252' && /[\u0080-\u009f]/.test(text))
+  ) {
+    throw new Error('it is not text in UTF-8, UTF-16 or Windows-1252');
+  }
+  return { text, encoding };
+}
+
+const startsWith = (bytes: Uint8Array, ...start: number[]) =>
+  start.every((byte, place) => bytes[place] === byte);
+
+function encodingOf(bytes: Uint8Array): Encoding {
+  if (startsWith(bytes, 0xff, 0xfe) || startsWith(bytes, 0xfe, 0xff)) return 'UTF-16';
+  // A header row has letters of ASCII, each of which is a NUL and a letter in UTF-16.
+  if (bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0)) return 'UTF-16';
+  return textOf(bytes, 'UTF-8') === undefined ? 'Windows-1252' : 'UTF-8';
+}
+
+const isBigEndian = (bytes: Uint8Array) => bytes[0] === 0 || startsWith(bytes, 0xfe, 0xff);
+
+function textOf(bytes: Uint8Array, label: string): string | undefined {
+  try {
+    return new TextDecoder(label, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readCsv } from '../../../src/lib/cli/csv.ts';
+import { decode } from '../../../src/lib/cli/read-file.ts';
+
+const read = (text: string) => readCsv(text).records.map(({ line, fields }) => [line, fields]);
+
+const spreadsheets: [why: string, text: string][] = [
+  ['commas', 'E-Mail,Name\nann@a.test,"B, Ann"\n'],
+  ['semicolons', 'E-Mail;Name\nann@a.test;B, Ann\n'],
+  ['tabs', 'E-Mail\tName\nann@a.test\tB, Ann\n'],
+  ['line ends of Windows', 'E-Mail;Name\r\nann@a.test;B, Ann\r\n'],
+  ['line ends of old Macs', 'E-Mail;Name\rann@a.test;B, Ann\r'],
+  ['a byte order mark', '\ufeffE-Mail;Name\nann@a.test;B, Ann\n'],
+  ['a comma in a quoted header', '"E-Mail";"Name"\n"ann@a.test";"B, Ann"\n'],
+  ['no line end at the end', 'E-Mail;Name\nann@a.test;B, Ann'],
+  ['empty rows and columns at the end', 'E-Mail;Name;;\nann@a.test;B, Ann;;\n;;;\n\n'],
+];
+for (const [why, text] of spreadsheets) {
+  test(`a CSV file with ${why} has the same records`, () => {
+    assert.deepEqual(
+      read(text).map(([line, fields]) => [line, (fields as { email: string }).email]),
+      [[2, 'ann@a.test']],
+    );
+    assert.equal(readCsv(text).records[0]!.fields['name'], 'B, Ann');
+    assert.deepEqual(readCsv(text).columns, [
+      { name: 'E-Mail', key: 'email' },
+      { name: 'Name', key: 'name' },
+    ]);
+  });
+}
+
+test('a first line sep=| names the delimiter, and counts as a line', () => {
+  assert.deepEqual(read('sep=|\r\nemail|name\r\na@a.test|A;B\r\n'), [
+    [3, { email: 'a@a.test', name: 'A;B' }],
+  ]);
+});
+
+test('a record of several lines is known by the first of them', () => {
+  for (const end of ['\n', '\r\n']) {
+    const text = ['email,name', 'a@a.test,"A', 'B"', '', 'c@a.test,C'].join(end);
+    assert.deepEqual(
+      read(text).map(([line]) => line),
+      [2, 5],
+    );
+  }
+});
+
+const refused: [why: string, text: string, complaint: RegExp][] = [
+  ['too many values', 'a,b\n1,2\n1,2,3\n', /line 3: it has 3 values, more than the header row$/],
+  ['a quote never closed', 'a,b\n1,"2\n', /line 2: a quote that is opened before is never closed$/],
+  ['text after a quote', 'a,b\n"1"x,2\n', /line 2: a quote stands inside of a value/],
+  ['a quote in a value', 'a,b\n1 "x",2\n', /line 2: a quote stands inside of a value/],
+  ['two columns of one name', 'Plan,email,plan\n1,2,3\n', /line 1: the columns "Plan" and "plan"/],
+  ['a value in a column without a name', 'a,\n1,\n1,2\n', /line 3: column 2 has a value/],
+];
+for (const [why, text, complaint] of refused) {
+  test(`a CSV file with ${why} is refused by the number of its line`, () => {
+    assert.throws(() => readCsv(text), complaint);
+  });
+}
+
+const encoded: [encoding: string, bytes: Buffer][] = [
+  ['UTF-8', Buffer.from('name\nZoë €\n')],
+  ['UTF-8', Buffer.from('\ufeffname\nZoë €\n')],
+  ['UTF-16', Buffer.from('\ufeffname\nZoë €\n', 'utf16le')],
+  ['UTF-16', Buffer.from('name\nZoë €\n', 'utf16le')],
+  ['UTF-16', Buffer.from('\ufeffname\nZoë €\n', 'utf16le').swap16()],
+  ['UTF-16', Buffer.from('name\nZoë €\n', 'utf16le').swap16()],
+  ['Windows-1252', Buffer.from('name\nZo\xeb \x80\n', 'latin1')],
+];
+for (const [expected, bytes] of encoded) {
+  test(`a file that begins with ${bytes.subarray(0, 4).toString('hex')} is read as ${expected}`, () => {
+    const { text, encoding } = decode(bytes);
+    assert.equal(encoding, expected);
+    assert.equal(readCsv(text).records[0]!.fields['name'], 'Zoë €');
+  });
+}
+
+test('a workbook, and what is no text, is refused', () => {
+  assert.throws(() => decode(Buffer.from('PK\u0003\u0004 and more')), /it is a workbook/);
+  assert.throws(
+    () => decode(Buffer.from('email\n\x81\x8d\n', 'latin1')),
+    /it is not text in UTF-8/,
+  );
+  assert.throws(() => decode(Buffer.from('email\n\0\n')), /it is not text in UTF-8/);
+});
+
+test('any values come out of a file as they were written into it', () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', 'é', ' ', '"', ',', ';', '\t', '\n') });
+  const filled = cell.map((text) => `x${text}`);
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(filled, filled), { minLength: 1 }),
+      fc.constantFrom(',', ';', '\t'),
+      fc.constantFrom('\n', '\r\n'),
+      (rows, delimiter, end) => {
+        const quoted = (values: string[]) =>
+          values.map((value) => `"${value.replaceAll('"', '""')}"`).join(delimiter);
+        const text = [['one', 'two'], ...rows].map(quoted).join(end);
+        assert.deepEqual(
+          readCsv(text).records.map(({ fields }) => [fields['one'], fields['two']]),
+          rows,
+        );
+      },
+    ),
+  );
+});
