@@ -93,6 +93,20 @@ for (const [why, content, complaint] of [
   });
 }
 
+test('contact import reads standard input, and says when it is not UTF-8', async () => {
+  const { survey } = await ask(db);
+  const words = ['contact', 'import', '--survey', survey, '-'];
+  const input = Buffer.from('E-Mail;Name;Ort\r\nann@acme.test;Zo\xeb;K\xf6ln\r\n', 'latin1');
+  const { code, stdout, stderr } = await askback(words, environment, { input });
+  assert.deepEqual(
+    [code, stdout, stderr],
+    [0, 'imported 1 contacts\n', 'standard input is read as Windows-1252\n'],
+  );
+  assert.deepEqual(await contactsOf(survey), [
+    { email: 'ann@acme.test', name: 'Zoë', properties: { Ort: 'Köln' } },
+  ]);
+});
+
 test('a file that is not there, or is a folder, is told in a sentence', async () => {
   const { survey } = await ask(db);
   for (const command of [
@@ -136,9 +150,9 @@ test('import responses brings history, says what was here before, and tells nobo
   const words = ['import', 'responses', '--survey', survey, file('history.csv', csv)];
 
   const first = await run(...words);
-  assert.deepEqual([first.code, first.stdout, first.stderr], [0, 'imported 2 answers\n', '']);
+  assert.deepEqual([first.code, first.stdout, first.stderr], [0, 'imported 2 responses\n', '']);
   const second = await run(...words);
-  assert.equal(second.stdout, 'imported 0 answers, 2 were here before\n');
+  assert.equal(second.stdout, 'imported 0 responses, 2 were there already\n');
   assert.deepEqual(JSON.parse((await run(...words, '--json')).stdout), {
     imported: 0,
     passed_over: 2,
@@ -176,10 +190,7 @@ test('response release lets a held answer count, once', async () => {
   assert.deepEqual(await told(), ['response.received', 'survey.completed']);
 
   const again = await run('response', 'release', '--id', id);
-  assert.deepEqual(
-    [again.code, again.stderr],
-    [1, 'askback: this answer is not held: it counts already\n'],
-  );
+  assert.deepEqual([again.code, again.stderr], [1, 'askback: this response is not on hold\n']);
   assert.deepEqual(await told(), ['response.received', 'survey.completed']);
 });
 

@@ -106,7 +106,7 @@ test('whoever connects before the service is ready waits and is answered', async
 test('sockets for another process are a mistake in the environment', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const other = environment({ LISTEN_PID: '1' });
-  const { code, stdout, stderr } = await askback(['serve'], other, [socket.fd()]);
+  const { code, stdout, stderr } = await askback(['serve'], other, { sockets: [socket.fd()] });
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, / {2}LISTEN_PID: the sockets are for the process 1 and this is \d+: start /);
 });
@@ -119,7 +119,7 @@ test('sockets without a process are a mistake in the environment', async () => {
 
 test('a descriptor that is no socket is a sentence', async () => {
   const file = openSync('/dev/null', 'r');
-  const { code, stdout, stderr } = await askback(['serve'], environment(), [file]);
+  const { code, stdout, stderr } = await askback(['serve'], environment(), { sockets: [file] });
   closeSync(file);
   assert.deepEqual([code, stdout], [1, '']);
   assert.equal(stderr, 'askback: LISTEN_FDS: the descriptor 3 is no TCP socket to listen on\n');

@@ -21,8 +21,8 @@ const importFile = command({
   operands: ['file'],
   run: (tools: CommandTools, { survey, file }) =>
     inDatabase(tools, async (db) => {
-      const { text, encoding } = await readTextFile(file);
-      if (encoding !== 'UTF-8') tools.say(`${file} is read as ${encoding}`);
+      const { text, encoding, name } = await readTextFile(file);
+      if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('contacts');
       const data = await importContacts({ db, onProgress }, { orgId, surveyId: survey }, text);

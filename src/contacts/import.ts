@@ -1,3 +1,4 @@
+import { Refusal } from '../errors.ts';
 import {
   type BadLine,
   type CsvColumn,
@@ -6,11 +7,12 @@ import {
   readCsv,
   refuseBadLines,
 } from '../lib/cli/csv.ts';
-import type { Db } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { saveContacts } from './many.queries.ts';
+import { complainOfMerges } from './merge.ts';
 import {
   type CheckedContact,
   checkContact,
@@ -28,11 +30,13 @@ export const emailColumns = [
 export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'];
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
+
 /** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
 export async function importContacts(tools: ImportTools, where: OrgSurvey, text: string) {
   const contacts = readContacts(text);
   return await inTransaction(tools.db, async (tx) => {
     await lockForContacts(tx, where);
+    await refuseOverfull(tx, where, contacts);
     let added = false;
     for (let done = 0; done < contacts.length; done += contactsAtOnce) {
       const some = contacts.slice(done, done + contactsAtOnce);
@@ -43,6 +47,13 @@ export async function importContacts(tools: ImportTools, where: OrgSurvey, text:
     if (added) await reopenSurvey(tx, where.orgId, where.surveyId);
     return { contacts: contacts.length };
   });
+}
+
+async function refuseOverfull(tx: Sql, where: OrgSurvey, contacts: readonly CheckedContact[]) {
+  const complaints = await complainOfMerges(tx, where, contacts);
+  for (const [key, complaint] of complaints) {
+    throw new Refusal('invalid', `nothing was imported: the properties of ${key} ${complaint}`);
+  }
 }
 
 /** Of several lines with one address the later ones add to the first, as posting them would. */

@@ -58,3 +58,19 @@ export async function listByAddress(
     from contacts
     where org_id = ${orgId} and survey_id = ${surveyId} and email_key = any (${[...keys]})`;
 }
+
+type Addition = { key: string; properties: Record<string, unknown> };
+
+/** The merged properties of contacts that come to more than so many bytes as Postgres writes JSON. */
+export async function listLargeMerges(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  additions: readonly Addition[],
+  bytes: number,
+) {
+  return await sql<Addition[]>`
+    select c.email_key as key, c.properties || given.properties as properties
+    from json_to_recordset(${JSON.stringify(additions)}::text::json) as given (key text, properties jsonb)
+    join contacts c on c.survey_id = ${surveyId} and c.email_key = given.key
+    where c.org_id = ${orgId} and octet_length((c.properties || given.properties)::text) > ${bytes}`;
+}

@@ -34,8 +34,8 @@ const importFile = command({
   operands: ['file'],
   run: (tools: CommandTools, { survey, file }) =>
     inDatabase(tools, async (db) => {
-      const { text, encoding } = await readTextFile(file);
-      if (encoding !== 'UTF-8') tools.say(`${file} is read as ${encoding}`);
+      const { text, encoding, name } = await readTextFile(file);
+      if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('responses');
       const data = await importResponses({ db, onProgress }, { orgId, surveyId: survey }, text);

@@ -1,4 +1,5 @@
 import { listByAddress, saveContacts } from '../contacts/many.queries.ts';
+import { complainOfMerges } from '../contacts/merge.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
@@ -35,8 +36,8 @@ export type Claimed = {
  */
 export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): Promise<Claimed> {
   return await inTransaction(db, async (tx) => {
-    const { settings, judgements } = await judgeUnderLock(tx, survey, request.submitted);
-    const contacts = await saveContacts(tx, survey, recipientsOf(request.submitted, judgements));
+    const { settings, judgements, storable } = await judgeUnderLock(tx, survey, request.submitted);
+    const contacts = await saveContacts(tx, survey, recipientsOf(storable, judgements));
     const claims = await insertClaims(tx, survey, {
       requestId: request.requestId,
       month: settings.month,
@@ -71,8 +72,8 @@ export async function judgeOnly(
   const rollback = new Error('only looking');
   let looked: Claimed | undefined;
   await inTransaction(db, async (tx) => {
-    const { judgements } = await judgeUnderLock(tx, survey, submitted);
-    const keys = uniqueRecipients(submitted).map(({ key }) => key);
+    const { judgements, storable } = await judgeUnderLock(tx, survey, submitted);
+    const keys = uniqueRecipients(storable).map(({ key }) => key);
     const contacts = [...(await listByAddress(tx, survey, keys))];
     looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
     throw rollback;
@@ -91,14 +92,25 @@ async function judgeUnderLock(tx: Sql, survey: SentSurvey, submitted: readonly S
       code: 'survey_draft',
     });
   }
+  const storable = await refuseOverfull(tx, survey, submitted);
   const facts = await loadFacts(tx, survey, {
-    keys: uniqueRecipients(submitted).map(({ key }) => key),
+    keys: uniqueRecipients(storable).map(({ key }) => key),
     frequencyDays: settings.frequency_days,
   });
   const byKey = new Map(facts.map((each) => [each.key, each]));
-  const judgements = judgeAll(submitted, byKey, settings.frequency_days);
+  const judgements = judgeAll(storable, byKey, settings.frequency_days);
   refuseOverLimit(settings, toSend(judgements).length);
-  return { settings, judgements };
+  return { settings, judgements, storable };
+}
+
+/** A contact whose properties would grow too large is refused, like one that is submitted too large. */
+async function refuseOverfull(tx: Sql, survey: SentSurvey, submitted: readonly SubmittedContact[]) {
+  const complaints = await complainOfMerges(tx, survey, uniqueRecipients(submitted));
+  if (complaints.size === 0) return submitted;
+  return submitted.map((each) => {
+    const complaint = each.recipient && complaints.get(each.recipient.key);
+    return complaint ? { ...each, recipient: null, complaint: `properties ${complaint}` } : each;
+  });
 }
 
 const toSend = (judgements: readonly Judgement[]) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readContacts } from '../../src/contacts/import.ts';
+import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { checkContact } from '../../src/contacts/rules.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
@@ -42,10 +42,11 @@ test('a contact is taken or refused alike wherever it comes in', async () => {
       const surveyId = await makeSurvey(db, client.id);
       assert.equal(await posts(surveyId, contact), expected, 'POST /contacts');
       assert.equal(await sends(surveyId, contact), expected, 'POST /send');
+      // A line without any value is none.
+      if (email === '') return;
       // A file is bytes, which cannot hold half a surrogate pair.
       if (![name ?? '', plan].every((text) => text.isWellFormed())) return;
       assert.equal(imports({ email, name, plan }), expected, 'contact import');
-      if (email === '') return;
       assert.equal(
         await importsResponse(surveyId, { email, name, plan }),
         takes({ email, name }),
@@ -54,6 +55,27 @@ test('a contact is taken or refused alike wherever it comes in', async () => {
     }),
     { numRuns: 150 },
   );
+});
+
+test('properties that would grow too large together are refused wherever they come in', async () => {
+  const surveyId = await makeSurvey(db, client.id);
+  const where = { orgId: client.id, surveyId };
+  const filled = { email: 'ann@people.test', properties: { one: 'a'.repeat(12_000) } };
+  const more = { email: 'Ann@people.test', properties: { two: 'b'.repeat(8000) } };
+  assert.ok(await posts(surveyId, filled));
+
+  assert.equal(await posts(surveyId, more), false, 'POST /contacts');
+  assert.equal(await sends(surveyId, more), false, 'dry run');
+  const sent = await post(`/api/v1/surveys/${surveyId}/send`, { contacts: [more] });
+  assert.deepEqual([sent.ok, sent.data?.invalid], [true, 1]);
+  const file = `email,two\nann@people.test,${more.properties.two}\n`;
+  const imported = importContacts({ db, onProgress: () => {} }, where, file);
+  await assert.rejects(imported, /the properties of ann@people.test with those the contact has/);
+
+  const [contact] = await db`select properties from contacts where survey_id = ${surveyId}`;
+  assert.deepEqual(contact!['properties'], filled.properties);
+  const fits = { email: 'ann@people.test', properties: { two: 'b'.repeat(4000) } };
+  assert.ok(await sends(surveyId, fits));
 });
 
 async function post(path: string, body: object) {

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 
 const largestMiB = 256;
 
-export type TextFile = { text: string; encoding: Encoding };
+export type TextFile = { text: string; encoding: Encoding; name: string };
 type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
 
 /** The text of a file that a command names, or of its standard input for `-`. */
@@ -12,7 +12,7 @@ export async function readTextFile(path: string): Promise<TextFile> {
   const name = path === '-' ? 'standard input' : path;
   try {
     const bytes = await readAll(path === '-' ? process.stdin : createReadStream(path), name);
-    return decode(bytes);
+    return { ...decode(bytes), name };
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal('invalid', `${name} cannot be read: ${(error as Error).message}`);
@@ -36,7 +36,7 @@ async function readAll(stream: Readable, name: string): Promise<Buffer> {
  * What spreadsheets write: UTF-8, UTF-16 with or without its mark, or the code page of Western Windows.
  * Anything that is not text in one of them is refused.
  */
-export function decode(bytes: Uint8Array): TextFile {
+export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
   if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
     throw new Error('it is a workbook: save it as CSV first');
   }

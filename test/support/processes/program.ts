@@ -16,8 +16,8 @@ export const programAt = (entry: string) => ({
   askback: (
     words: readonly string[],
     environment: Environment = {},
-    sockets: readonly number[] = [],
-  ) => runToItsEnd(start(entry, words, { environment, sockets })),
+    { sockets = [], input }: { sockets?: readonly number[]; input?: Buffer } = {},
+  ) => runToItsEnd(start(entry, words, { environment, sockets, input })),
   /**
    * Starts the real service; it is killed with the test file if it did not end before. The sockets are
    * passed to it as a service manager does.
@@ -59,20 +59,27 @@ function attend(child: ChildProcess) {
 
 export const addressIn = (line: string) => /http:\S+/.exec(line)![0];
 
-type Given = { environment: Environment; sockets: readonly number[] };
+type Given = {
+  environment: Environment;
+  sockets: readonly number[];
+  /** What it reads from its standard input. */
+  input?: Buffer | undefined;
+};
 
 function start(
   entry: string,
   words: readonly string[],
-  { environment, sockets }: Given,
+  { environment, sockets, input }: Given,
 ): ChildProcess {
   const program = [process.execPath, '--import', 'tsx', entry, ...words];
   const [file, ...rest] = sockets.length > 0 ? [...withListenPid, ...program] : program;
   const passed = sockets.length > 0 ? { LISTEN_FDS: `${sockets.length}` } : {};
-  return spawn(file!, rest, {
+  const child = spawn(file!, rest, {
     env: { PATH: process.env['PATH'] ?? '', ...passed, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe', ...sockets],
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...sockets],
   });
+  child.stdin?.end(input);
+  return child;
 }
 
 /** Starts a program with its own process id in LISTEN_PID, which its parent cannot know before. */
