@@ -35,10 +35,10 @@ const foreign = /\ballSettled\b|['"`]nobody['"`]|'?nobody'? \(account\)/g;
 /** How many are still left in each place. These numbers only fall. */
 const notYet: Record<string, number> = {
   'README.md': 6,
-  ops: 54,
-  sql: 7,
-  src: 843,
-  test: 860,
+  ops: 50,
+  sql: 2,
+  src: 270,
+  test: 517,
 };
 
 const files = readFiles(
