@@ -38,7 +38,7 @@ test('a deployment that never served can be backed up', async () => {
   assert.equal(statSync(first).mode & 0o777, 0o600);
 });
 
-test('what was backed up while it served serves elsewhere, and nothing is sent twice', async () => {
+test('a backup made while serving can serve elsewhere, and no mail is sent twice', async () => {
   const demo: Keys = JSON.parse((await askback(['demo', '--json'], old)).stdout);
   const service = startService(old);
   const address = addressIn(await service.ready());
@@ -78,7 +78,7 @@ test('what was backed up while it served serves elsewhere, and nothing is sent t
   assert.equal(await elsewhere.stop(), 0);
 });
 
-test('a backup is neither overwritten by another nor restored over what is there', async () => {
+test('a backup is not overwritten by another, nor restored over existing data', async () => {
   const before = readFileSync(file);
   const second = await askback(['backup', file], old);
   assert.deepEqual([second.code, readFileSync(file).equals(before)], [1, true]);

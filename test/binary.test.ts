@@ -30,14 +30,14 @@ test('the binary is one file of at most 150 MB', () => {
   assert.ok(statSync(binary).size <= 150_000_000);
 });
 
-test('it carries the migrations and the embedded Postgres', () => {
+test('the binary carries the migrations and the embedded Postgres', () => {
   const content = readFileSync(binary);
   for (const name of [...readdirSync('sql/migrations'), 'postgres.zst', 'postgres.json']) {
     assert.ok(content.includes(name), name);
   }
 });
 
-test('serves, makes a key, answers a request and stops, in an empty folder', async (t) => {
+test('in an empty folder the binary serves, makes a key, answers a request and stops', async (t) => {
   const cwd = emptyFolder(t);
   const { child, url, ended, seconds } = await service(cwd);
   t.diagnostic(`first start: ${seconds.toFixed(2)} s`);
@@ -49,7 +49,7 @@ test('serves, makes a key, answers a request and stops, in an empty folder', asy
   assert.deepEqual(readdirSync(cwd), ['askback-data']);
 });
 
-test('after a kill -9 the next start serves the same data', async (t) => {
+test('after a kill -9 the next start of the binary serves the same data', async (t) => {
   const cwd = emptyFolder(t);
   const first = await service(cwd);
   const key = await makeKey(cwd);
@@ -61,7 +61,7 @@ test('after a kill -9 the next start serves the same data', async (t) => {
   assert.equal(await knows(second.url, key), true);
 });
 
-test('a later start unpacks nothing and keeps the data', async (t) => {
+test('a later start of the binary unpacks nothing and keeps the data', async (t) => {
   const cwd = emptyFolder(t);
   const key = await makeKey(cwd);
   const unpacked = readdirSync(join(cwd, 'askback-data')).find((name) => /^postgres-/.test(name));
@@ -73,7 +73,7 @@ test('a later start unpacks nothing and keeps the data', async (t) => {
   assert.equal(statSync(join(cwd, 'askback-data', unpacked!)).ino, before);
 });
 
-test('a hostile working directory changes nothing', async (t) => {
+test('a hostile working directory does not change what the binary does', async (t) => {
   const cwd = emptyFolder(t);
   const trace = "require('node:fs').writeFileSync('ran', '')";
   for (const name of ['.graphile-workerrc.cjs', '.graphile-workerrc.js', 'graphile.config.js']) {
@@ -91,7 +91,7 @@ test('a hostile working directory changes nothing', async (t) => {
   assert.equal(readdirSync(cwd).includes('ran'), false);
 });
 
-test('a process that serves is not root and its server is not either', async (t) => {
+test('the process that serves is not root, and neither is its Postgres', async (t) => {
   const cwd = emptyFolder(t);
   const { child } = await service(cwd);
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -99,7 +99,7 @@ test('a process that serves is not root and its server is not either', async (t)
   assert.notEqual(statSync(join(cwd, 'askback-data/cluster/postmaster.pid')).uid, 0);
 });
 
-test('a second process on the same data says so', async (t) => {
+test('a second process on the same data folder refuses with a sentence', async (t) => {
   const cwd = emptyFolder(t);
   await service(cwd);
   const second = await command(cwd, ['serve'], { PORT: '0' });
@@ -107,7 +107,7 @@ test('a second process on the same data says so', async (t) => {
   assert.match(second.stderr, /^askback: another askback serves from .* already/m);
 });
 
-test('ends at once, with a sentence, when its server dies', async (t) => {
+test('the binary ends at once, with a sentence, when its Postgres dies', async (t) => {
   const cwd = emptyFolder(t);
   const { ended, errors } = await service(cwd);
   const pid = readFileSync(join(cwd, 'askback-data/cluster/postmaster.pid'), 'utf8').split('\n')[0];
@@ -118,7 +118,7 @@ test('ends at once, with a sentence, when its server dies', async (t) => {
   assert.match(await errors, /askback: the embedded Postgres has ended/);
 });
 
-test('writes the parts of a mail where it is told to, also beside a service', async (t) => {
+test('`mail preview` of the binary writes the parts of a mail to the given folder, also while a service runs', async (t) => {
   const cwd = emptyFolder(t);
   const made = async (words: string[]) => {
     const { stdout } = await command(cwd, [...words, '--json']);
@@ -154,7 +154,7 @@ test('the healthcheck of a container needs no shell and no other program', async
   assert.equal((await command(cwd, ['healthcheck'], { PORT })).code, 1);
 });
 
-test('the doctor may ask DNS and the mail server, whatever else is forbidden', async (t) => {
+test('the doctor can ask DNS and the mail server within the permissions of the binary', async (t) => {
   const cwd = emptyFolder(t);
   const smtp = await scriptedSmtp();
   const { server } = await nameServer({
@@ -181,7 +181,7 @@ test('the doctor may ask DNS and the mail server, whatever else is forbidden', a
   );
 });
 
-test('traces reach a collector from it, by what it carries', async (t) => {
+test('the binary exports traces to a collector with the SDK that it carries', async (t) => {
   const cwd = emptyFolder(t);
   const collector = await startCollector();
   const { child, url, ended } = await service(cwd, {
@@ -194,7 +194,7 @@ test('traces reach a collector from it, by what it carries', async (t) => {
   assert.equal(asked?.attributes['http.response.status_code'], 401);
 });
 
-test('a protocol that it does not carry is refused in words', async (t) => {
+test('the binary refuses an export protocol that it does not carry with a sentence', async (t) => {
   const asked = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const { code, stderr } = await command(emptyFolder(t), ['check-config'], asked);
   assert.equal(code, 2);

@@ -167,7 +167,7 @@ test('a key is shown when it is made, listed without its secret, and revoked onc
   );
 });
 
-test('a key may expire', async () => {
+test('a key that has expired is refused', async () => {
   const org = await makeOrganization(db);
   const key = await json(
     'key',
@@ -215,7 +215,7 @@ test('a survey is active, replies go to its sender, and it has an address to sha
   assert.match(made.share_url, /^http:\/\/127\.0\.0\.1:8080\/f\/[\w-]{16}$/);
 });
 
-test('a draft is opened once more or again, then closed for good', async () => {
+test('a draft survey can be opened repeatedly, and stays closed once it is closed', async () => {
   const { id, status } = await json(...survey(await makeOrganization(db)), '--draft');
   assert.equal(status, 'draft');
 
@@ -247,7 +247,7 @@ test("surveys are listed by their organization's id, newest first", async () => 
   assert.deepEqual(names, ['second', 'first']);
 });
 
-test('a tag is made once under its name', async () => {
+test('a second tag with the same name is refused', async () => {
   const org = await makeOrganization(db);
   const words = ['tag', 'create', '--org', org, '--name', 'vip', '--color', '#2F6FED'];
   const tag = await json(...words);
@@ -256,7 +256,7 @@ test('a tag is made once under its name', async () => {
   assert.deepEqual(await json('tag', 'list', '--org', org), [tag]);
 });
 
-test('migrate fills an empty database, and the second time says that nothing was missing', async () => {
+test('migrate fills an empty database, and a second run says that it is up to date', async () => {
   const { url: empty } = await emptyDatabase();
   const migrate = () => askback(['migrate', '--json'], { ...environment, DATABASE_URL: empty });
   assert.ok(JSON.parse((await migrate()).stdout).applied.length > 0);
@@ -282,7 +282,7 @@ test('PostgreSQL 14 is refused by name', async () => {
   });
 });
 
-test('a database that compares letters as Turkish does is refused with what to do', async () => {
+test('a database with Turkish letter case is refused with a sentence that says what to do', async () => {
   const turkish = (async () => [{ version: 18, folds: false }]) as unknown as Sql;
   await assert.rejects(refuseUnfitPostgres(turkish), { message: /ı; make one of another locale/ });
 });
@@ -303,7 +303,7 @@ test('check-config shows the settings in force by name, hides secrets, and warns
   );
 });
 
-test('healthcheck fails when nobody listens', async () => {
+test('healthcheck fails when no service listens', async () => {
   const { code, stdout } = await askback(['healthcheck', '--json'], { ...environment, PORT: '1' });
   assert.equal(code, 1);
   assert.deepEqual(JSON.parse(stdout), {

@@ -27,7 +27,7 @@ const contactsOf = async (survey: string) => [
     and email not like '%@people.test' order by email`),
 ];
 
-test('contact import takes over a file of a spreadsheet, and says how many', async () => {
+test('contact import reads a file of a spreadsheet, and prints how many contacts it added', async () => {
   const { survey } = await ask(db);
   const path = file(
     'people.csv',
@@ -41,7 +41,7 @@ test('contact import takes over a file of a spreadsheet, and says how many', asy
   ]);
 });
 
-test('contact import --json prints one value, and the same file again adds nobody', async () => {
+test('contact import --json prints one value, and the same file again adds no contact', async () => {
   const { survey } = await ask(db);
   const path = file('again.csv', 'email\nann@acme.test\nANN@acme.test\n');
   for (let times = 0; times < 2; times++) {
@@ -58,7 +58,7 @@ test('contact import --json prints one value, and the same file again adds nobod
   assert.equal((await contactsOf(survey)).length, 1);
 });
 
-test('contact import names each bad line and takes over none', async () => {
+test('contact import names each bad line and imports none', async () => {
   const { survey } = await ask(db);
   const path = file('bad.csv', 'email,name\nann@acme.test,Ann\nnobody,\n,Bob\n');
   const { code, stdout, stderr } = await run('contact', 'import', '--survey', survey, path);
@@ -107,7 +107,7 @@ test('contact import reads standard input, and says when it is not UTF-8', async
   ]);
 });
 
-test('a file that is not there, or is a folder, is told in a sentence', async () => {
+test('an import of a missing file, or of a folder, is refused with a sentence', async () => {
   const { survey } = await ask(db);
   for (const command of [
     ['contact', 'import'],
@@ -121,7 +121,7 @@ test('a file that is not there, or is a folder, is told in a sentence', async ()
   }
 });
 
-test('a survey that does not exist is told, and an id that is none is wrong usage', async () => {
+test('an import for an unknown survey is refused, and for a malformed id it is wrong usage', async () => {
   const path = file('one.csv', 'email\nann@acme.test\n');
   for (const command of [
     ['contact', 'import'],
@@ -135,7 +135,7 @@ test('a survey that does not exist is told, and an id that is none is wrong usag
   }
 });
 
-test('a command without its file, or with two, is wrong usage', async () => {
+test('an import without a file, or with two, is wrong usage', async () => {
   for (const files of [[], ['a.csv', 'b.csv']]) {
     const { code, stdout, stderr } = await run('import', 'responses', '--survey', nobody, ...files);
     assert.deepEqual([code, stdout], [2, '']);
@@ -143,7 +143,7 @@ test('a command without its file, or with two, is wrong usage', async () => {
   }
 });
 
-test('import responses brings history, says what was here before, and tells nobody', async () => {
+test('import responses adds history, prints what existed before, and publishes no event', async () => {
   const { survey, told } = await ask(db);
   const csv =
     'Score,Comment,Created At,Person Email\n9,Great,2024-03-01 10:00:00 UTC,ann@acme.test\n0,,2024-03-02,\n';
@@ -165,7 +165,7 @@ test('import responses brings history, says what was here before, and tells nobo
   assert.deepEqual(await told(), []);
 });
 
-test('import responses names each bad line and takes over none', async () => {
+test('import responses names each bad line and imports none', async () => {
   const { survey, answers } = await ask(db, { type: 'csat' });
   const path = file('bad-answers.csv', 'score,created_at\n5,2024-01-01\n9,2024-01-01\n3,soon\n');
   const { code, stderr } = await run('import', 'responses', '--survey', survey, path);
@@ -174,7 +174,7 @@ test('import responses names each bad line and takes over none', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('response release lets a held answer count, once', async () => {
+test('response release makes a response on hold count, once', async () => {
   const { organization, survey, contact, told, answers } = await ask(db);
   const of = { org_id: organization, survey_id: survey };
   const held = { contact_id: contact, source: 'link', held_reason: 'scores_opened', score: 9 };
@@ -194,7 +194,7 @@ test('response release lets a held answer count, once', async () => {
   assert.deepEqual(await told(), ['response.received', 'survey.completed']);
 });
 
-test('response release of an answer that does not exist says so', async () => {
+test('response release of an unknown response is refused', async () => {
   const { code, stdout, stderr } = await run('response', 'release', '--id', nobody);
   assert.deepEqual([code, stdout, stderr], [1, '', 'askback: response not found\n']);
 });

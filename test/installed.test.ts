@@ -17,7 +17,7 @@ const isReady = async () => (await fetch(`${url}/readyz`)).status === 200;
 before(bringPackage);
 
 describe('installing', () => {
-  test('makes the account and its folder, and starts nothing', async () => {
+  test('installing the package makes the account and its folder, and starts no service', async () => {
     await inside('dpkg --force-unsafe-io --install /askback.deb');
     assert.match(
       await inside('getent passwd askback'),
@@ -35,7 +35,7 @@ describe('installing', () => {
     assert.equal(await inside('systemctl is-enabled askback || :'), 'disabled');
   });
 
-  test('brings units without mistakes, exposed by at most 2.0', async (t) => {
+  test('the units of the package have no mistakes, and an exposure of at most 2.0', async (t) => {
     await inside('systemd-analyze verify --man=no askback.service askback.socket');
     const unit = '/usr/lib/systemd/system/askback.service';
     const judged = await inside(`systemd-analyze security --offline=true --threshold=20 ${unit}`);
@@ -44,7 +44,7 @@ describe('installing', () => {
 });
 
 describe('as a service', () => {
-  test('it is up when systemctl says so, on the port that systemd holds', async () => {
+  test("the service answers on systemd's port once systemctl reports it active", async () => {
     writeInside(
       '/etc/systemd/system/askback.socket.d/port.conf',
       `[Socket]\nListenStream=\nListenStream=127.0.0.1:${port}\n`,
@@ -54,7 +54,7 @@ describe('as a service', () => {
     assert.equal(await property('StatusText'), `serving on ${url}`);
   });
 
-  test('neither it nor its Postgres has a privilege or a way to one', async () => {
+  test('neither the service nor its Postgres has a privilege or a way to one', async () => {
     const pids = await inside(
       'cat /sys/fs/cgroup/systemd/system.slice/askback.service/cgroup.procs',
     );
@@ -68,7 +68,7 @@ describe('as a service', () => {
     }
   });
 
-  test('restarts by systemd refuse and cut off nobody', async (t) => {
+  test('restarts by systemd refuse and cut off no request', async (t) => {
     const { told, end } = requestStream(`${url}/openapi.json`, {
       fresh: 3,
       keeping: 3,
@@ -84,13 +84,13 @@ describe('as a service', () => {
     assert.deepEqual(new Set(told.map(({ status }) => status)), new Set([200]));
   });
 
-  test('a killed one is started again', async () => {
+  test('a killed service is started again by systemd', async () => {
     await inside('kill -KILL $(systemctl show --property=MainPID --value askback)');
     await until('systemd starts it', async () => (await property('NRestarts')) === '1');
     assert.ok(await isReady());
   });
 
-  test('an environment that is not usable ends it until somebody mends it', async () => {
+  test('the service stays down while its settings are invalid, and starts once they are corrected', async () => {
     await inside('echo LOG_LEVEL=loud >> /etc/askback/askback.env');
     await assert.rejects(inside('systemctl restart askback'));
     assert.equal(await property('ExecMainStatus'), '2');
@@ -99,7 +99,7 @@ describe('as a service', () => {
     assert.ok(await isReady());
   });
 
-  test('a database of one’s own is reached with secrets that no environment shows', async () => {
+  test('an external database is reached with secrets that no environment shows', async () => {
     const { url: database } = await testDatabase();
     writeInside('/etc/askback/secrets/database-url', `${database}\n`, 0o600);
     writeInside('/etc/askback/secrets/secret-key', `${secretKey}\n`, 0o600);
@@ -119,21 +119,21 @@ describe('as a service', () => {
     assert.ok(await isReady());
   });
 
-  test('a command finds the deployment by the same settings', async () => {
+  test('a command in the package finds the deployment by the settings of the service', async () => {
     const command = 'set -a; . /etc/askback/askback.env; askback org create --name Nord --json';
     assert.equal(JSON.parse(await inside(command)).name, 'Nord');
   });
 });
 
 describe('removing', () => {
-  test('an upgrade leaves alone what runs', async () => {
+  test('an upgrade of the package does not stop the running service', async () => {
     const running = await property('MainPID');
     await inside('dpkg --force-unsafe-io --install /askback.deb');
     assert.equal(await property('MainPID'), running);
     assert.ok(await isReady());
   });
 
-  test('without purging stops it, and leaves the settings and the data', async () => {
+  test('removing the package stops the service, and keeps settings and data', async () => {
     await inside('dpkg --remove askback');
     await assert.rejects(fetch(url));
     assert.equal(
@@ -149,7 +149,7 @@ describe('removing', () => {
     );
   });
 
-  test('and installing it again goes on with the same data', async () => {
+  test('installing the package again continues with the same data', async () => {
     await inside(
       'dpkg --force-unsafe-io --install /askback.deb && systemctl start askback.socket askback',
     );
@@ -157,13 +157,13 @@ describe('removing', () => {
     assert.equal(JSON.parse(list)[0]?.name, 'Nord');
   });
 
-  test('purging keeps a database that nobody gave up', async () => {
+  test('purging the package keeps a database unless it was confirmed to be deleted', async () => {
     await inside('rm -r /etc/systemd/system/askback.socket.d && dpkg --purge askback');
     assert.equal(await traces(), '/var/lib/askback');
     assert.match(await inside('stat -c %U /var/lib/askback/cluster'), /^askback$/);
   });
 
-  test('purging leaves nothing once it was given up', async () => {
+  test('purging the package deletes everything once that was confirmed', async () => {
     await inside('dpkg --force-unsafe-io --install /askback.deb && touch /var/lib/askback/purge');
     await inside('dpkg --purge askback');
     assert.equal(await traces(), '');

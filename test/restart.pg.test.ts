@@ -20,7 +20,7 @@ const serving = (socket: BoundSocket, over: Record<string, string> = {}) =>
   startService(environment(over), ['serve'], [socket.fd()]);
 const addressOf = (socket: BoundSocket) => `http://127.0.0.1:${socket.address().port}`;
 
-test('restarts refuse and cut off nobody, whatever the callers do meanwhile', async (t) => {
+test('restarts refuse and cut off no request, whatever callers do meanwhile', async (t) => {
   const { read: headers } = await makeClient(db);
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const unlimited = { ASKBACK_RATE_LIMIT: '1000000' };
@@ -82,7 +82,7 @@ test('the socket that is named for metrics shows them, and the others do not', a
   assert.equal(await service.stop(), 0);
 });
 
-test('whoever connects before the service is ready waits and is answered', async () => {
+test('a connection made before the service is ready waits and is answered', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const before = serving(socket);
   await before.ready();
@@ -117,7 +117,7 @@ test('sockets without a process are a mistake in the environment', async () => {
   assert.match(stderr, /LISTEN_PID: is required once LISTEN_FDS is set/);
 });
 
-test('a descriptor that is no socket is a sentence', async () => {
+test('a passed descriptor that is no socket is refused with a sentence', async () => {
   const file = openSync('/dev/null', 'r');
   const { code, stdout, stderr } = await askback(['serve'], environment(), { sockets: [file] });
   closeSync(file);

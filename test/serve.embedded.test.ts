@@ -12,7 +12,7 @@ const environment = { ASKBACK_DATA_DIR: join(home, 'data'), PORT: '0' };
 const postmaster = () =>
   Number(readFileSync(join(home, 'data/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
 
-test('with nothing set it brings its own Postgres; commands work before, beside and after it', async () => {
+test('without settings the service brings its own Postgres; commands work before, during and after it', async () => {
   const made = await askback(['org', 'create', '--name', 'Nord', '--json'], environment);
   assert.equal(made.code, 0, made.stderr);
 
@@ -38,7 +38,7 @@ test('with nothing set it brings its own Postgres; commands work before, beside 
   ]);
 });
 
-test('when its Postgres dies it says so and ends with 1, and the next start finds everything', async () => {
+test('when its Postgres dies the service logs it and ends with 1, and the next start finds all data', async () => {
   const service = startService(environment);
   await service.ready();
 

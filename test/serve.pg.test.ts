@@ -20,7 +20,7 @@ const environment = (over: Record<string, string> = {}) => ({
   ...over,
 });
 
-test('ready is one line with the real address, which the command line then knows too', async () => {
+test('the ready line has the real address, which commands then use too', async () => {
   const service = startService(environment());
 
   const line = await service.ready();
@@ -35,14 +35,14 @@ test('ready is one line with the real address, which the command line then knows
   assert.equal(await service.stop(), 0);
 });
 
-test('--json says that it is ready as one JSON value, without naming the command', async () => {
+test('serve --json prints one JSON value when it is ready', async () => {
   const service = startService(environment(), ['--json']);
   const { listening } = JSON.parse(await service.ready());
   assert.equal((await fetch(`${listening}/healthz`)).status, 200);
   assert.equal(await service.stop(), 0);
 });
 
-test('an IPv6 address is printed in brackets, and a public address is what is written down', async () => {
+test('an IPv6 address is printed in brackets, and a public URL is stored for links', async () => {
   const public_url = 'https://feedback.example.com';
   const service = startService(environment({ HOST: '::1', ASKBACK_PUBLIC_URL: `${public_url}/` }));
 
@@ -52,7 +52,7 @@ test('an IPv6 address is printed in brackets, and a public address is what is wr
   assert.equal(await service.stop(), 0);
 });
 
-test('an empty database is filled on the way', async () => {
+test('serve migrates an empty database', async () => {
   const { url: empty } = await emptyDatabase();
   const service = startService(environment({ DATABASE_URL: empty }));
   const address = addressIn(await service.ready());
@@ -60,7 +60,7 @@ test('an empty database is filled on the way', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('SIGTERM lets a request in hand finish, takes no other, and ends with 0', async () => {
+test('SIGTERM lets a request in flight finish, accepts no other, and ends with 0', async () => {
   const client = await makeClient(db);
   const service = startService(environment());
   const address = addressIn(await service.ready());
@@ -80,7 +80,7 @@ test('SIGTERM lets a request in hand finish, takes no other, and ends with 0', a
   assert.equal(await service.exited, 0);
 });
 
-test('a second signal does not wait for what is in hand', async () => {
+test('a second signal ends the service without waiting for requests in flight', async () => {
   const client = await makeClient(db);
   const service = startService(environment());
   const address = addressIn(await service.ready());
@@ -97,7 +97,7 @@ test('a second signal does not wait for what is in hand', async () => {
   });
 });
 
-test('a port in use is a sentence, and the database stays untouched', async () => {
+test('a port in use is refused with a sentence, and the database stays untouched', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -113,7 +113,7 @@ test('a port in use is a sentence, and the database stays untouched', async () =
   assert.equal(found?.['migrations'], null);
 });
 
-test('a database that stays away is waited for with a message, then given up with 1', async () => {
+test('serve waits for a missing database with a message, then gives up with 1', async () => {
   const proxy = await proxyTo(url);
   await proxy.cut();
 
@@ -125,7 +125,7 @@ test('a database that stays away is waited for with a message, then given up wit
   assert.match(stderr, /\naskback: the database at .* did not answer within 1 seconds \(.*\)\n$/);
 });
 
-test('while the database is awaited it is alive and not ready; once it comes, ready', async () => {
+test('while serve waits for the database it is alive and not ready; when the database comes, ready', async () => {
   const proxy = await proxyTo(url);
   await proxy.cut();
   const port = freePort();
@@ -144,7 +144,7 @@ test('while the database is awaited it is alive and not ready; once it comes, re
   assert.equal(await service.stop(), 0);
 });
 
-test('whoever waits for the database can still be stopped', async () => {
+test('a service that waits for the database can be stopped', async () => {
   const proxy = await proxyTo(url);
   await proxy.cut();
   const service = startService(environment({ DATABASE_URL: proxy.url }));
@@ -152,7 +152,7 @@ test('whoever waits for the database can still be stopped', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('a database that goes away while serving means 503, and after its return all is well by itself', async () => {
+test('requests get 503 while the database is away, and succeed after its return without a restart', async () => {
   const client = await makeClient(db);
   const proxy = await proxyTo(url);
   const service = startService(environment({ DATABASE_URL: proxy.url }));
@@ -215,7 +215,7 @@ test('a database that is newer than the program is refused by name', async () =>
   );
 });
 
-test('a database that does not exist is a sentence, at once', async () => {
+test('a database that does not exist is refused at once with a sentence', async () => {
   const missing = new URL(url);
   missing.pathname += '_missing';
   const nowhere = environment({ DATABASE_URL: missing.href });
@@ -237,7 +237,7 @@ async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean
   return false;
 }
 
-test('a stopping service says so while it still takes requests, for as long as it is told to', async () => {
+test('a stopping service reports not ready while it still accepts requests, for the configured time', async () => {
   const service = startService(environment({ ASKBACK_DRAIN_SECONDS: '3' }));
   const address = addressIn(await service.ready());
   service.child.kill('SIGTERM');

@@ -17,7 +17,7 @@ const environment = (over: Record<string, string>) => ({
   ...over,
 });
 
-test('the service manager is told when requests are answered, and when the service stops', async () => {
+test('the service manager is notified when the service is ready and when it stops', async () => {
   const path = join(home, 'notify');
   const manager = notifySocket(path);
   const service = startService(environment({ NOTIFY_SOCKET: path }));
@@ -31,7 +31,7 @@ test('the service manager is told when requests are answered, and when the servi
   assert.equal(await service.exited, 0);
 });
 
-test('it may listen under a name in the kernel, and hears of what is waited for', async () => {
+test('the service notifies an abstract socket, also of what it waits for', async () => {
   const name = `@askback-${process.pid}`;
   const manager = notifySocket(name);
   const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none', ASKBACK_DATABASE_WAIT_SECONDS: '1' };
@@ -41,7 +41,7 @@ test('it may listen under a name in the kernel, and hears of what is waited for'
   assert.equal(await service.exited, 1);
 });
 
-test('a watchdog hears of a service that lives before its patience ends', async () => {
+test('the watchdog is notified within its interval while the service runs', async () => {
   const path = join(home, 'watchdog');
   const manager = notifySocket(path);
   const patienceMs = 4000;
@@ -56,7 +56,7 @@ test('a watchdog hears of a service that lives before its patience ends', async 
   assert.equal(await service.stop(), 0);
 });
 
-test('a service manager that is not there is a sentence', async () => {
+test('a service manager that does not listen is a sentence in the log', async () => {
   const nowhere = environment({ NOTIFY_SOCKET: join(home, 'nowhere') });
   const { code, stdout, stderr } = await askback(['serve'], nowhere);
   assert.deepEqual([code, stdout], [1, '']);

@@ -10,7 +10,7 @@ import { until } from './support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-test('whatever happens by the clock is a task that exists', () => {
+test('every job that the clock starts is a task that exists', () => {
   const known = Object.keys(tasks(taskTools(db)));
   assert.deepEqual(
     crontab.filter(({ task }) => !known.includes(task)),
@@ -19,7 +19,7 @@ test('whatever happens by the clock is a task that exists', () => {
   assert.equal(parseCronItems(crontab).length, crontab.length);
 });
 
-test('a crash does not lose what happens by the clock', () => {
+test('jobs started by the clock are repeated after a crash', () => {
   for (const { task, options } of crontab) assert.ok((options?.maxAttempts ?? 25) >= 5, task);
 });
 

@@ -56,7 +56,7 @@ const waiting = async () =>
 test('an upgrade under a full queue loses nothing and sends nothing twice', async (t) => {
   const old = startService(environment);
   const oldAddress = addressIn(await old.ready());
-  await t.test('a command of the new version does not upgrade by the way', async () => {
+  await t.test('a command of the new version does not migrate a database in use', async () => {
     const { code, stderr } = await next.askback(['org', 'list'], environment);
     assert.equal(code, 1);
     assert.match(stderr, /this database is older than this askback: run `askback migrate`/);
@@ -92,17 +92,20 @@ test('an upgrade under a full queue loses nothing and sends nothing twice', asyn
     },
   );
 
-  await t.test('both work the queue off, and who waits for a send is answered', async () => {
-    world.hurry();
-    const { data } = (await (await sending).json()) as { data: { sent: number } };
-    assert.equal(data.sent, people.length);
-    await until('nothing waits', async () => {
-      const { mails, deliveries, jobs } = await waiting();
-      return mails + deliveries + jobs === 0;
-    });
-  });
+  await t.test(
+    'both versions work on the queue, and the request that waits for a send is answered',
+    async () => {
+      world.hurry();
+      const { data } = (await (await sending).json()) as { data: { sent: number } };
+      assert.equal(data.sent, people.length);
+      await until('nothing waits', async () => {
+        const { mails, deliveries, jobs } = await waiting();
+        return mails + deliveries + jobs === 0;
+      });
+    },
+  );
 
-  await t.test('the old one stops in order and cannot start again', async () => {
+  await t.test('the old version stops in order and refuses to start again', async () => {
     assert.equal(await old.stop(), 0);
     const again = await askback(['serve'], environment);
     assert.equal(again.code, 1);

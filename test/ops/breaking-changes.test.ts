@@ -75,7 +75,7 @@ test('the same document changes nothing', () => {
   assert.deepEqual(breakingChanges(released, document({})), []);
 });
 
-test('what only adds is free to come', () => {
+test('a change that only adds is accepted', () => {
   const added = document({
     item: {
       ...withField(item, 'color', { type: 'string' }),
@@ -91,7 +91,7 @@ test('what only adds is free to come', () => {
   assert.deepEqual(breakingChanges(released, more), []);
 });
 
-test('words for people are free to change', () => {
+test('a changed description is accepted', () => {
   const described = withField(item, 'id', {
     type: 'string',
     format: 'uuid',
@@ -100,7 +100,7 @@ test('words for people are free to change', () => {
   assert.deepEqual(changes({ item: described }), []);
 });
 
-test('an operation or an answer that goes is noticed', () => {
+test('a removed operation or answer is reported', () => {
   assert.deepEqual(breakingChanges(released, { ...released, paths: {} }), [
     'POST /things was removed',
   ]);
@@ -109,7 +109,7 @@ test('an operation or an answer that goes is noticed', () => {
   assert.deepEqual(breakingChanges(released, silent), ['POST /things: the answer 201 was removed']);
 });
 
-test('an event that goes is noticed', () => {
+test('a removed event is reported', () => {
   assert.deepEqual(breakingChanges(released, { ...released, webhooks: {} }), [
     'POST thing.made was removed',
   ]);

@@ -18,7 +18,7 @@ function spelled(value: unknown): string {
   return value === '' ? 'empty' : `\`${value}\``;
 }
 
-test('the page has every setting with its default, in order, and no other', () => {
+test('the configuration page has every setting with its default, in order, and no other', () => {
   const settings = Object.entries(Settings.entries).map(([name, schema]) => [
     name,
     spelled(schema.default),

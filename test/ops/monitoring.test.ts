@@ -94,7 +94,7 @@ test('the dashboard shows everything that is measured', () => {
   }
 });
 
-test('panels have a place and a number of their own', () => {
+test('every panel of the dashboard has a place and a number of its own', () => {
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   const taken = new Map<string, string>();
   for (const { title, gridPos } of panels) {

@@ -31,7 +31,7 @@ const calls = [...page.matchAll(/(?:^|[`(| ])askback ([a-z][^`\n#|]*)/gm)]
     commandLine.commands.some(({ name }) => name.split(' ')[0] === words.split(' ')[0]),
   );
 
-test('the page has commands', () => assert.ok(calls.length > 20));
+test('the operations page has commands', () => assert.ok(calls.length > 20));
 
 for (const call of new Set(calls)) {
   test(`can be called: askback ${call}`, () => {

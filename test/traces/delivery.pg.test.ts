@@ -78,14 +78,14 @@ test('the pages behind a mail’s links begin traces of their own, linked to tha
   }
 });
 
-test('a caller without a working key has no say in which trace it is', () => {
+test('a caller without a working key cannot choose the trace', () => {
   const refused = only(named('POST /api/v1/contacts'));
   assert.equal(refused.attributes['http.response.status_code'], 401);
   assert.equal(refused.parentSpanId, null);
   assert.notEqual(refused.traceId, callersTrace);
 });
 
-test('a request says what the conventions for HTTP have it say, by its route', () => {
+test('the span of a request follows the HTTP conventions, with its route', () => {
   const { attributes, ms, failed } = only(named('POST /s/:token'));
   assert.deepEqual(attributes, {
     'http.request.method': 'POST',
@@ -106,7 +106,7 @@ test('a request says what the conventions for HTTP have it say, by its route', (
   );
 });
 
-test('an attempt says whom it asked and what came of it', () => {
+test("the span of an attempt has the subscriber's host and the outcome", () => {
   const [first, second] = named('POST').toSorted((a, b) => a.startMs - b.startMs);
   const { port, origin } = new URL(hook.url);
   const { 'askback.delivery.id': _, ...attributes } = first!.attributes;
@@ -127,7 +127,7 @@ test('an attempt says whom it asked and what came of it', () => {
   assert.equal(second!.failed, false);
 });
 
-test('a mail says which server took it', () => {
+test('the span of a mail has the server that accepted it', () => {
   const { attributes } = only(named('send mail'));
   assert.equal(attributes['server.address'], '127.0.0.1');
   assert.equal(attributes['server.port'], scene.mails.port);
@@ -139,14 +139,14 @@ test('subscribers get the span of the attempt, so that they can go on with it', 
   assert.deepEqual(hook.posts.map(({ traceparent }) => traceparent).sort(), spans.sort());
 });
 
-test('what is exported names the service and never how it was started', () => {
+test('the exported resource names the service, never its command line', () => {
   const { resource } = collector.spans[0]!;
   assert.equal(resource['service.name'], 'askback');
   assert.match(String(resource['service.version']), /^\d+\.\d+/);
   assert.equal(JSON.stringify(resource).includes('process.command'), false);
 });
 
-test('no span has anything of a person, and no secret', () => {
+test('no span has a name, an address, a comment or a secret', () => {
   const text = JSON.stringify(collector.spans);
   const secrets = [
     ...Object.values(personalWords),
@@ -157,7 +157,7 @@ test('no span has anything of a person, and no secret', () => {
   for (const secret of secrets) assert.ok(!text.includes(secret), secret);
 });
 
-test('the deliveries of a webhook say their trace, and where it can be seen', async () => {
+test('the deliveries of a webhook have their trace id, and a link to it', async () => {
   const again = scene.start();
   const address = /http:\S+/.exec(await again.ready())![0];
   const answer = await fetch(`${address}/api/webhooks/${webhookId}/deliveries`, {
@@ -169,7 +169,7 @@ test('the deliveries of a webhook say their trace, and where it can be seen', as
   assert.equal(await again.stop(), 0);
 });
 
-test('why somebody got a mail is told with its trace', async () => {
+test('contact why shows the trace of a mail', async () => {
   const words = ['contact', 'why', '--org', scene.client.id, '--email', personalWords.email];
   const environment = {
     ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },

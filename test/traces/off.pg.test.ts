@@ -32,7 +32,7 @@ test('without a setting the SDK is not loaded, and a caller’s trace passes thr
   assert.equal(loads(service.stderr.lines), false);
 });
 
-test('one that says where to export loads it, and nothing is sent when sampling is off', async () => {
+test('an endpoint setting loads the SDK, and nothing is exported when sampling is off', async () => {
   const { service, post, ...scene } = await tracedScene(db, url, {
     ...telling,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
@@ -60,7 +60,7 @@ test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever e
   assert.deepEqual(collector.spans, []);
 });
 
-test('a collector that never answers keeps no request waiting, and a shutdown for 2 s and no longer', async () => {
+test('a collector that never answers delays no request, and a shutdown by at most 2 s', async () => {
   const hangs = createServer().listen(0, '127.0.0.1');
   await once(hangs, 'listening');
   after(() => hangs.close());
@@ -83,7 +83,7 @@ test('a collector that never answers keeps no request waiting, and a shutdown fo
   assert.ok(lasted >= 1900 && lasted < unlimitedMs, `${lasted} ms`);
 });
 
-test('a collector that is not there is complained of once, in a line of the log', async () => {
+test('a missing collector is reported once in the log', async () => {
   const { service, post, ...scene } = await tracedScene(db, url, {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '100',

@@ -52,7 +52,7 @@ test('a retry by the next process belongs to the trace of the request that the f
   assert.notEqual(retry!.resource[instance], first!.resource[instance]);
 });
 
-test('what a job begins more than an hour after its cause has a trace of its own, with a link', async () => {
+test('a job that starts more than an hour after its cause has a trace of its own, with a link', async () => {
   const payload = { _trace: earlier, _caused_at: twoHoursAgo.getTime() };
   await db`insert into outbox (task, payload) values ('responses.clean_up', ${db.json(payload)})`;
   await until('the job was exported', () => named('process responses.clean_up')[0]);
@@ -79,14 +79,14 @@ const insertDelivery = async (over: Record<string, unknown>) => {
   return { id, attempts: of() };
 };
 
-test('so has an attempt more than an hour after the event', async () => {
+test('an attempt more than an hour after its event has a trace of its own', async () => {
   const late = await insertDelivery({ traceparent: earlier, created_at: twoHoursAgo });
   for (const { parentSpanId, links } of late.attempts) {
     assert.deepEqual([parentSpanId, links], [null, [earlierTrace]]);
   }
 });
 
-test('a delivery that no trace has caused is found by that of its first attempt', async () => {
+test('a delivery without a causing trace is found by the trace of its first attempt', async () => {
   const { id, attempts } = await insertDelivery({ traceparent: null });
   const [row] = await db`select traceparent from deliveries where id = ${id}`;
   const [first, retry] = attempts;
@@ -94,7 +94,7 @@ test('a delivery that no trace has caused is found by that of its first attempt'
   assert.equal(retry!.traceId, first!.traceId);
 });
 
-test('a delivery made again belongs to who asked for it, linked to the trace of the first', async () => {
+test('a replayed delivery belongs to the trace of the replay request, linked to the first', async () => {
   const { id } = await insertDelivery({ traceparent: earlier });
   const before = attempts().length;
   const path = `/api/webhooks/${webhookId}/deliveries/${id}/redeliver`;
