@@ -59,7 +59,7 @@ Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, a st
 
 ## Text
 Text is UTF-8. The character NUL (U+0000) is refused with 400 wherever it stands, and so is a JSON object with a key
-\`__proto__\`. Times are ISO 8601; a time without a zone counts as UTC.
+\`__proto__\`. Times are ISO 8601, in answers always UTC.
 
 ## Limits
 100 requests a clock minute and key unless the operator decided otherwise; \`RateLimit\` says what is left. Above that the answer is 429,

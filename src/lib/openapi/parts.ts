@@ -25,18 +25,15 @@ export const headers = {
   'Retry-After': text('After how many seconds it is worth trying again.'),
 };
 
-/** `page` and `limit` have at most nine digits. */
-const largestNumber = 999_999_999;
-
 /** Page and limit are checked as the text they come as, and meant as numbers. */
 export const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
   page: {
     about: 'which page',
-    schema: { type: 'integer', minimum: 1, maximum: largestNumber, default: 1 },
+    schema: { type: 'integer', minimum: 1, default: 1 },
   },
   limit: {
     about: 'rows on a page; more than 200 counts as 200',
-    schema: { type: 'integer', minimum: 1, maximum: largestNumber, default: 50 },
+    schema: { type: 'integer', minimum: 1, default: 50 },
   },
   cursor: {
     about: 'the `meta.next_cursor` of the page before; takes the place of `page`',
