@@ -61,7 +61,7 @@ function read(remark: Remark, reader: Reader): Analysis {
   const comment = start.replace(longestWord, '$& ');
   const { sentences, phrases, english } = reader(comment);
   const readable = remark.language.startsWith('en') && english;
-  const tone = readable ? toneOf(sentences) : null;
+  const tone = readable ? toneOf(sentences, remark.category) : null;
   const words = tone === 'positive' && hasReservation(comment) ? 'reserved' : tone;
   const sentiment = words ? sentimentOf(words, remark.category) : scoreAlone(remark.category);
   const named = themesOf(comment, remark.themes);

@@ -36,10 +36,14 @@ export function monthWaitMs(tries: number): number | null {
 
 const noticeable = 0.15;
 
-/** What the words say, of -1 to 1 for each sentence: good and bad side by side is mixed. */
-export function toneOf(sentences: readonly number[]): Sentiment {
-  const good = sentences.some((each) => each > noticeable);
-  const bad = sentences.some((each) => each < -noticeable);
+/** "I want my money back" has a kind word in it: words that speak against the score must be clear ones. */
+const clear = 0.45;
+
+/** The tone of sentences, each from -1 to 1: good and bad next to each other is mixed. */
+export function toneOf(sentences: readonly number[], category: Category): Sentiment {
+  const byScore = scoreAlone(category);
+  const good = sentences.some((each) => each > (byScore === 'negative' ? clear : noticeable));
+  const bad = sentences.some((each) => each < -(byScore === 'positive' ? clear : noticeable));
   if (good && bad) return 'mixed';
   if (good) return 'positive';
   return bad ? 'negative' : 'neutral';

@@ -35,6 +35,17 @@ test('an angry detractor', async () => {
   );
 });
 
+test('a detractor who wants the money back is negative, however it is punctuated', async () => {
+  for (const comment of [
+    'I cancelled today. Awful service, nobody ever answers, I want my money back',
+    'I cancelled today. Awful service - nobody ever answers. I want my money back!',
+    'Thanks for nothing. Worst service ever.',
+  ]) {
+    const { sentiment, churn_risk } = await analyze(comment, 0);
+    assert.deepEqual([sentiment, churn_risk], ['negative', 'high'], comment);
+  }
+});
+
 test('a detractor with kind words is mixed', async () => {
   assert.equal((await analyze('I love the great design.', 3)).sentiment, 'mixed');
 });

@@ -13,16 +13,22 @@ import {
 } from '../../src/summaries/rules.ts';
 import { themesOf, vocabulary } from '../../src/summaries/themes.ts';
 
-const tones: [sentences: number[], tone: Sentiment][] = [
-  [[], 'neutral'],
-  [[0.1, -0.1], 'neutral'],
-  [[0.6, 0], 'positive'],
-  [[-0.4], 'negative'],
-  [[0.5, -0.5], 'mixed'],
+const tones: [sentences: number[], category: Category, tone: Sentiment][] = [
+  [[], 'passive', 'neutral'],
+  [[0.1, -0.1], 'passive', 'neutral'],
+  [[0.6, 0], 'passive', 'positive'],
+  [[-0.4], 'passive', 'negative'],
+  [[0.5, -0.5], 'passive', 'mixed'],
+  [[0.2, -0.2], 'passive', 'mixed'],
+  [[0, -0.6, 0.2], 'detractor', 'negative'],
+  [[0.4], 'detractor', 'neutral'],
+  [[0.5, -0.2], 'detractor', 'mixed'],
+  [[-0.4, 0.2], 'promoter', 'positive'],
+  [[-0.5, 0.2], 'promoter', 'mixed'],
 ];
-for (const [sentences, tone] of tones) {
-  test(`sentences of ${sentences.join(' and ') || 'nothing'} sound ${tone}`, () =>
-    assert.equal(toneOf(sentences), tone));
+for (const [sentences, category, tone] of tones) {
+  test(`a ${category}'s sentences of ${sentences.join(' and ') || 'nothing'} are ${tone}`, () =>
+    assert.equal(toneOf(sentences, category), tone));
 }
 
 const sentiments: [tone: Sentiment, category: Category, sentiment: Sentiment][] = [

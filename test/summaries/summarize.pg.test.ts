@@ -105,8 +105,8 @@ test('a process that dies before the commit leaves neither summary nor event, an
     db: new Proxy(db, {
       get: (target, name) =>
         name === 'begin'
-          ? (work: (tx: unknown) => Promise<unknown>) =>
-              target.begin(async (tx) => {
+          ? (mode: string, work: (tx: unknown) => Promise<unknown>) =>
+              target.begin(mode, async (tx) => {
                 await work(tx);
                 throw new Error('killed');
               })
