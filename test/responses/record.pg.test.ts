@@ -143,6 +143,15 @@ test('two last answers at the same moment complete the survey once', async () =>
   assert.deepEqual(await told(s), ['response.received', 'response.received', 'survey.completed']);
 });
 
+test('16 answers at once of the only contact complete the survey once', async () => {
+  const s = await survey({ contacts: 1 });
+  await Promise.all(Array.from({ length: 16 }, () => answer(s, s.people[0]!)));
+
+  assert.equal(await statusOf(s), 'completed');
+  assert.equal((await answersOf(s)).length, 1);
+  assert.deepEqual(await told(s), ['response.received', 'survey.completed']);
+});
+
 test('closing by hand is told once, and closing again is not', async () => {
   const s = await survey();
   assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'active');

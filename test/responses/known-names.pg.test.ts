@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { redact, redactedExcerpt } from '../../src/lib/redact/redact.ts';
+import { releaseResponse } from '../../src/responses/release.ts';
+import type { Analyst } from '../../src/summaries/analyst.ts';
+import { analyze } from '../../src/summaries/analyze.ts';
+import { summarize } from '../../src/summaries/summarize.ts';
+import { readingTools } from '../support/make/feedback.ts';
+import { ask, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const { post } = visitor(db);
+
+/** Names that are known of the organization, the sender and the contact, and are found nowhere else. */
+const known = { people: 'quennell', from_name: 'draycote', name: 'ollivander' };
+const comment = 'i asked quennell, then draycote, and ollivander waited for the slow export';
+const anonymous = 'i asked [name], then [name], and ollivander waited for the slow export';
+const redacted = 'i asked [name], then [name], and [name] waited for the slow export';
+
+/** A survey with one contact, all of whose known names are in the comment. */
+async function survey() {
+  const asked = await ask(db);
+  const { organization: id, survey: surveyId, contact } = asked;
+  await db`
+    update organizations
+    set people = ${[known.people]}, ai_enabled = true, time_zone = 'UTC' where id = ${id}`;
+  await db`update surveys set from_name = ${known.from_name} where id = ${surveyId}`;
+  await db`update contacts set name = ${known.name} where id = ${contact}`;
+  return {
+    ...asked,
+    organization: { id, name: 'Acme', time_zone: 'UTC', ai_enabled: true },
+    /** The excerpt that subscribers got. */
+    excerpt: async () => {
+      const [delivery] = await db<{ body: string }[]>`
+        select body from deliveries where org_id = ${id} and event = 'detractor.detected'`;
+      return JSON.parse(delivery!.body).comment as string;
+    },
+  };
+}
+
+/** An analyst that keeps what it is given. */
+function listener() {
+  const heard: string[] = [];
+  const analyst: Analyst = {
+    name: 'listener',
+    analyze: async (remark) => {
+      heard.push(remark.comment);
+      const themes = { themes: [], churn_risk: 'low', summary: 'Fine.' } as const;
+      return { ok: true, value: { sentiment: 'neutral', ...themes, themes: [] } };
+    },
+    write: async (facts) => {
+      heard.push(facts);
+      return { ok: true, value: null };
+    },
+  };
+  return { heard, tools: readingTools(db, analyst) };
+}
+
+test('none of these names is found by a reader of English', async () => {
+  assert.equal(await redact(comment, { names: [], emails: [] }), comment);
+});
+
+test('a personal answer is published without the names of the organization, the sender and the contact', async () => {
+  const asked = await survey();
+  await post(asked.personal, { score: '2', comment });
+  assert.equal(await asked.excerpt(), redacted);
+});
+
+test('a shared answer is published without the names of the organization and the sender', async () => {
+  const asked = await survey();
+  await post(asked.shared, { score: '2', comment });
+  assert.equal(await asked.excerpt(), anonymous);
+});
+
+test('a released response is published without any of them', async () => {
+  const asked = await survey();
+  await post(asked.personal, { score: '2', comment, topic: 'a machine' });
+  const [{ id } = { id: '' }] = await asked.answers();
+  await releaseResponse({ db, excerpt: redactedExcerpt }, id);
+  assert.equal(await asked.excerpt(), redacted);
+});
+
+for (const [link, expected] of [
+  ['personal', redacted],
+  ['shared', anonymous],
+] as const) {
+  test(`the analyst of a ${link} answer, and the writer who quotes it, get none of them`, async () => {
+    const asked = await survey();
+    await post(asked[link], { score: '2', comment });
+    const [{ id } = { id: '' }] = await asked.answers();
+    const { heard, tools } = listener();
+
+    await analyze(tools, { org_id: asked.organization.id, response_id: id, tries: 0 });
+    const day = 86_400_000;
+    const period = { start: new Date(Date.now() - day), end: new Date(Date.now() + day) };
+    await summarize(tools, { organization: asked.organization, period, scheduled: false });
+
+    assert.equal(heard.length, 2);
+    assert.equal(heard[0], expected);
+    assert.ok(heard.at(-1)!.includes(expected), heard.at(-1)!);
+    assert.doesNotMatch(heard.join(), /quennell|draycote/);
+  });
+}
