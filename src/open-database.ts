@@ -25,7 +25,9 @@ export async function openDatabase(
   config: Config,
   { say, connections, serving = false }: Opening,
 ): Promise<Database> {
-  const embedded = config.databaseUrl ? undefined : await openEmbedded(config, { say, serving });
+  const embedded = config.databaseUrl
+    ? undefined
+    : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
   const url = config.databaseUrl ?? embedded!.url;
   const { db, use: pool } = watchPool(
     connect(url, { connections, ...(serving && { limits: serviceLimits }) }),
@@ -35,7 +37,8 @@ export async function openDatabase(
     await embedded?.stop();
   };
   try {
-    await awaitDatabase(db, { seconds: config.databaseWaitSeconds, say });
+    const patience = { seconds: config.databaseWaitSeconds, say };
+    await awaitDatabase(db, patience).catch(embedded ? undefined : namingSetting('DATABASE_URL'));
     const dataDir = embedded?.dataDir ?? config.dataDir;
     return { db, pool, url, dataDir, close, lost: lossOf(embedded) };
   } catch (error) {
@@ -68,3 +71,10 @@ function lossOf(embedded: Embedded | undefined): Promise<never> {
   embedded?.onExit((sentence) => reject(new Refusal('unavailable', sentence)));
   return promise;
 }
+
+/** Names the setting at fault, in a sentence that does not name it yet. */
+const namingSetting = (name: string) => (error: unknown) => {
+  const isOurs = error instanceof Refusal && error.kind === 'unavailable';
+  if (!isOurs || error.message.includes(name)) throw error;
+  throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
+};

@@ -7,8 +7,7 @@ import { deadline } from './lib/async/deadline.ts';
 import { migrate } from './lib/db/migrate.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
 import { httpAddress, isLoopbackHost } from './lib/http/http-address.ts';
-import { type Door, listen, type Where } from './lib/http/listen.ts';
-import { sortPassedSockets } from './lib/http/passed-sockets.ts';
+import { type Door, listen } from './lib/http/listen.ts';
 import { createLog, type Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
@@ -19,10 +18,11 @@ import { writeLines } from './observations/log-lines.ts';
 import { type Counting, startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/serve-metrics.ts';
 import { type Database, openDatabase } from './open-database.ts';
+import { type ListenAddresses, nameHost, whereToListen } from './operations/listen-addresses.ts';
 import { startReadiness } from './operations/readiness.ts';
 import { watchProxies } from './operations/untrusted-proxies.ts';
 import { writeServiceRecord } from './service-record.ts';
-import { type Config, ConfigError } from './settings/config.ts';
+import type { Config } from './settings/config.ts';
 import { Settings } from './settings/settings.ts';
 import { unknownSettings } from './settings/unknown-settings.ts';
 import { startWork } from './work.ts';
@@ -63,22 +63,9 @@ export async function serve(tools: CommandTools, ready: (url: string) => void): 
   }
 }
 
-type Addresses = { requests: Where; metrics: Where | null };
-
-/** The sockets that a service manager passed, or else the addresses of the settings. */
-function whereToListen({ host, port, metrics, sockets }: Config): Addresses {
-  const passed = sortPassedSockets(sockets, process.pid);
-  if (typeof passed === 'string') throw new ConfigError([passed]);
-  const on = (descriptors: readonly number[]) => (descriptors.length > 0 ? { descriptors } : null);
-  return {
-    requests: on(passed.requests) ?? { host, port },
-    metrics: on(passed.metrics) ?? metrics.listen,
-  };
-}
-
 type Start = {
   config: Config;
-  where: Addresses;
+  where: ListenAddresses;
   log: Log;
   parts: Lifecycle;
   tools: Pick<CommandTools, 'say' | 'environment'>;
@@ -99,7 +86,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const counting = await parts.start('counting', startCounting, (it) => it.stop());
   const listener = await parts.start(
     'port',
-    () => listen(where.requests),
+    () => listen(where.requests).catch(nameHost),
     (it) => it.close(),
   );
   const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });

@@ -37,7 +37,7 @@ const libraries: Record<string, string[]> = {
   backup: ['db'],
   cli: ['smtp', 'validation'],
   crypto: [],
-  db: ['process'],
+  db: ['async', 'process'],
   'embedded-postgres': [],
   http: ['async', 'db', 'log', 'tracing', 'validation'],
   log: [],

@@ -122,7 +122,10 @@ test('serve waits for a missing database with a message, then gives up with 1', 
 
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, /^waiting up to 1 seconds for the database at 127\.0\.0\.1:\d+ \(.*\)\n/);
-  assert.match(stderr, /\naskback: the database at .* did not answer within 1 seconds \(.*\)\n$/);
+  assert.match(
+    stderr,
+    /\naskback: DATABASE_URL: the database at .* did not answer within 1 seconds \(.*\)\n$/,
+  );
 });
 
 test('while serve waits for the database it is alive and not ready; when the database comes, ready', async () => {

@@ -26,7 +26,9 @@ const beginning = (protocol: string) => (protocol === 'mailto:' ? protocol : `${
 export const origin = v.pipe(
   address('http:', 'https:'),
   v.check((text) => {
-    const { username, pathname, search, hash } = new URL(text);
+    const url = URL.parse(text);
+    if (!url) return true; // reported already
+    const { username, pathname, search, hash } = url;
     return username === '' && /^\/*$/.test(pathname) && search === '' && hash === '';
   }, 'must be a scheme and a host such as https://feedback.example.com, without path or query'),
   v.transform((text) => new URL(text).origin),

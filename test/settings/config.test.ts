@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { ConfigError, loadConfig } from '../../src/settings/config.ts';
+import { Settings } from '../../src/settings/settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');
@@ -113,3 +115,26 @@ test('what metrics and traces are reached by is checked before anything listens 
     'ASKBACK_METRICS_LISTEN: its port must be at most 65535',
   ]);
 });
+
+const anyValue = fc.oneof(
+  fc.string(),
+  fc.webUrl(),
+  fc.constantFrom('example.com', 'http://', 'https://[', '//', ':', 'smtp://', '[::1]:1', '-1'),
+);
+const companions = ['ASKBACK_SECRET_KEY', 'ASKBACK_AI_MODEL', 'LISTEN_PID'];
+
+for (const name of Object.keys(Settings.entries)) {
+  test(`no value of ${name} is reported by another name`, () => {
+    fc.assert(
+      fc.property(anyValue, (value) => {
+        for (const complaint of complaintsOf({ [name]: value })) {
+          const isCompanion = companions.some((each) =>
+            complaint.startsWith(`${each}: is required`),
+          );
+          const isOwn = complaint.startsWith(`${name}:`) || complaint.includes('required for DKIM');
+          assert.ok(isOwn || isCompanion, complaint);
+        }
+      }),
+    );
+  });
+}

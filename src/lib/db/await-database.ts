@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
+import { withinMs } from '../async/deadline.ts';
 import { type Db, isDatabaseAway } from './db.ts';
 
 type Patience = { seconds: number; say: (sentence: string) => void };
 
 const pollMs = 250;
+/** Of one try. Longer than a connection may take to be made; the driver has no limit for what comes after. */
+const answerLimitMs = 6000;
+const noPostgres = 'it accepts connections, and does not answer as Postgres does';
 
 /** Waits for a Postgres that is starting or unreachable. One that says no is not asked again. */
 export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
@@ -32,8 +36,7 @@ export async function ping(db: Db): Promise<undefined> {
 
 async function whyAway(db: Db): Promise<string | undefined> {
   try {
-    await ping(db);
-    return undefined;
+    return await withinMs(ping(db), answerLimitMs, () => noPostgres);
   } catch (error) {
     if (isDatabaseAway(error)) return (error as Error).message || String(error);
     throw error;

@@ -8,14 +8,20 @@ const meanings: Record<string, string> = {
   ENOSPC: 'is on a full disk: free some space and start again',
   EDQUOT: 'is over its disk quota: free some space and start again',
   ENOTDIR: 'cannot be made, because a part of its path is a file',
+  ENOENT: 'cannot be made, because the file system there takes no folders',
   EEXIST: 'cannot be made, because something else has its name',
   ELOOP: 'cannot be reached, because its links go in a circle',
   ENAMETOOLONG: 'has a path that is too long',
 };
 
+const notMade =
+  'cannot be made by the account askback runs as: make it and give it to that account, or set ASKBACK_DATA_DIR to another folder';
+
 /** Turns an expected failure of the system into one sentence about its subject; others stay as they are. */
 export function asSentence(error: unknown, subject: string): unknown {
-  const meaning = meanings[(error as { code?: string } | null)?.code ?? ''];
+  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const isRefused = syscall === 'mkdir' && (code === 'EACCES' || code === 'EPERM');
+  const meaning = isRefused ? notMade : meanings[code];
   return meaning === undefined
     ? error
     : new Refusal('unavailable', `${subject} ${meaning}`, { code: 'data_folder' });

@@ -54,13 +54,20 @@ function makeFolder(wanted: string, account: Account) {
   if (present && !isEmptyFolderOfRoot(wanted, account)) return;
 
   const parent = dirname(wanted);
-  mkdirSync(parent, { recursive: true });
+  makeFolders(parent);
   if (account.give && barrier(parent, account) !== undefined && !present) {
     symlinkSync(makeReachable(account), wanted);
     return;
   }
-  mkdirSync(wanted, { recursive: true, mode: 0o700 });
+  if (!present) mkdirSync(wanted, { mode: 0o700 });
   give(wanted, account);
+}
+
+/** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
+function makeFolders(path: string) {
+  if (statSync(path, { throwIfNoEntry: false })) return;
+  makeFolders(dirname(path));
+  mkdirSync(path);
 }
 
 /** A volume that was mounted for us looks like this: it may be taken over. */
