@@ -20,6 +20,7 @@ import { homeRoutes } from './operations/home-routes.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsRoutes, responseRoutes } from './responses/routes.ts';
+import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { sendRoutes } from './sends/routes.ts';
 import type { SendProgress } from './sends/send-progress.ts';
 import { summaryRoutes } from './summaries/routes.ts';
@@ -57,6 +58,7 @@ export type AppTools = MailboxAccess & {
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
   progress: Pick<SendProgress, 'watch'>;
+  claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
   /** Called with the address of a proxy that forwards clients and is not trusted. */
   onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;

@@ -13,6 +13,7 @@ import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import type { Database } from './open-database.ts';
+import { createClaimedMails } from './sends/claimed-mails.ts';
 import { createMailJobs } from './sends/mail-job.ts';
 import { createMailer } from './sends/mailer.ts';
 import { createSendProgress } from './sends/send-progress.ts';
@@ -65,7 +66,10 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const { bounceDomain } = config;
   const dkim = signer(config);
   const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
-  const mailJobs = createMailJobs({ db, log, mailer, progress, settings: config });
+  const claimedMails = createClaimedMails();
+  const mailJobs = createMailJobs({
+    ...{ db, log, mailer, progress, claimedMails, settings: config },
+  });
   const reader = await startReader({ log, parts });
   const { redact, excerpt } = reader;
   const analyst = chooseAnalyst(config, reader);
@@ -99,7 +103,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const mailbox = !config.smtpUrl;
   const { judge: judgeTarget } = outbound;
-  return { jobs, pump, outbound, judgeTarget, secrets, progress, mailbox, excerpt };
+  return { jobs, pump, outbound, judgeTarget, secrets, progress, claimedMails, mailbox, excerpt };
 }
 
 /** What a comment contains must not end in the log: which task failed, and how, is all it says. */

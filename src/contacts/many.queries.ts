@@ -16,7 +16,7 @@ export type ManyContact = {
 };
 
 export type FoundContact = { id: string; email: string; key: string; token: string };
-export type SavedContact = FoundContact & { added: boolean };
+export type SavedContact = FoundContact & { name: string | null; added: boolean };
 
 /**
  * Adds contacts to a survey or updates them, as saving one does. No two may have the same address. A
@@ -44,7 +44,7 @@ export async function saveContacts(
           failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
           updated_at = now()
       where c.org_id = ${orgId}
-    returning id, email, email_key as key, token, xmax = 0 as added`;
+    returning id, email, email_key as key, name, token, xmax = 0 as added`;
 }
 
 /** The contacts that the survey already has at these addresses. */

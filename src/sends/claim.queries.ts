@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import type { AddressFacts } from './rules.ts';
 
 type OrgSurvey = { orgId: string; surveyId: string };
@@ -32,7 +32,7 @@ export async function loadFacts(
 }
 
 type NewClaim = { contact_id: string; email: string };
-export type ClaimRow = { id: string; contact_id: string };
+export type ClaimRow = { id: string; contact_id: string; email: string };
 
 /**
  * Claims the addresses for one request. If another request has claimed an address first, it gets no row
@@ -51,7 +51,7 @@ export async function insertClaims(
                 ${batch.claims.map(({ email }) => email)}::text[]) as c (contact_id, email)
     order by lower(email)
     on conflict do nothing
-    returning id, contact_id`;
+    returning id, contact_id, email`;
 }
 
 export type BlockedMail = { email: string; reason_code: string; reason: string };
@@ -67,6 +67,17 @@ export async function insertBlocked(
     select ${orgId}, ${surveyId}, email, reason_code, reason
     from json_to_recordset(${JSON.stringify(blocked)}::text::json)
       as b (email text, reason_code text, reason text)`;
+}
+
+/** How many mails of a request have no outcome yet. */
+export async function countOpen(sql: Sql, orgId: string, requestId: string) {
+  const { open } = one(
+    await sql<{ open: number }[]>`
+      select count(*)::int as open
+      from mails
+      where org_id = ${orgId} and request_id = ${requestId} and status in ('claimed', 'sending')`,
+  );
+  return open;
 }
 
 export type SendResult = {

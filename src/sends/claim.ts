@@ -1,4 +1,9 @@
-import { listByAddress, saveContacts } from '../contacts/many.queries.ts';
+import {
+  type FoundContact,
+  listByAddress,
+  type SavedContact,
+  saveContacts,
+} from '../contacts/many.queries.ts';
 import { complainOfMerges } from '../contacts/merge.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
@@ -8,7 +13,8 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { reopenSurvey } from '../surveys/queries.ts';
-import { insertBlocked, insertClaims, loadFacts } from './claim.queries.ts';
+import { type ClaimRow, insertBlocked, insertClaims, loadFacts } from './claim.queries.ts';
+import type { OpenMail } from './mail-job.queries.ts';
 import { type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
 /** One job for a whole request, unless an operator allows larger ones. */
@@ -25,9 +31,10 @@ export type ClaimRequest = {
 
 export type Claimed = {
   judgements: Judgement[];
-  contacts: { id: string; email: string; key: string; token: string }[];
+  contacts: FoundContact[];
   /** Addresses that this request mails; another request may have claimed some of them first. */
   claimed: Set<string>;
+  mails: OpenMail[];
 };
 
 /**
@@ -59,7 +66,8 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
 
     const mailed = new Set(claims.map(({ contact_id }) => contact_id));
     const claimed = new Set(contacts.filter(({ id }) => mailed.has(id)).map(({ key }) => key));
-    return { judgements, contacts, claimed };
+    const mails = openMails(claims, contacts, { survey, request });
+    return { judgements, contacts, claimed, mails };
   });
 }
 
@@ -75,7 +83,8 @@ export async function judgeOnly(
     const { judgements, storable } = await judgeUnderLock(tx, survey, submitted);
     const keys = uniqueRecipients(storable).map(({ key }) => key);
     const contacts = [...(await listByAddress(tx, survey, keys))];
-    looked = { judgements, contacts, claimed: new Set(toSend(judgements).map(({ key }) => key)) };
+    const claimed = new Set(toSend(judgements).map(({ key }) => key));
+    looked = { judgements, contacts, claimed, mails: [] };
     throw rollback;
   }).catch((error: unknown) => {
     if (error !== rollback) throw error;
@@ -133,6 +142,25 @@ function recipientsOf(submitted: readonly SubmittedContact[], judgements: readon
 function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts']) {
   const idOf = new Map(contacts.map(({ key, id }) => [key, id]));
   return toSend(judgements).map(({ key, email }) => ({ contact_id: idOf.get(key)!, email }));
+}
+
+type ClaimedBy = { survey: SentSurvey; request: ClaimRequest };
+
+/** The claims as a job loads them. */
+function openMails(
+  claims: readonly ClaimRow[],
+  contacts: readonly SavedContact[],
+  { survey, request }: ClaimedBy,
+): OpenMail[] {
+  const byId = new Map(contacts.map((contact) => [contact.id, contact]));
+  return claims.map(({ id, contact_id, email }) => {
+    const { name, token } = byId.get(contact_id)!;
+    return {
+      ...{ id, email, name, token, org_id: survey.orgId, survey_id: survey.surveyId },
+      ...{ request_id: request.requestId, traceparent: request.traceparent },
+      ...{ status: 'claimed', attempts: 0, claimed_ms_ago: 0 },
+    };
+  });
 }
 
 async function saveBlocked(tx: Sql, survey: SentSurvey, judgements: readonly Judgement[]) {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { batched } from '../lib/async/batch.ts';
+import { createBatch } from '../lib/async/batch.ts';
 import { createFairSlots } from '../lib/async/fair-slots.ts';
 import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDeadlock } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
+import type { ClaimedMails } from './claimed-mails.ts';
 import {
   beginMails,
   type ClaimedMail,
@@ -14,15 +15,8 @@ import {
   type OpenMail,
 } from './mail-job.queries.ts';
 import type { Mailer } from './mailer.ts';
-import {
-  type Beginning,
-  decide,
-  hasBegun,
-  type MailAttempt,
-  type OutcomeRow,
-  toRow,
-} from './outcome.rules.ts';
-import { giveUp, publishAttempt, recordOutcomes, retryWhile } from './record.ts';
+import { type Beginning, decide, hasBegun, type MailAttempt, toRow } from './outcome.rules.ts';
+import { createRecords, giveUp, publishAttempt, retryWhile } from './record.ts';
 import type { SendProgress } from './send-progress.ts';
 import { mailEnd, mailSpan } from './spans.ts';
 
@@ -31,6 +25,8 @@ export type MailJobTools = {
   log: Log;
   mailer: Mailer;
   progress: Pick<SendProgress, 'notify'>;
+  /** Those of this process, if it takes requests. */
+  claimedMails?: Pick<ClaimedMails, 'take'>;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -44,20 +40,23 @@ const marginMs = 1000;
  * share its connections, which organizations use in turn. Mails are marked as begun in batches, and their
  * outcomes are recorded in batches: while one is written the next one fills.
  */
-export function createMailJobs({ db, log, mailer, progress, settings }: MailJobTools) {
+export function createMailJobs(tools: MailJobTools) {
+  const { db, log, mailer, progress, settings } = tools;
   const slots = createFairSlots({ total: mailer.concurrency, reserve: 0 });
   const attempts = createAttempts({ db, mailer });
-  const record = batched((rows: OutcomeRow[]) => recordOutcomes(db, rows));
+  const records = createRecords(db);
 
   /**
    * Sends every mail of a job that may still go out. It ends when all of them have an outcome: another run
    * of the job gives up what it finds begun.
    */
   async function run(orgId: string, ids: readonly string[], traceparent: string | null = null) {
-    const { mails, requestIds } = await load(db, orgId, ids);
+    const { mails, requestIds } = await load(tools, orgId, ids);
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
-      const ends = await Promise.allSettled(mails.map((mail) => send(mail, time, traceparent)));
+      const ends = await Promise.allSettled(
+        mails.map((mail) => records.open(() => send(mail, time, traceparent))),
+      );
       const withdrawn = ends.flatMap((end) => (end.status === 'fulfilled' && end.value) || []);
       // A dead process may have begun them with its last statement, which no other job looks after.
       if (withdrawn.length > 0) await giveUp(db, orgId, withdrawn);
@@ -83,7 +82,7 @@ export function createMailJobs({ db, log, mailer, progress, settings }: MailJobT
       const decision = decide(tried, { tries, remainingMs: time.endsAt - performance.now() });
       // A mail that did not begin and is tried again is still claimed, as its row says.
       if (hasBegun(beginning) || decision.status !== 'retry') {
-        await record(toRow({ ...mail, attempt }, decision));
+        await records.add(toRow({ ...mail, attempt }, decision));
       }
       if (decision.status === 'blocked') return null;
       const sinceMs = performance.now() - claimedAt;
@@ -98,8 +97,9 @@ export function createMailJobs({ db, log, mailer, progress, settings }: MailJobT
 
 /** Tries one mail once. */
 function createAttempts({ db, mailer }: Pick<MailJobTools, 'db' | 'mailer'>) {
-  const begin = batched((mails: ClaimedMail[]) =>
-    retryWhile(isDeadlock, () => beginAll(db, mails)),
+  const beginnings = createBatch(
+    (mails: ClaimedMail[]) => retryWhile(isDeadlock, () => beginAll(db, mails)),
+    { most: 200 },
   );
   const exchange = createTypicalTime();
 
@@ -125,7 +125,7 @@ function createAttempts({ db, mailer }: Pick<MailJobTools, 'db' | 'mailer'>) {
     const mayLeave = async () => {
       const remainingMs = endsAt - performance.now();
       const isLate = remainingMs < Math.min(exchange.ms(), longestMs);
-      beginning = isLate ? 'late' : await begin(mail);
+      beginning = isLate ? 'late' : await beginnings.add(mail);
       leftAt = performance.now();
       return hasBegun(beginning);
     };
@@ -142,8 +142,8 @@ type MailTime = { endsAt: number; longestMs: number; signal: AbortSignal };
 type Try = { attempt: number; time: MailTime; job: string | null };
 
 /** The mails of a job that may still go out, and the requests that wait for any of its mails. */
-async function load(db: Db, orgId: string, ids: readonly string[]) {
-  const open = await listOpenMails(db, orgId, ids);
+async function load({ db, claimedMails }: MailJobTools, orgId: string, ids: readonly string[]) {
+  const open = claimedMails?.take(ids) ?? (await listOpenMails(db, orgId, ids));
   if (open.some(({ status }) => status === 'sending')) await giveUp(db, orgId, ids);
   const claimed = open.filter(({ status }) => status === 'claimed');
   const requestIds = open.map(({ request_id }) => request_id);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBatch } from '../lib/async/batch.ts';
 import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { mailed } from '../signals.ts';
@@ -15,12 +16,40 @@ import { unknownOutcome } from './rules.ts';
 
 const retryAfterMs = 250;
 const retryForMs = 60_000;
+const recordBatch = { most: 100, lingerMs: 20 };
+
+/** Records outcomes in batches. A batch does not wait when every open mail is in it. */
+export function createRecords(db: Db) {
+  const rows = createBatch((batch: OutcomeRow[]) => recordOutcomes(db, batch), recordBatch);
+  let [mails, waiting] = [0, 0];
+  const flushIfAll = () => {
+    if (waiting > 0 && waiting === mails) rows.flush();
+  };
+  return {
+    /** Counts a mail as open while the work on it lasts. */
+    async open<T>(work: () => Promise<T>): Promise<T> {
+      mails += 1;
+      return await work().finally(() => {
+        mails -= 1;
+        flushIfAll();
+      });
+    },
+    async add(row: OutcomeRow) {
+      waiting += 1;
+      const recorded = rows.add(row).finally(() => {
+        waiting -= 1;
+      });
+      flushIfAll();
+      await recorded;
+    },
+  };
+}
 
 /**
  * Records outcomes of many mails at once. An outcome must not get lost while Postgres is away or other
  * transactions are in the way.
  */
-export async function recordOutcomes(db: Db, outcomes: readonly OutcomeRow[]) {
+async function recordOutcomes(db: Db, outcomes: readonly OutcomeRow[]) {
   const passes = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
   await retryWhile(passes, () => saveAll(db, outcomes));
   return outcomes.map(() => undefined);

@@ -4,8 +4,10 @@ import type { Db } from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
-import { listResults, type SendResult } from './claim.queries.ts';
+import { countOpen, listResults, type SendResult } from './claim.queries.ts';
 import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
+import type { ClaimedMails } from './claimed-mails.ts';
+import type { OpenMail } from './mail-job.queries.ts';
 import { tooLate } from './outcome.rules.ts';
 import { cancelClaims } from './record.queries.ts';
 import { publishEnded } from './record.ts';
@@ -22,6 +24,7 @@ export type SendTools = {
   db: Db;
   pump: () => void;
   progress: Pick<SendProgress, 'watch'>;
+  claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -40,20 +43,23 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, request: SendR
   const submitted = request.contacts.map((contact) => readContact(contact));
   const requestId = randomUUID();
   const watch = tools.progress.watch(requestId);
+  let mails: readonly OpenMail[] = [];
   try {
     const claimed = await inSpan(
       { traceparent: request.traceparent, agoMs: 0 },
       () => enqueueSpan('sends.mail'),
       ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent }),
     );
+    mails = claimed.mails;
+    tools.claimedMails.keep(mails);
     tools.pump();
-    const mails = claimed.claimed.size;
-    const known = await waitForAll(tools, survey, { requestId, mails, watch });
+    const known = await waitForAll(tools, survey, { requestId, mails: mails.length, watch });
     const results = resultsOf(submitted, claimed, known);
     sendAnswered.publish({ ...survey, results });
     return answer(survey, claimed, results);
   } finally {
     watch.end();
+    tools.claimedMails.discard(mails);
   }
 }
 
@@ -83,19 +89,18 @@ async function waitForAll(
     const remaining = endsAt - Date.now();
     await watch.waitForCount(enough, remaining);
     const finished = watch.finishedCount();
-    const results = await listResults(tools.db, orgId, requestId);
-    const open = results.filter(({ status }) => !isFinal(status)).length;
-    if (open === 0) return byKey(results);
-    if (remaining <= 0) break;
+    const open = await countOpen(tools.db, orgId, requestId);
+    if (open === 0) break;
+    if (remaining <= 0) {
+      const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
+      for (const mail of cancelled) publishEnded(mail, 'failed');
+      break;
+    }
     enough = finished + open;
   }
-  const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
-  for (const mail of cancelled) publishEnded(mail, 'failed');
-  return byKey(await listResults(tools.db, orgId, requestId));
+  const results = await listResults(tools.db, orgId, requestId);
+  return new Map(results.map((each) => [each.key, each]));
 }
-
-const isFinal = (status: SendResult['status']) => status !== 'claimed' && status !== 'sending';
-const byKey = (results: readonly SendResult[]) => new Map(results.map((each) => [each.key, each]));
 
 function resultsOf(
   submitted: readonly SubmittedContact[],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
+import { createClaimedMails } from '../../src/sends/claimed-mails.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { sendSurvey } from '../../src/sends/send.ts';
@@ -46,7 +47,8 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
     },
   };
   const settings = { sendDeadlineSeconds: 30 };
-  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
+  const claimedMails = createClaimedMails();
+  const mailJobs = createMailJobs({ db, log, mailer, progress, claimedMails, settings });
   const runJobs = async () => {
     await claimed?.(db, scene);
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
@@ -59,7 +61,7 @@ async function sendOne({ claimed, accept }: { claimed?: Happens; accept?: Happen
   };
   const key = writeKeyOf(orgId);
   const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
-  const tools = { db, pump, progress, settings };
+  const tools = { db, pump, progress, claimedMails, settings };
   const { results } = await sendSurvey(tools, key, wish);
   await jobs;
   const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
 import { handOver } from '../../src/lib/queue/pump.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails } from '../../src/sends/mail-job.queries.ts';
+import { beginMails, listOpenMails } from '../../src/sends/mail-job.queries.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { recoverStrandedMails } from '../../src/sends/recover.ts';
@@ -85,7 +85,7 @@ test('a mail whose job has failed for the last time gets another job and goes ou
 
   await takeUp();
   await takeUp();
-  assert.equal((await outboxOf(left.orgId)).length, 2);
+  assert.equal((await outboxOf(left.orgId)).length, 1);
   jobs.pump();
 
   await until('all are sent', async () =>
@@ -134,16 +134,37 @@ test('what a dead process began with its last words is given up by the job that 
   const left = await claimed(1);
   const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
+  const told = toldOf(left.orgId);
   let job: Promise<void> | undefined;
   await db.begin(async (dead) => {
     await beginMails(dead, left.sends);
     job = mailJobs.run(left.orgId, ids);
     await untilLockWaits(db);
   });
-  const told = toldOf(left.orgId);
   await job;
 
   assert.deepEqual(told, [['unknown', null]]);
+  assert.deepEqual(await statuses(left), ['unknown']);
+  assert.deepEqual(sent, []);
+});
+
+test('a mail that is begun although this process has it in memory is given up, not sent again', async () => {
+  const left = await claimed(1);
+  const sent: string[] = [];
+  const mailer: Mailer = {
+    concurrency: 1,
+    async send({ email }, { mayLeave }) {
+      if (!(await mayLeave())) return lost();
+      sent.push(email);
+      return accepted();
+    },
+  };
+  const claimedMails = { take: () => openMails };
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings, claimedMails });
+  const ids = left.sends.map(({ id }) => id);
+  const openMails = await listOpenMails(db, left.orgId, ids);
+  await beginMails(db, left.sends);
+  await mailJobs.run(left.orgId, ids);
   assert.deepEqual(await statuses(left), ['unknown']);
   assert.deepEqual(sent, []);
 });

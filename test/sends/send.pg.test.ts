@@ -3,6 +3,7 @@ import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import { createClaimedMails } from '../../src/sends/claimed-mails.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
@@ -35,7 +36,9 @@ afterEach(async () => void (await Promise.all(pumped.splice(0))));
 
 /** A send with its jobs run in place of the queue. */
 function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
+  const claimedMails = createClaimedMails();
   const mailJobs = createMailJobs({
+    claimedMails,
     db,
     log,
     mailer,
@@ -51,6 +54,7 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     db,
     pump: () => void pumped.push(runJobs()),
     progress,
+    claimedMails,
     settings: { sendDeadlineSeconds },
   };
   return { tools, runJobs };

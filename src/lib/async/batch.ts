@@ -1,50 +1,66 @@
-const groupedAtOnce = 200;
+type Waiting<In, Out> = {
+  item: In;
+  resolve: (out: Out) => void;
+  reject: (error: unknown) => void;
+};
 
-/** At most so many at once; the others wait in line. */
-export function createSlots(most: number) {
-  let free = most;
-  const line: (() => void)[] = [];
-  async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((turn) => line.push(turn));
-    try {
-      return await work();
-    } finally {
-      const next = line.shift();
-      if (next) next();
-      else free += 1;
-    }
-  }
-  return { run };
-}
-
-type Waiter<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
+type BatchLimits = {
+  most: number;
+  /** How long the first item of a batch waits for others; 0 is until the end of this turn of the loop. */
+  lingerMs?: number;
+};
 
 /**
- * Collects calls while one group is being written, and writes them as the next. The first group waits for
- * what else this turn of the event loop brings.
+ * Collects items and writes them in batches, one after the other. A batch is written when it is full, when
+ * its first item has waited long enough, or at `flush`; the next one fills meanwhile.
+ *
+ *     const saves = createBatch(saveRows, { most: 100, lingerMs: 20 });
+ *     await saves.add(row);
  */
-export function batched<In, Out>(write: (items: In[]) => Promise<Out[]>) {
-  const gathered: Waiter<In, Out>[] = [];
-  let writing = false;
+export function createBatch<In, Out>(
+  write: (items: In[]) => Promise<Out[]>,
+  { most, lingerMs = 0 }: BatchLimits,
+) {
+  const gathered: Waiting<In, Out>[] = [];
+  let [writing, due] = [false, false];
+  let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
 
-  async function writeAll() {
+  async function writeDue() {
+    if (writing) return;
     writing = true;
-    while (gathered.length > 0) {
-      const group = gathered.splice(0, groupedAtOnce);
-      try {
-        const written = await write(group.map(({ item }) => item));
-        for (const [place, { resolve }] of group.entries()) resolve(written[place]!);
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
+    while (gathered.length >= most || (due && gathered.length > 0)) {
+      await writeOne(gathered.splice(0, most));
     }
+    due = false;
     writing = false;
   }
 
-  return (item: In) =>
-    new Promise<Out>((resolve, reject) => {
-      gathered.push({ item, resolve, reject });
-      if (!writing) setImmediate(() => void (writing || writeAll()));
-    });
+  async function writeOne(batch: Waiting<In, Out>[]) {
+    if (gathered.length === 0) due = false;
+    try {
+      const written = await write(batch.map(({ item }) => item));
+      for (const [place, { resolve }] of batch.entries()) resolve(written[place]!);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** Writes what is gathered without waiting for more. */
+  function flush() {
+    if (lingerMs > 0) clearTimeout(timer as NodeJS.Timeout | undefined);
+    timer = undefined;
+    due = gathered.length > 0;
+    void writeDue();
+  }
+
+  /** Resolves with what was written of the item. */
+  function add(item: In): Promise<Out> {
+    const { promise, resolve, reject } = Promise.withResolvers<Out>();
+    gathered.push({ item, resolve, reject });
+    if (gathered.length >= most) void writeDue();
+    timer ??= lingerMs > 0 ? setTimeout(flush, lingerMs) : setImmediate(flush);
+    return promise;
+  }
+
+  return { add, flush };
 }
