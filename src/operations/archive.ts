@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { backup } from '../lib/backup/backup.ts';
+import type { Archive } from '../lib/backup/format.ts';
 import { restore } from '../lib/backup/restore.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { flag, option } from '../lib/cli/options.ts';
@@ -10,6 +11,14 @@ import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { giveUpAfterRestore } from '../sends/record.ts';
+import { hasOrganizations } from './queries.ts';
+
+/** What backups of this service are, and what they leave out. */
+export const archive: Archive = {
+  program: 'askback',
+  except: ['schema_migrations', 'rate_windows', 'worker_pools', 'service_record'],
+  isFilled: hasOrganizations,
+};
 
 const file = option(v.string(), 'FILE', 'where the backup is');
 
@@ -24,7 +33,7 @@ const backupCommand = command({
         throw new Refusal('conflict', `${given.file} exists: give another name, or --force`);
       }
       const secretKey = config.secretKey ? null : (readSecretKey(config.dataDir) ?? null);
-      const { rows } = await backup(db, { file: given.file, secretKey });
+      const { rows } = await backup(db, { archive, file: given.file, secretKey });
       const key = secretKey
         ? 'The secret key is in it: keep it where only you can read it.'
         : 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
@@ -50,6 +59,7 @@ const restoreCommand = command({
         if (!config.secretKey) placeSecretKey(dataDir, key);
       };
       const { rows, created_at } = await restore(db, given.file, {
+        archive,
         keepKey,
         afterwards: [giveUpAfterRestore],
       });

@@ -26,3 +26,11 @@ export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
              lower('I') = 'i'                               as folds`,
   );
 }
+
+/** Whether the database holds more than an empty schema. */
+export async function hasOrganizations(sql: Sql): Promise<boolean> {
+  const { filled } = one(
+    await sql<{ filled: boolean }[]>`select exists (select from organizations) as filled`,
+  );
+  return filled;
+}

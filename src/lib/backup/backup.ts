@@ -1,45 +1,50 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { createZstdCompress } from 'node:zlib';
+import { constants, createZstdCompress } from 'node:zlib';
 import type postgres from 'postgres';
 import type { Db } from '../db/db.ts';
-import { type Header, type Mark, notBackedUp } from './format.ts';
+import type { Archive, Header, Mark } from './format.ts';
+import { writePrivateFile } from './private-file.ts';
 import { listTables } from './tables.ts';
 
-type Wish = { file: string; secretKey: Buffer | null };
+type BackupOptions = { archive: Archive; file: string; secretKey: Buffer | null };
 type Session = postgres.ReservedSql;
 type Line = { line: string };
 
 const rowsAtATime = 1000;
 
 /**
+ * Backup and restore of a whole deployment: every table, the jobs that wait, the secret key.
+ *
  * Writes everything the deployment keeps into one file, as of one moment, while it serves. Jobs that
  * wait in the queue are written as outbox rows, which is what a restored deployment makes jobs from.
  */
-export async function backup(db: Db, { file, secretKey }: Wish): Promise<{ rows: number }> {
-  const draft = `${file}.part`;
+export async function backup(db: Db, options: BackupOptions): Promise<{ rows: number }> {
   const session = await db.reserve();
   const counted = { rows: 0 };
   try {
     await session`begin isolation level repeatable read read only`;
-    await pipeline(
-      everything(session, secretKey, counted),
-      createZstdCompress(),
-      createWriteStream(draft, { mode: 0o600 }),
+    await writePrivateFile(options.file, (out) =>
+      pipeline(
+        everything(session, options, counted),
+        // With a checksum, so that a damaged file is noticed.
+        createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
+        out,
+      ),
     );
-    await rename(draft, file);
     return counted;
   } finally {
-    await rm(draft, { force: true });
     await session`rollback`.catch(() => {});
     session.release();
   }
 }
 
-async function* everything(session: Session, secretKey: Buffer | null, counted: { rows: number }) {
-  yield toLine(await header(session, secretKey));
-  for (const { table } of await listTables(session, notBackedUp)) {
+async function* everything(
+  session: Session,
+  { archive, secretKey }: BackupOptions,
+  counted: { rows: number },
+) {
+  yield toLine(await header(session, archive.program, secretKey));
+  for (const { table } of await listTables(session, archive.except)) {
     yield toLine({ table } satisfies Mark);
     yield* rows(session<Line[]>`select json_build_array(t)::text as line from ${session(table)} t`);
   }
@@ -55,11 +60,16 @@ async function* everything(session: Session, secretKey: Buffer | null, counted: 
   }
 }
 
-async function header(session: Session, secretKey: Buffer | null): Promise<Header> {
+async function header(
+  session: Session,
+  program: string,
+  secretKey: Buffer | null,
+): Promise<Header> {
   const migrations = await session<Header['migrations']>`
     select name, sha256 from schema_migrations order by name`;
   return {
-    askback_backup: 1,
+    backup_of: program,
+    format: 1,
     created_at: new Date().toISOString(),
     migrations: [...migrations],
     secret_key: secretKey?.toString('base64') ?? null,

@@ -1,20 +1,29 @@
 import * as v from 'valibot';
+import type { Sql } from '../db/db.ts';
+
+/** What a program's backups are. */
+export type Archive = {
+  /** The name of the program, which a file must carry to be restored. */
+  program: string;
+  /** Tables that belong to a running deployment and mean nothing in another. */
+  except: readonly string[];
+  /** Whether the database holds something that a restore would mix with. */
+  isFilled: (sql: Sql) => Promise<boolean>;
+};
 
 /**
- * A backup is one zstd file of JSON lines: what it is; for each table a line with its name and a line
- * for each row; at the end the number of rows, without which the file is not whole.
+ * A backup is one zstd file of JSON lines: a header; for each table a line with its name and a line for
+ * each row; at the end the number of rows, without which the file is not whole.
  */
 export const Header = v.object({
-  askback_backup: v.literal(1),
+  backup_of: v.string(),
+  format: v.literal(1),
   created_at: v.string(),
   migrations: v.array(v.object({ name: v.string(), sha256: v.string() })),
   secret_key: v.nullable(v.string()),
 });
 export type Header = v.InferOutput<typeof Header>;
 
-/** A row is told from these by its first character: rows come as `[`, in an array of one. */
+/** Its first character tells it from a row: rows come as `[`, in an array of one. */
 export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
 export type Mark = v.InferOutput<typeof Mark>;
-
-/** What belongs to a running deployment and means nothing in another. */
-export const notBackedUp = ['schema_migrations', 'rate_windows', 'worker_pools', 'service_record'];

@@ -3,19 +3,21 @@ import { createZstdDecompress } from 'node:zlib';
 import type postgres from 'postgres';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
-import { type Db, one } from '../db/db.ts';
+import type { Db } from '../db/db.ts';
 import { migrate, readMigrations, schemaState } from '../db/migrate.ts';
-import { Header, Mark, notBackedUp } from './format.ts';
+import { type Archive, Header, Mark } from './format.ts';
 import { listTables, type Table } from './tables.ts';
 
 const rowsAtATime = 500;
+const longestLine = 64 * 1024 * 1024;
 
-/** What each room does to its own rows after a restore, in the same transaction. */
+/** A change to the restored rows, in the same transaction. */
 export type AfterRestore = (tx: postgres.ISql) => Promise<void>;
 
 export type Restored = { rows: number; created_at: string };
 
-type Means = {
+type RestoreOptions = {
+  archive: Archive;
   /** Keeps the secret key that came with the backup, before anything is written. */
   keepKey: (key: Buffer) => void;
   afterwards: readonly AfterRestore[];
@@ -28,18 +30,21 @@ type Means = {
 export async function restore(
   db: Db,
   file: string,
-  { keepKey, afterwards }: Means,
+  { archive, keepKey, afterwards }: RestoreOptions,
 ): Promise<Restored> {
   const lines = readLines(file);
-  const header = await readHeader(lines);
-  await prepareSchema(db, header);
-  const tables = await listTables(db, notBackedUp);
+  const header = parseLine(Header, await next(lines));
+  if (header.backup_of !== archive.program) throw unusable(`it is a backup of ${header.backup_of}`);
+  await prepareSchema(db, header, archive);
+  const tables = await listTables(db, archive.except);
   if (header.secret_key) keepKey(Buffer.from(header.secret_key, 'base64'));
 
   const session = await db.reserve();
   try {
     await session`begin`;
     const rows = await fill(session, tables, lines);
+    // Reads the checksum, which comes last.
+    if ((await read(lines)) !== undefined) throw unusable(foreign);
     for (const step of afterwards) await step(session);
     await session`commit`;
     await migrate(db);
@@ -60,17 +65,34 @@ async function* readLines(file: string): Lines {
   for await (const chunk of text) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
+    if (rest.length > longestLine) throw unusable(foreign);
     yield* lines;
   }
 }
 
-/** The next line; an end, a damaged file or one that cannot be read is told in a sentence. */
+/** The next line, or a sentence about why there is none. */
 async function next(lines: Lines): Promise<string> {
-  const { value } = await lines.next().catch((error: Error) => {
-    throw unusable(error.message);
+  const line = await read(lines);
+  if (line === undefined) throw unusable(cutShort);
+  return line;
+}
+
+async function read(lines: Lines): Promise<string | undefined> {
+  const { value } = await lines.next().catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof Refusal) throw error;
+    throw unusable(reasonOf(error));
   });
-  if (value === undefined) throw unusable('it ends too early');
   return value;
+}
+
+const cutShort = 'it is cut short, copy it again';
+const foreign = 'it is not a backup, or it is damaged';
+
+function reasonOf({ code = '', message, path }: NodeJS.ErrnoException): string {
+  if (code === 'Z_BUF_ERROR') return cutShort;
+  if (code.startsWith('ZSTD_')) return foreign;
+  if (code === 'ENOENT') return `there is no file ${path}`;
+  return code === 'EISDIR' ? 'it is a folder' : message;
 }
 
 const unusable = (why: string) => new Refusal('invalid', `the backup cannot be restored: ${why}`);
@@ -79,36 +101,29 @@ function parseLine<const S extends v.GenericSchema>(schema: S, text: string): v.
   try {
     return v.parse(schema, JSON.parse(text));
   } catch {
-    throw unusable('it is not a backup made by askback, or it is damaged');
+    throw unusable(foreign);
   }
 }
 
-const readHeader = async (lines: Lines) => parseLine(Header, await next(lines));
-
 /** Makes exactly the schema that the backup was taken from. */
-async function prepareSchema(db: Db, header: Header) {
+async function prepareSchema(db: Db, header: Header, archive: Archive) {
   const known = new Map(readMigrations().map((migration) => [migration.name, migration]));
   const wanted = header.migrations.map(({ name, sha256 }) => {
     const migration = known.get(name);
     if (migration?.sha256 === sha256) return migration;
-    throw unusable(`it was made by a newer askback (${name}), use that one`);
+    throw unusable(`it was made by a newer ${archive.program} (${name}), use that one`);
   });
   const { missing } = await schemaState(db, wanted);
   await migrate(db, wanted).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
     throw unusable('the database has a newer schema than the backup: restore into an empty one');
   });
-  if (missing.length < wanted.length) await refuseFilled(db);
+  if (missing.length < wanted.length && (await archive.isFilled(db))) {
+    throw unusable('the database is not empty: restore into an empty one');
+  }
 }
 
-async function refuseFilled(db: Db) {
-  const { filled } = one(
-    await db<{ filled: boolean }[]>`select exists (select from organizations) as filled`,
-  );
-  if (filled) throw unusable('the database is not empty: restore into an empty one');
-}
-
-/** The triggers rest meanwhile: what they would compute comes with the backup. */
+/** The triggers are disabled meanwhile: what they would compute comes with the backup. */
 async function fill(session: postgres.ReservedSql, tables: readonly Table[], lines: Lines) {
   for (const { table } of tables) {
     await session`alter table ${session(table)} disable trigger user`;

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { after, test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
 import { enqueue } from '../../../src/jobs.ts';
 import { backup } from '../../../src/lib/backup/backup.ts';
+import { writePrivateFile } from '../../../src/lib/backup/private-file.ts';
 import { restore } from '../../../src/lib/backup/restore.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
+import { archive } from '../../../src/operations/archive.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../../support/make/rows.ts';
 import { emptyDatabase, testDatabase } from '../../support/probe/database.ts';
 
@@ -14,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'askback-backup-'));
 after(() => rmSync(folder, { recursive: true }));
 
 const secretKey = Buffer.alloc(32, 7);
-const simply = { keepKey: () => {}, afterwards: [] };
+const simply = { archive, keepKey: () => {}, afterwards: [] };
 
 /** A deployment with awkward text in it, one row in the outbox and one job in the queue. */
 async function deployment() {
@@ -48,12 +52,12 @@ const everything = async (db: Db) => ({
 test('a restored deployment has what the other had when it was backed up', async () => {
   const { db } = await deployment();
   const file = join(folder, 'whole');
-  const { rows } = await backup(db, { file, secretKey });
+  const { rows } = await backup(db, { archive, file, secretKey });
   const before = await everything(db);
 
   const { db: fresh } = await emptyDatabase();
   const kept: Buffer[] = [];
-  const means = { keepKey: (key: Buffer) => kept.push(key), afterwards: [] };
+  const means = { archive, keepKey: (key: Buffer) => kept.push(key), afterwards: [] };
   const restored = await restore(fresh, file, means);
 
   assert.equal(restored.rows, rows);
@@ -64,7 +68,7 @@ test('a restored deployment has what the other had when it was backed up', async
 test('jobs that waited in the queue or the outbox wait in the outbox again', async () => {
   const { db, org_id, survey_id } = await deployment();
   const file = join(folder, 'jobs');
-  await backup(db, { file, secretKey });
+  await backup(db, { archive, file, secretKey });
 
   const { db: fresh } = await emptyDatabase();
   await restore(fresh, file, simply);
@@ -77,7 +81,7 @@ test('jobs that waited in the queue or the outbox wait in the outbox again', asy
 test('after a restore triggers count and identities go on', async () => {
   const { db, org_id, survey_id } = await deployment();
   const file = join(folder, 'goes-on');
-  await backup(db, { file, secretKey: null });
+  await backup(db, { archive, file, secretKey: null });
   const { db: fresh } = await emptyDatabase();
   await restore(fresh, file, simply);
 
@@ -97,45 +101,104 @@ test('after a restore triggers count and identities go on', async () => {
 test('only its owner may read the file', async () => {
   const { db } = await deployment();
   const file = join(folder, 'private');
-  await backup(db, { file, secretKey });
+  await backup(db, { archive, file, secretKey });
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
-test('a file that was cut short changes nothing', async () => {
+/** What a restore into a fresh database says about a file; the database stays empty. */
+async function refusalOf(file: string): Promise<string> {
+  const { db: fresh } = await emptyDatabase();
+  const refusal = await restore(fresh, file, simply).then(
+    () => assert.fail('it was restored'),
+    (error: Error) => error,
+  );
+  const [found] = await fresh`select to_regclass('organizations') as table`;
+  if (found?.['table']) assert.equal((await fresh`select from organizations`).length, 0);
+  return refusal.message;
+}
+
+test('a file that is cut short is refused and changes nothing, wherever it is cut', async () => {
   const { db } = await deployment();
   const file = join(folder, 'cut');
-  await backup(db, { file, secretKey });
-  writeFileSync(file, readFileSync(file).subarray(0, -40));
-
-  const { db: fresh } = await emptyDatabase();
-  await assert.rejects(restore(fresh, file, simply), {
-    message: /the backup cannot be restored: /,
-  });
-
-  const [left] = await fresh`select count(*)::int as organizations from organizations`;
-  assert.equal(left?.['organizations'], 0);
+  await backup(db, { archive, file, secretKey });
+  const whole = readFileSync(file);
+  for (const bytes of [0, 3, 100, whole.length - 40, whole.length - 1]) {
+    writeFileSync(file, whole.subarray(0, bytes));
+    const message = 'the backup cannot be restored: it is cut short, copy it again';
+    assert.equal(await refusalOf(file), message, `${bytes} bytes`);
+  }
 });
 
-test('a file of another kind is refused', async () => {
+test('a file with a damaged byte is refused and changes nothing', async () => {
+  const { db } = await deployment();
+  const file = join(folder, 'damaged');
+  await backup(db, { archive, file, secretKey });
+  const bytes = readFileSync(file);
+  const at = Math.floor(bytes.length / 2);
+  bytes[at] = bytes[at]! ^ 0xff;
+  writeFileSync(file, bytes);
+  assert.match(await refusalOf(file), /it is not a backup, or it is damaged$/);
+});
+
+test('a file of another kind, a folder and a missing file are refused in a sentence', async () => {
   const file = join(folder, 'other');
+  const foreign = 'the backup cannot be restored: it is not a backup, or it is damaged';
   writeFileSync(file, 'not a backup');
-  const { db: fresh } = await emptyDatabase();
-  await assert.rejects(restore(fresh, file, simply), {
-    message: /the backup cannot be restored: /,
+  assert.equal(await refusalOf(file), foreign);
+  for (const text of ['plain text\n', '{"a":1}\n', '[]\n']) {
+    writeFileSync(file, zstdCompressSync(text));
+    assert.equal(await refusalOf(file), foreign, text);
+  }
+  assert.equal(await refusalOf(folder), 'the backup cannot be restored: it is a folder');
+  const missing = join(folder, 'missing');
+  const message = `the backup cannot be restored: there is no file ${missing}`;
+  assert.equal(await refusalOf(missing), message);
+});
+
+test('a backup of another program is refused by its name', async () => {
+  const { db } = await deployment();
+  const file = join(folder, 'another');
+  await backup(db, { archive: { ...archive, program: 'another' }, file, secretKey });
+  const message = 'the backup cannot be restored: it is a backup of another';
+  assert.equal(await refusalOf(file), message);
+});
+
+test('a backup overwrites no file but the one it is asked for, and leaves no draft', async () => {
+  const { db } = await deployment();
+  const own = mkdtempSync(join(folder, 'own-'));
+  const file = join(own, 'backup');
+  writeFileSync(`${file}.part`, 'laid here by another user', { mode: 0o666 });
+  writeFileSync(file, 'the backup before', { mode: 0o666 });
+  await backup(db, { archive, file, secretKey });
+  assert.deepEqual(readdirSync(own).sort(), ['backup', 'backup.part']);
+  assert.equal(readFileSync(`${file}.part`, 'utf8'), 'laid here by another user');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+});
+
+test('a draft that was exchanged while it was written does not become the backup', async () => {
+  const own = mkdtempSync(join(folder, 'exchanged-'));
+  const file = join(own, 'backup');
+  const exchanging = writePrivateFile(file, async (out) => {
+    await pipeline(['secret'], out);
+    const draft = join(own, readdirSync(own)[0]!);
+    rmSync(draft);
+    writeFileSync(draft, 'of another user');
   });
+  await assert.rejects(exchanging, /was replaced while it was written/);
+  assert.deepEqual(readdirSync(own), []);
 });
 
 test('a database that holds something is not overwritten', async () => {
   const { db } = await deployment();
   const file = join(folder, 'filled');
-  await backup(db, { file, secretKey });
+  await backup(db, { archive, file, secretKey });
   await assert.rejects(restore(db, file, simply), { message: /the database is not empty/ });
 });
 
 test('a step after the restore that fails takes the restore back', async () => {
   const { db } = await deployment();
   const file = join(folder, 'step');
-  await backup(db, { file, secretKey });
+  await backup(db, { archive, file, secretKey });
   const { db: fresh } = await emptyDatabase();
 
   const failing = () => Promise.reject(new Error('no'));
