@@ -34,11 +34,10 @@ const foreign = /\ballSettled\b|['"`]nobody['"`]|'?nobody'? \(account\)/g;
 
 /** How many are still left in each place. These numbers only fall. */
 const notYet: Record<string, number> = {
-  'README.md': 6,
   ops: 50,
   sql: 2,
-  src: 270,
-  test: 517,
+  src: 267,
+  test: 291,
 };
 
 const files = readFiles(

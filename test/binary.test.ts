@@ -16,7 +16,7 @@ async function makeKey(cwd: string): Promise<string> {
   return JSON.parse(made.stdout).key;
 }
 
-/** Whether the service knows the key: then the new organization is told that it has no surveys. */
+/** Whether the service knows the key: the new organization then gets an empty list of surveys. */
 async function knows(url: string, key: string): Promise<boolean> {
   const response = await fetch(`${url}/api/v1/surveys`, { headers: { 'X-API-Key': key } });
   if (response.status === 401) return false;
@@ -135,8 +135,8 @@ test('`mail preview` of the binary writes the parts of a mail to the given folde
   const out = join(cwd, 'looked-at');
   mkdirSync(out);
   await service(cwd);
-  const beside = await command(cwd, ['mail', 'preview', '--survey', survey, '--out', out]);
-  assert.equal(beside.code, 0, beside.stderr);
+  const meanwhile = await command(cwd, ['mail', 'preview', '--survey', survey, '--out', out]);
+  assert.equal(meanwhile.code, 0, meanwhile.stderr);
   assert.deepEqual(readdirSync(out), names);
   for (const name of names) assert.match(readFileSync(join(out, name), 'utf8'), /Wie war’s\?/);
 });

@@ -13,7 +13,7 @@ import { askback, secretKey } from './support/processes/program.ts';
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
 const run = (...words: string[]) => askback(words, environment);
-const nobody = '00000000-0000-4000-8000-000000000000';
+const unknownId = '00000000-0000-4000-8000-000000000000';
 
 /** The one JSON value that a command printed, when it went well and said nothing else. */
 async function json(...words: string[]) {
@@ -73,14 +73,20 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['org', 'create', '--name', 'A', '--send-limit=1.5'], /^--send-limit must be a whole number$/],
   [['org', 'create', '--name', 'A', '--time-zone', 'Mars/Base'], /^--time-zone must be the name/],
   [['org', 'create', '--name', 'A', '--contact-email', 'a@'], /^--contact-email must be an email/],
-  [['org', 'update', '--id', nobody], /^nothing to change was given$/],
-  [['org', 'update', '--id', nobody, '--ai', '--no-ai'], /contradict each other$/],
+  [['org', 'update', '--id', unknownId], /^nothing to change was given$/],
+  [['org', 'update', '--id', unknownId, '--ai', '--no-ai'], /contradict each other$/],
   [['key', 'create', '--org', 'x', '--name', 'k'], /^--org must be a UUID$/],
-  [['key', 'create', '--org', nobody, '--name', 'k', '--permission', 'all'], /read, write$/],
-  [['key', 'create', '--org', nobody, '--name', 'k', '--expires-at', 'soon'], /ISO 8601/],
-  [['key', 'create', '--org', nobody, '--name', 'k', '--expires-at', '2099-02-30'], /that exists$/],
-  [['key', 'create', '--org', nobody, '--name', 'k', '--expires-at', '2020-01-01'], /future$/],
-  [['tag', 'create', '--org', nobody, '--name', 't', '--color', 'red'], /^--color must be a color/],
+  [['key', 'create', '--org', unknownId, '--name', 'k', '--permission', 'all'], /read, write$/],
+  [['key', 'create', '--org', unknownId, '--name', 'k', '--expires-at', 'soon'], /ISO 8601/],
+  [
+    ['key', 'create', '--org', unknownId, '--name', 'k', '--expires-at', '2099-02-30'],
+    /that exists$/,
+  ],
+  [['key', 'create', '--org', unknownId, '--name', 'k', '--expires-at', '2020-01-01'], /future$/],
+  [
+    ['tag', 'create', '--org', unknownId, '--name', 't', '--color', 'red'],
+    /^--color must be a color/,
+  ],
 ];
 
 for (const [words, complaint] of wrong) {
@@ -117,7 +123,7 @@ test('version needs no environment, however wrong it is', async () => {
 });
 
 test('a refusal ends with 1 and one sentence', async () => {
-  const { code, stdout, stderr } = await run('key', 'revoke', '--id', nobody);
+  const { code, stdout, stderr } = await run('key', 'revoke', '--id', unknownId);
   assert.deepEqual([code, stdout, stderr], [1, '', 'askback: key not found\n']);
 });
 
@@ -199,7 +205,7 @@ for (const words of [
   ],
 ]) {
   test(`${words.slice(0, 2).join(' ')} for an organization that does not exist says so`, async () => {
-    const { code, stderr } = await run(...words, '--org', nobody);
+    const { code, stderr } = await run(...words, '--org', unknownId);
     assert.deepEqual([code, stderr], [1, 'askback: organization not found\n']);
   });
 }

@@ -26,7 +26,7 @@ test('while processes are killed and connections ended no event is lost or inven
     { committed, acknowledged_but_lost, missing, invented, undelivered },
     { committed: 600, acknowledged_but_lost: 0, missing: 0, invented: 0, undelivered: 0 },
   );
-  assert.ok(ledger.duplicates <= ledger.in_hand_at_faults);
+  assert.ok(ledger.duplicates <= ledger.in_flight_at_faults);
   assert.deepEqual(ledger.ended_by_themselves, []);
   assert.ok((ledger.faults['kill'] ?? 0) > 0 && (ledger.faults['ended backend'] ?? 0) > 0);
 });

@@ -11,7 +11,7 @@ import { askback, secretKey } from './support/processes/program.ts';
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
 const run = (...words: string[]) => askback(words, environment);
-const nobody = '00000000-0000-4000-8000-000000000000';
+const unknownId = '00000000-0000-4000-8000-000000000000';
 
 const folder = mkdtempSync(join(tmpdir(), 'imports-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -127,7 +127,7 @@ test('an import for an unknown survey is refused, and for a malformed id it is w
     ['contact', 'import'],
     ['import', 'responses'],
   ]) {
-    const unknown = await run(...command, '--survey', nobody, path);
+    const unknown = await run(...command, '--survey', unknownId, path);
     assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
     const wrong = await run(...command, '--survey', 'spring', path);
     assert.equal(wrong.code, 2);
@@ -137,14 +137,20 @@ test('an import for an unknown survey is refused, and for a malformed id it is w
 
 test('an import without a file, or with two, is wrong usage', async () => {
   for (const files of [[], ['a.csv', 'b.csv']]) {
-    const { code, stdout, stderr } = await run('import', 'responses', '--survey', nobody, ...files);
+    const { code, stdout, stderr } = await run(
+      'import',
+      'responses',
+      '--survey',
+      unknownId,
+      ...files,
+    );
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /FILE is required|'b.csv' is one argument too many/);
   }
 });
 
 test('import responses adds history, prints what existed before, and publishes no event', async () => {
-  const { survey, told } = await ask(db);
+  const { survey, events } = await ask(db);
   const csv =
     'Score,Comment,Created At,Person Email\n9,Great,2024-03-01 10:00:00 UTC,ann@acme.test\n0,,2024-03-02,\n';
   const words = ['import', 'responses', '--survey', survey, file('history.csv', csv)];
@@ -162,7 +168,7 @@ test('import responses adds history, prints what existed before, and publishes n
     select sum(promoters)::int as promoters, sum(detractors)::int as detractors from survey_tallies
     where survey_id = ${survey}`;
   assert.deepEqual({ ...tally }, { promoters: 1, detractors: 1 });
-  assert.deepEqual(await told(), []);
+  assert.deepEqual(await events(), []);
 });
 
 test('import responses names each bad line and imports none', async () => {
@@ -175,7 +181,7 @@ test('import responses names each bad line and imports none', async () => {
 });
 
 test('response release makes a response on hold count, once', async () => {
-  const { organization, survey, contact, told, answers } = await ask(db);
+  const { organization, survey, contact, events, answers } = await ask(db);
   const of = { org_id: organization, survey_id: survey };
   const held = { contact_id: contact, source: 'link', held_reason: 'scores_opened', score: 9 };
   const id = await makeResponse(db, of, held);
@@ -187,14 +193,14 @@ test('response release makes a response on hold count, once', async () => {
     (await answers()).map(({ held_reason }) => held_reason),
     [null],
   );
-  assert.deepEqual(await told(), ['response.received', 'survey.completed']);
+  assert.deepEqual(await events(), ['response.received', 'survey.completed']);
 
   const again = await run('response', 'release', '--id', id);
   assert.deepEqual([again.code, again.stderr], [1, 'askback: this response is not on hold\n']);
-  assert.deepEqual(await told(), ['response.received', 'survey.completed']);
+  assert.deepEqual(await events(), ['response.received', 'survey.completed']);
 });
 
 test('response release of an unknown response is refused', async () => {
-  const { code, stdout, stderr } = await run('response', 'release', '--id', nobody);
+  const { code, stdout, stderr } = await run('response', 'release', '--id', unknownId);
   assert.deepEqual([code, stdout, stderr], [1, '', 'askback: response not found\n']);
 });

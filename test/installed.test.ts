@@ -8,7 +8,7 @@ import { freePort } from './support/processes/free-port.ts';
 import { secretKey } from './support/processes/program.ts';
 
 /** The package in a Debian with a systemd of its own, from its installation to its last trace. */
-// The network is shared with whoever tests.
+// The network is shared with this machine.
 const port = freePort();
 const url = `http://127.0.0.1:${port}`;
 const property = (name: string) => inside(`systemctl show --property=${name} --value askback`);
@@ -69,19 +69,19 @@ describe('as a service', () => {
   });
 
   test('restarts by systemd refuse and cut off no request', async (t) => {
-    const { told, end } = requestStream(`${url}/openapi.json`, {
+    const { requests, end } = requestStream(`${url}/openapi.json`, {
       fresh: 3,
       keeping: 3,
       headers: {},
     });
     for (let restart = 0; restart < 2; restart++) {
-      const answered = told.length;
-      await until('each process is asked a few times', () => told.length > answered + 50);
+      const answered = requests.length;
+      await until('each process is asked a few times', () => requests.length > answered + 50);
       await inside('systemctl restart askback');
     }
     await end();
-    t.diagnostic(`${told.length} requests`);
-    assert.deepEqual(new Set(told.map(({ status }) => status)), new Set([200]));
+    t.diagnostic(`${requests.length} requests`);
+    assert.deepEqual(new Set(requests.map(({ status }) => status)), new Set([200]));
   });
 
   test('a killed service is started again by systemd', async () => {

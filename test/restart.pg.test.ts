@@ -27,12 +27,12 @@ test('restarts refuse and cut off no request, whatever callers do meanwhile', as
   let service = serving(socket, unlimited);
   await service.ready();
   const url = `${addressOf(socket)}/api/v1/surveys`;
-  const { told, end } = requestStream(url, { fresh: 4, keeping: 4, headers });
+  const { requests, end } = requestStream(url, { fresh: 4, keeping: 4, headers });
   const exits: number[] = [];
 
   for (let restart = 0; restart < 3; restart++) {
-    const answered = told.length;
-    await until('each process is asked a few times', () => told.length > answered + 100);
+    const answered = requests.length;
+    await until('each process is asked a few times', () => requests.length > answered + 100);
     assert.equal(await service.stop(), 0);
     exits.push(performance.now());
     service = serving(socket, unlimited);
@@ -40,11 +40,11 @@ test('restarts refuse and cut off no request, whatever callers do meanwhile', as
   }
   await end();
 
-  const waited = exits.map((at) => told.filter(({ begun, ended }) => begun < at && ended > at));
+  const waited = exits.map((at) => requests.filter(({ begun, ended }) => begun < at && ended > at));
   t.diagnostic(
-    `${told.length} requests; across the restarts waited ${waited.map((it) => it.length)}`,
+    `${requests.length} requests; across the restarts waited ${waited.map((it) => it.length)}`,
   );
-  assert.deepEqual(new Set(told.map(({ status }) => status)), new Set([200]));
+  assert.deepEqual(new Set(requests.map(({ status }) => status)), new Set([200]));
   for (const { length } of waited) assert.ok(length > 0);
   assert.equal(await service.stop(), 0);
 });

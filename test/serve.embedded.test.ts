@@ -19,8 +19,8 @@ test('without settings the service brings its own Postgres; commands work before
   const service = startService(environment);
   const address = addressIn(await service.ready());
   assert.equal((await fetch(`${address}/readyz`)).status, 200);
-  const beside = await askback(['org', 'list', '--json'], environment);
-  assert.deepEqual(JSON.parse(beside.stdout), [JSON.parse(made.stdout)]);
+  const meanwhile = await askback(['org', 'list', '--json'], environment);
+  assert.deepEqual(JSON.parse(meanwhile.stdout), [JSON.parse(made.stdout)]);
 
   const second = await askback(['serve'], environment);
   assert.equal(second.code, 1);

@@ -48,7 +48,7 @@ test('the watchdog is notified within its interval while the service runs', asyn
   const watchdog = { NOTIFY_SOCKET: path, WATCHDOG_USEC: `${patienceMs * 1000}` };
   const service = startService(environment(watchdog));
   await manager.until('READY=1');
-  for (let heard = 0; heard < 2; heard++) {
+  for (let received = 0; received < 2; received++) {
     const begun = performance.now();
     await manager.until('WATCHDOG=1');
     assert.ok(performance.now() - begun < patienceMs);

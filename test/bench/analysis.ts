@@ -12,7 +12,7 @@ type Tried = { sentences: number; right: number; wrong: number; left: number };
 
 const require = createRequire(import.meta.url);
 
-/** How often the built-in analyst hears a sentence rightly, by its words alone, and how quickly. */
+/** How often the built-in analyst reads a sentence rightly, by its words alone, and how quickly. */
 export async function analysis(): Promise<Section[]> {
   const analyst = createBuiltinAnalyst(readComment);
   const themes = vocabulary([]);
@@ -42,14 +42,7 @@ export async function analysis(): Promise<Section[]> {
   }
   const each = (performance.now() - began) / all.sentences;
   rows.push(row('all', all));
-  const heads = [
-    'sentences of',
-    'number',
-    'heard rightly',
-    'wrongly',
-    'left to the score',
-    'right',
-  ];
+  const heads = ['sentences of', 'number', 'read rightly', 'wrongly', 'left to the score', 'right'];
   return [
     {
       title: 'Sentiment of the built-in analyst',
@@ -73,9 +66,9 @@ async function tryOut(
 ): Promise<Tried> {
   const tried = { sentences: sentences.length, right: 0, wrong: 0, left: 0 };
   for (const { text, class: label } of sentences) {
-    const heard = await tone(text);
-    if (heard !== 'positive' && heard !== 'negative') tried.left += 1;
-    else if ((heard === 'positive') === (label === 1)) tried.right += 1;
+    const received = await tone(text);
+    if (received !== 'positive' && received !== 'negative') tried.left += 1;
+    else if ((received === 'positive') === (label === 1)) tried.right += 1;
     else tried.wrong += 1;
   }
   return tried;

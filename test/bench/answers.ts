@@ -19,7 +19,7 @@ const warmUp = 1000;
 /** Answers posted, the page they are given on, and how soon a job begins after its commit. */
 export async function answers(server: string): Promise<Section[]> {
   const database = await benchDatabase(server);
-  const door = fork(fileURLToPath(new URL('./door.ts', import.meta.url)));
+  const listener = fork(fileURLToPath(new URL('./listener.ts', import.meta.url)));
   try {
     const spread = await addSurveys(database.db, { surveys: spreadOver, webhooks: true });
     const hot = await addSurveys(database.db, { surveys: 1, webhooks: true });
@@ -29,22 +29,22 @@ export async function answers(server: string): Promise<Section[]> {
     };
     // Not the empty tables: once known to be empty, they would be read whole while they grow.
     await database.db`vacuum analyze organizations, surveys, contacts, survey_tallies, webhooks`;
-    door.send({ url: database.url });
-    const [port] = (await once(door, 'message')) as [number];
+    listener.send({ url: database.url });
+    const [port] = (await once(listener, 'message')) as [number];
 
     const figures = {
-      spread: await withCpu(door.pid!, () => postAnswers(port, tokens.spread)),
-      hot: await withCpu(door.pid!, () => postAnswers(port, tokens.hot)),
+      spread: await withCpu(listener.pid!, () => postAnswers(port, tokens.spread)),
+      hot: await withCpu(listener.pid!, () => postAnswers(port, tokens.hot)),
       spreadFloor: await insertBare(database.db, spread),
       hotFloor: await insertBare(database.db, hot),
-      pages: await withCpu(door.pid!, () => getPages(port, tokens.hot)),
+      pages: await withCpu(listener.pid!, () => getPages(port, tokens.hot)),
       starts: await jobStarts(database),
     };
     return [
       { title: `Answers: ${connections} connections, jobs not running`, lines: lines(figures) },
     ];
   } finally {
-    door.kill();
+    listener.kill();
     await database.drop();
   }
 }

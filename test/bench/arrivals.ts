@@ -9,7 +9,7 @@ export const refusedOnceOf = 5;
 /** When an event came, for each of the times that it did. */
 export type Arrivals = Record<number, number[]>;
 
-/** A subscriber in a process of its own, which tells on demand when everything came. */
+/** A subscriber in a process of its own, which reports on demand when everything came. */
 const arrivals: Arrivals = {};
 const server = createServer(async (request, answer) => {
   const at = now();

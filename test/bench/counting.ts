@@ -8,7 +8,7 @@ const rounds = 3;
 const ids = { orgId: 'o', surveyId: 's', responseId: 'r', webhookId: 'w', deliveryId: 'd' };
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-const happenings: [what: string, tell: (traceparent: string | null) => void][] = [
+const published: [what: string, tell: (traceparent: string | null) => void][] = [
   [
     'a request',
     (traceparent) =>
@@ -36,7 +36,7 @@ const happenings: [what: string, tell: (traceparent: string | null) => void][] =
 ];
 
 startCounting();
-for (const [what, tell] of happenings) {
+for (const [what, tell] of published) {
   console.log(
     `${what}: ${best(() => tell(null))} µs, in a sampled trace ${best(() => tell(sampled))} µs`,
   );

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { one, type Sql } from '../../src/lib/db/db.ts';
 import { type Arrivals, refusedOnceOf } from './arrivals.ts';
 import type { BenchDatabase } from './database.ts';
-import type { Emission, Told } from './emitter.ts';
+import type { Emission, EmittedEvent } from './emitter.ts';
 import { percentiles } from './load.ts';
 import { usageOf } from './service.ts';
 import { addSurveys, addWebhook } from './surveys.ts';
@@ -30,15 +30,15 @@ export async function deliveryTimes(
     const orgIds = surveys.map(({ orgId }) => orgId);
     for (const orgId of orgIds) await addWebhook(db, orgId, `http://127.0.0.1:${port}/`);
     const emission: Emission = { url, orgIds, perSecond, seconds };
-    const telling = ask<Told[]>(emitter, emission);
+    const emitting = ask<EmittedEvent[]>(emitter, emission);
     const due = await dueTimes(db, orgIds);
-    const told = await telling;
-    const arrivals = await ask<Arrivals>(receiver, 'tell');
+    const emissions = await emitting;
+    const arrivals = await ask<Arrivals>(receiver, 'report');
     const resident = usageOf(emitter.pid!).residentMegabytes() ?? Number.NaN;
     const gone = once(emitter, 'exit');
     emitter.send('stop');
     await gone;
-    return { ...figures({ told, arrivals, due }), resident };
+    return { ...figures({ emissions, arrivals, due }), resident };
   } finally {
     emitter.kill();
     receiver.kill();
@@ -77,12 +77,20 @@ async function dueTimes(db: Sql, orgIds: readonly string[]): Promise<Due> {
   }
 }
 
-function figures({ told, arrivals, due }: { told: Told[]; arrivals: Arrivals; due: Due }) {
+function figures({
+  emissions,
+  arrivals,
+  due,
+}: {
+  emissions: EmittedEvent[];
+  arrivals: Arrivals;
+  due: Due;
+}) {
   const first = (number: number) => arrivals[number]![0]!;
   const late = [...due].map(([number, at]) => arrivals[number]![1]! - at);
-  if (late.length !== told.length / refusedOnceOf) throw new Error('a retry was not seen');
-  const fromCommit = told.map((one, number) => Math.max(0, first(number) - one.committedAt));
-  const fromDue = told.map((one, number) => first(number) - one.dueAt);
+  if (late.length !== emissions.length / refusedOnceOf) throw new Error('a retry was not seen');
+  const fromCommit = emissions.map((one, number) => Math.max(0, first(number) - one.committedAt));
+  const fromDue = emissions.map((one, number) => first(number) - one.dueAt);
   return {
     fromCommit: percentiles(fromCommit.slice(warmUpSeconds * perSecond)),
     fromDue: percentiles(fromDue.slice(warmUpSeconds * perSecond)),

@@ -11,8 +11,8 @@ import { serviceConnections } from './database.ts';
 import { serviceSettings } from './service.ts';
 
 /**
- * What the service does behind its doors, and events at a steady rate in the same process, as the answers
- * that it takes would tell them: the next one does not wait for what became of the one before.
+ * What the service does behind its listeners, and events at a steady rate in the same process, as the answers
+ * that it takes would publish them: the next one does not wait for what became of the one before.
  */
 export type Emission = {
   url: string;
@@ -21,8 +21,8 @@ export type Emission = {
   seconds: number;
 };
 
-/** When an event was to be told, and when it was known to be committed. */
-export type Told = { dueAt: number; committedAt: number };
+/** When an event was due, and when its commit was known. */
+export type EmittedEvent = { dueAt: number; committedAt: number };
 
 process.once('message', async (emission: Emission) => {
   const log = createLog({ level: 'error' });
@@ -53,14 +53,14 @@ const never = new Promise<never>(() => {});
 type Tell = (orgId: string, number: number) => Promise<number>;
 
 async function emitSteadily({ orgIds, perSecond, seconds }: Emission, tell: Tell) {
-  const told: Promise<Told>[] = [];
+  const emissions: Promise<EmittedEvent>[] = [];
   const begunAt = now();
   for (let number = 0; number < perSecond * seconds; number += 1) {
     const dueAt = begunAt + (number * 1000) / perSecond;
     const wait = dueAt - now();
     if (wait > 0) await sleep(wait);
     const committed = tell(orgIds[number % orgIds.length]!, number);
-    told.push(committed.then((committedAt) => ({ dueAt, committedAt })));
+    emissions.push(committed.then((committedAt) => ({ dueAt, committedAt })));
   }
-  return await Promise.all(told);
+  return await Promise.all(emissions);
 }

@@ -7,7 +7,7 @@ const rows = 1000;
 
 /**
  * Bare statements that never change, whatever the service sends: a row read by its key, and a row written
- * and committed. What a figure of another day is worth on this one can be told by them.
+ * and committed. They show what a figure of another day is worth today.
  */
 export async function fixedFloor(server: string) {
   const db = connect(server, { connections });

@@ -20,7 +20,7 @@ export async function jobStarts({ db, url }: BenchDatabase) {
     begun.set(webhook_id, performance.now());
   });
   const log = createLog({ level: 'error' });
-  // What earlier measurements left behind is not what is measured here.
+  // What earlier measurements left is not what is measured here.
   await db`truncate outbox`;
   const jobs = await startJobs({
     groups: oneGroup,

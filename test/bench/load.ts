@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 
 /**
  * Requests over raw keep-alive sockets, one at a time on each, from a process of their own: making them
- * must cost little beside answering them. Run as a program it does one `Load` and ends.
+ * must cost little compared with answering them. Run as a program it does one `Load` and ends.
  */
 export type Load = {
   port: number;

@@ -18,7 +18,7 @@ const idleMs = 3000;
 
 type Cost = { name: string; service: Measured; floor: Awaited<ReturnType<typeof replay>> };
 
-/** Every GET of the API over a million answers, beside what Hono and Postgres cost without us. */
+/** Every GET of the API over a million answers, compared with what Hono and Postgres cost without us. */
 export async function reads(server: string): Promise<Section[]> {
   const constant = await measureConstant();
   const ofLarge = await measureAll(server, large);
@@ -94,12 +94,12 @@ async function measureEndpoint(stage: Stage, { name, of, path }: Endpoint): Prom
 }
 
 async function measureConstant(): Promise<Measured> {
-  const door = await listen({ host: '127.0.0.1', port: 0 });
-  door.open(new Hono().get('/', (c) => c.json({ data: [] })).fetch);
-  const load = { port: door.port, requests: [get('/')], connections };
+  const listener = await listen({ host: '127.0.0.1', port: 0 });
+  listener.open(new Hono().get('/', (c) => c.json({ data: [] })).fetch);
+  const load = { port: listener.port, requests: [get('/')], connections };
   await applyLoad({ ...load, seconds: warmUpSeconds });
   const measured = await applyLoad({ ...load, seconds });
-  door.close();
+  listener.close();
   return measured;
 }
 

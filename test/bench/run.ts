@@ -10,7 +10,7 @@ import { steady } from './steady.ts';
 import { telemetry } from './telemetry.ts';
 import { units } from './units.ts';
 
-/** Measures the service beside its floors. A word on the command line chooses one part. */
+/** Compares the service with its floors. A word on the command line chooses one part. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   units,
   reads,

@@ -19,7 +19,7 @@ export async function sends(server: string): Promise<Section[]> {
   return [{ title, lines: lines({ ...measured, floors }) }];
 }
 
-/** The first requests are for compilers, plans and connections: nobody waits for those. */
+/** The first requests are for compilers, plans and connections: no caller waits for those. */
 async function measure({ service, database, ask, askMany }: SendScene) {
   await ask();
   const oneMs = await timed(ask);

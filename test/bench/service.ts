@@ -74,7 +74,7 @@ async function stop(child: ChildProcess) {
   await gone;
 }
 
-/** What a process uses, as Linux tells it. */
+/** What a process uses, as Linux reports it. */
 export function usageOf(pid: number) {
   const megabytes = (field: RegExp) => {
     try {

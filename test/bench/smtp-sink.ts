@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
 /**
- * Takes mail as fast as it comes, for measurements; tells its port to the thread that started it, and
+ * Takes mail as fast as it comes, for measurements; reports its port to the thread that started it, and
  * when that asks, how many mails arrived since it asked last.
  */
 let arrived = { count: 0, firstAt: 0, lastAt: 0 };

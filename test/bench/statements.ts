@@ -13,18 +13,18 @@ export type Ask = { path: string; headers: Record<string, string> };
 export async function recordStatements(url: string, asks: readonly Ask[]): Promise<Statements[]> {
   const db = connect(url, { connections: 1 });
   const app = bareApp(db, { settings: { ...testSettings, rateLimit: 1_000_000 } });
-  let heard: { text: string; parameters: unknown[] }[] = [];
-  const hear = (_connection: number, text: string, parameters: unknown[]) => {
-    heard.push({ text, parameters });
+  let received: { text: string; parameters: unknown[] }[] = [];
+  const receive = (_connection: number, text: string, parameters: unknown[]) => {
+    received.push({ text, parameters });
   };
   // postgres.js looks at this option at every statement; its type only knows it at the beginning.
-  Object.assign(db.options, { debug: hear });
+  Object.assign(db.options, { debug: receive });
   const recorded: Statements[] = [];
   for (const { path, headers } of asks) {
-    heard = [];
+    received = [];
     const { status } = await app.request(path, { headers });
     if (status !== 200) throw new Error(`${path} answered ${status}`);
-    recorded.push(heard.filter(({ text }) => !text.includes('pg_catalog')));
+    recorded.push(received.filter(({ text }) => !text.includes('pg_catalog')));
   }
   await db.end();
   return recorded;

@@ -4,7 +4,7 @@ import { contactsPerRequest, requestsAtOnce, type SendScene, withSendScene } fro
 const rounds = 10;
 const mailsPerRound = requestsAtOnce * contactsPerRequest;
 /** By then the heap has found its size. */
-const settledAfter = 4;
+const steadyAfter = 4;
 const mayGrow = 1.1;
 
 /** What stays in memory of many mails: nothing, once the heap has found its size. */
@@ -25,8 +25,8 @@ async function measure({ service, askMany }: SendScene): Promise<number[]> {
 }
 
 function lines(resident: readonly number[]): string[] {
-  const most = Math.max(...resident.slice(0, settledAfter + 1));
-  const last = Math.max(...resident.slice(settledAfter + 1));
+  const most = Math.max(...resident.slice(0, steadyAfter + 1));
+  const last = Math.max(...resident.slice(steadyAfter + 1));
   const flat = verdict(last <= most * mayGrow);
   const rows = resident.map((megabytes, round) => [
     number(round * mailsPerRound),
@@ -35,6 +35,6 @@ function lines(resident: readonly number[]): string[] {
   return [
     ...table(['mails sent', 'resident'], rows),
     '',
-    `Expected to be flat from ${number(settledAfter * mailsPerRound)} mails on, within a tenth: ${flat}.`,
+    `Expected to be flat from ${number(steadyAfter * mailsPerRound)} mails on, within a tenth: ${flat}.`,
   ];
 }

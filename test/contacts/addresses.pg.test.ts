@@ -25,7 +25,7 @@ const judged: [address: string, takes: boolean][] = [
 ];
 
 for (const [email, takes] of judged) {
-  test(`${JSON.stringify(email)} is ${takes ? 'taken' : 'refused'} at every door alike`, async () => {
+  test(`${JSON.stringify(email)} is ${takes ? 'taken' : 'refused'} alike wherever it comes in`, async () => {
     const client = await makeClient(db);
     const survey_id = await makeSurvey(db, client.id);
     const post = (path: string, body: object) =>
@@ -49,7 +49,7 @@ for (const [email, takes] of judged) {
   });
 }
 
-test('a refused address is told by its field', async () => {
+test('a refused address is named by its field', async () => {
   const client = await makeClient(db);
   const body = JSON.stringify({ survey_id: await makeSurvey(db, client.id), email: 'ann@' });
   const answer = await app.request('/api/v1/contacts', {
@@ -65,7 +65,7 @@ test('a refused address is told by its field', async () => {
 
 const forms = ['Ada@Bücher.example', 'ada@BÜCHER.example', 'ada@xn--bcher-kva.example'];
 
-test('a domain in letters and the same in ASCII are one person, at every door', async () => {
+test('a domain in letters and the same in ASCII are one person, wherever it comes in', async () => {
   const client = await makeClient(db);
   const survey_id = await makeSurvey(db, client.id);
   const ids: string[] = [];

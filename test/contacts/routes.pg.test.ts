@@ -182,7 +182,7 @@ test('a draft takes contacts', async () => {
   assert.equal((await stateOf(org.survey_id))?.['status'], 'draft');
 });
 
-test('a survey of another organization, or of nobody, is not found', async () => {
+test('a survey of another organization, or of none, is not found', async () => {
   const [mine, theirs] = [await client(), await client()];
   for (const survey_id of [theirs.survey_id, randomUUID()]) {
     assert.deepEqual(await mine.refusal({ survey_id }), [404, 'survey not found']);

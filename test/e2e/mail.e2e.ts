@@ -30,7 +30,7 @@ const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
 
 for (const type of surveyTypes) {
-  test(`${type}: cells of 44 px on the narrowest phone, and nothing beside the screen`, async () => {
+  test(`${type}: cells of 44 px on the narrowest phone, and nothing outside the screen`, async () => {
     const { html } = await arrivedMail({ survey: { type } });
     const page = await show(html, { width: 320 });
     for (const { width, height } of await cells(page)) assert.ok(width >= 44 && height >= 44);
@@ -52,7 +52,7 @@ test('the eleven scores are two rows on a phone and one on a desk', async () => 
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`it can be read and heard in the ${colorScheme} scheme, whatever the colour`, async () => {
+  test(`it can be read and listened to in the ${colorScheme} scheme, whatever the colour`, async () => {
     for (const color of ['#2f6fed', '#ffe600', '#000000', '#ffffff', '#d9480f']) {
       const { html } = await arrivedMail({ organization: { color } });
       const page = await show(html, { width: 360, colorScheme });

@@ -37,7 +37,7 @@ for (const [device, screen] of Object.entries({ phone, desktop })) {
   });
 }
 
-test('a score in the framed mail opens beside the mailbox', async () => {
+test('a score in the framed mail opens in a new tab next to the mailbox', async () => {
   const page = await browser.newPage();
   await page.goto(`${base}/mailbox`);
   await page.getByRole('link', { name: /recommend/ }).click();

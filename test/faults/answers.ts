@@ -8,16 +8,16 @@ const againMs = 100;
 const patienceMs = 60_000;
 const answerMs = 10_000;
 
-/** What those who answered were told. */
-export type Told = { acknowledged: string[]; alreadyThere: number; faults: number };
+/** The answers that were acknowledged, and the others. */
+export type AnswersGiven = { acknowledged: string[]; alreadyThere: number; faults: number };
 
 /**
  * Answers through personal links, so many a second, as long as it takes: who gets no answer asks again,
  * at another address if there is one.
  */
-export async function giveAnswers({ tokens, addresses, perSecond }: Giving): Promise<Told> {
+export async function giveAnswers({ tokens, addresses, perSecond }: Giving): Promise<AnswersGiven> {
   const agent = new Agent({ connections: atOnce, headersTimeout: answerMs, bodyTimeout: answerMs });
-  const told: Told = { acknowledged: [], alreadyThere: 0, faults: 0 };
+  const given: AnswersGiven = { acknowledged: [], alreadyThere: 0, faults: 0 };
   const startedAt = performance.now();
   let next = 0;
 
@@ -25,33 +25,33 @@ export async function giveAnswers({ tokens, addresses, perSecond }: Giving): Pro
     while (next < tokens.length) {
       const number = next++;
       await sleep(Math.max(0, startedAt + (number * 1000) / perSecond - performance.now()));
-      await giveOne({ agent, addresses, told }, tokens[number]!, number);
+      await giveOne({ agent, addresses, given }, tokens[number]!, number);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   await agent.destroy();
-  return told;
+  return given;
 }
 
-type Means = { agent: Agent; addresses: readonly string[]; told: Told };
+type Means = { agent: Agent; addresses: readonly string[]; given: AnswersGiven };
 
-async function giveOne({ agent, addresses, told }: Means, token: string, number: number) {
+async function giveOne({ agent, addresses, given }: Means, token: string, number: number) {
   const until = performance.now() + patienceMs;
   for (let tries = number; performance.now() < until; tries++) {
     const url = `${addresses[tries % addresses.length]}/s/${token}`;
     const answer = await post(agent, url);
     if (answer === null || answer.status >= 500) {
-      if (answer?.status === 500) told.faults += 1;
+      if (answer?.status === 500) given.faults += 1;
       await sleep(againMs);
     } else if (answer.status === 409) {
-      told.alreadyThere += 1;
+      given.alreadyThere += 1;
       return;
     } else if (answer.status === 201) {
-      told.acknowledged.push(JSON.parse(answer.body).data.id);
+      given.acknowledged.push(JSON.parse(answer.body).data.id);
       return;
     } else throw new Error(`an answer was refused: ${answer.status} ${answer.body}`);
   }
-  throw new Error(`nobody took an answer for ${patienceMs / 1000} s`);
+  throw new Error(`no service accepted an answer for ${patienceMs / 1000} s`);
 }
 
 async function post(agent: Agent, url: string) {

@@ -34,15 +34,15 @@ export async function runCampaign(ground: Ground, plan: Plan) {
     const addresses = services.map(({ address }) => address);
     const startedAt = performance.now();
     const answering = giveAnswers({ ...scene, addresses, perSecond: plan.perSecond });
-    const [told, faults] = await Promise.all([answering, damageUntil(answering, means, plan)]);
+    const [given, faults] = await Promise.all([answering, damageUntil(answering, means, plan)]);
     const seconds = (performance.now() - startedAt) / 1000;
     const undelivered = await drained(db, scene.orgId);
     const committed = await answersOf(db, scene.orgId);
-    const { acknowledged } = told;
+    const { acknowledged } = given;
     const books = { webhooks, committed, acknowledged, arrivals: subscribers.arrivals, faults };
     return {
       ...reckon(books),
-      ...{ undelivered, faults: countKinds(faults), answered_500: told.faults },
+      ...{ undelivered, faults: countKinds(faults), answered_500: given.faults },
       faults_per_second: Number((faults.length / seconds).toFixed(1)),
       answers_per_second: Math.round(plan.answers / seconds),
       ended_by_themselves: services.flatMap(({ ended }) => ended),

@@ -14,7 +14,7 @@ export type Means = {
 const noticeMs = 50;
 const patienceMs = 20_000;
 
-/** Breaks one thing, has it mended, and says what that did to deliveries in hand. */
+/** Breaks one thing, has it mended, and says what that did to deliveries in flight. */
 export async function breakOne(means: Means, kind: FaultKind, turn: number): Promise<Fault> {
   if (kind === 'kill') return await killOne(means, turn);
   const before = await claims(means.db);
@@ -40,10 +40,10 @@ type Broken = { kind: FaultKind; aliveAt: number; before: readonly Claim[] };
 async function faultOf(db: Db, { kind, aliveAt, before }: Broken): Promise<Fault> {
   await sleep(noticeMs);
   const [after, alive] = [await claims(db), await living(db)];
-  const inHand = [...before, ...after];
-  const orphans = inHand.filter(({ claimed_by }) => !alive.has(claimed_by));
+  const inFlight = [...before, ...after];
+  const orphans = inFlight.filter(({ claimed_by }) => !alive.has(claimed_by));
   const ids = (some: readonly Claim[]) => new Set(some.map(({ id }) => id));
-  return { kind, aliveAt, inHand: ids(inHand), orphans: ids(orphans) };
+  return { kind, aliveAt, inFlight: ids(inFlight), orphans: ids(orphans) };
 }
 
 const claims = (db: Db) =>

@@ -13,11 +13,11 @@ import { createService } from './service.ts';
 const backlog = 50_000;
 const perSecond = 50;
 const seconds = 40;
-/** Twice the time of an attempt: those in hand when it is switched off end first. */
+/** Twice the time of an attempt: those in flight when it is switched off end first. */
 const skippedWithinMs = 20_000;
 
 /**
- * A subscriber that takes connections and never answers, with a long backlog, beside one that answers.
+ * A subscriber that takes connections and never answers, with a long backlog, next to one that answers.
  * Long enough that the dead one is switched off on the way, and all its backlog skipped.
  */
 export async function runFairness(url: string) {

@@ -18,7 +18,7 @@ import { createSender } from './mail-sender.ts';
 
 const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 
-/** What one kill left behind: of each address how its mail is recorded, and how often it arrived. */
+/** What one kill left unfinished: of each address how its mail is recorded, and how often it arrived. */
 export type Ledger = {
   point: Point;
   killed: boolean;

@@ -2,13 +2,13 @@ import type { Arrival } from './arrivals.ts';
 
 export type FaultKind = 'kill' | 'postgres restart' | 'ended backend';
 
-/** Something that was broken on purpose, and what was in hand then. */
+/** Something that was broken on purpose, and what was in flight then. */
 export type Fault = {
   kind: FaultKind;
   /** Who was left to go on: from this moment on (ms) work could be resumed. */
   aliveAt: number;
   /** Deliveries in somebody's hand when it happened, and of these whose holder is gone. */
-  inHand: ReadonlySet<string>;
+  inFlight: ReadonlySet<string>;
   orphans: ReadonlySet<string>;
 };
 
@@ -16,7 +16,7 @@ export type Books = {
   webhooks: readonly string[];
   /** The answers that the database has. */
   committed: ReadonlySet<string>;
-  /** The answers that somebody was told were recorded. */
+  /** The answers that were acknowledged as recorded. */
   acknowledged: readonly string[];
   arrivals: readonly Arrival[];
   faults: readonly Fault[];
@@ -26,7 +26,7 @@ export type Books = {
 export function reckon({ webhooks, committed, acknowledged, arrivals, faults }: Books) {
   const seen = new Set(arrivals.map(({ webhook, responseId }) => `${webhook} ${responseId}`));
   const expected = webhooks.flatMap((webhook) => [...committed].map((id) => `${webhook} ${id}`));
-  const exposed = new Set(faults.flatMap(({ inHand }) => [...inHand]));
+  const exposed = new Set(faults.flatMap(({ inFlight }) => [...inFlight]));
   const again = repeated(arrivals);
   return {
     committed: committed.size,
@@ -37,7 +37,7 @@ export function reckon({ webhooks, committed, acknowledged, arrivals, faults }: 
     invented: arrivals.filter(({ responseId, genuine }) => !genuine || !committed.has(responseId))
       .length,
     duplicates: again.length,
-    in_hand_at_faults: faults.reduce((sum, { inHand }) => sum + inHand.size, 0),
+    in_flight_at_faults: faults.reduce((sum, { inFlight }) => sum + inFlight.size, 0),
     duplicates_of_others: again.filter((id) => !exposed.has(id)).length,
     resumed_ms: resumed(faults, arrivals),
   };
@@ -62,13 +62,13 @@ type Resumed = { times: number; typical: number; slowest: number; limit: number 
 
 /**
  * How long it took, for each kind of fault, until the first of what was orphaned came again; where nobody
- * could go on meanwhile, also until the first of what nobody had in hand before.
+ * could go on meanwhile, also until the first of what was not in flight before.
  */
 function resumed(faults: readonly Fault[], arrivals: readonly Arrival[]) {
   const took: Partial<Record<FaultKind, number[]>> = {};
-  for (const { kind, aliveAt, inHand, orphans } of faults) {
+  for (const { kind, aliveAt, inFlight, orphans } of faults) {
     const isSign = (id: string) =>
-      orphans.has(id) || (kind === 'postgres restart' && !inHand.has(id));
+      orphans.has(id) || (kind === 'postgres restart' && !inFlight.has(id));
     const first = arrivals.find(({ at, deliveryId }) => at >= aliveAt && isSign(deliveryId));
     if (first) took[kind] = [...(took[kind] ?? []), first.at - aliveAt];
   }

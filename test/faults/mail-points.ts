@@ -9,10 +9,10 @@ export const points = [
 
 export type Point = (typeof points)[number];
 
-/** Whose survey goes to whom. */
+/** Which survey goes to which address. */
 export type Order = { orgId: string; surveyId: string; emails: string[] };
 
 export type Place = { databaseUrl: string; smtpUrl: string };
 
-/** What the process that is to die is told: it dies when it comes to the point for the nth time. */
+/** The point at which a process dies, when it comes there for the nth time. */
 export type Doom = Place & Order & { poolId: string; point: Point; nth: number };

@@ -19,11 +19,11 @@ export type Ports = { listens: number; deliversTo: number };
 
 /**
  * Debian's Postfix as a relay of its own: with a configuration, a queue and a log in a folder that is
- * gone afterwards, beside whatever the machine itself uses. It takes mail for `p<number>@people.test`
+ * gone afterwards, next to whatever the machine itself uses. It takes mail for `p<number>@people.test`
  * and for anybody at `refused.test`, and hands all of it to one server.
  */
 export async function startPostfix(ports: Ports) {
-  await demandPostfix();
+  await requirePostfix();
   const folder = mkdtempSync(join(tmpdir(), 'askback-postfix-'));
   chmodSync(folder, 0o755); // its own accounts must get through
   await layOut(folder, ports);
@@ -52,7 +52,7 @@ export type Postfix = Awaited<ReturnType<typeof startPostfix>>;
 
 const putOffAll = '/./ 451 4.3.0 busy, try again later\n';
 
-async function demandPostfix() {
+async function requirePostfix() {
   if (process.getuid?.() !== 0) {
     throw new Refusal('unavailable', 'this part starts Postfix, and that takes root');
   }
@@ -105,7 +105,7 @@ minimal_backoff_time = 2s
 queue_run_delay = 2s
 `;
 
-/** Nothing in a changed root, and only one door. */
+/** Nothing in a changed root, and only one listener. */
 const masterOf = (port: number) => `
 127.0.0.1:${port} inet n - n - - smtpd
 cleanup   unix n - n - 0 cleanup

@@ -34,7 +34,7 @@ export async function balanceOf({ db, surveyId, postfix, arrived }: Books) {
     sent: count(({ status }) => status === 'sent'),
     unknown: count(({ status }) => status === 'unknown'),
     failed: count(({ status }) => status === 'failed'),
-    unsettled: count(({ status }) => status === 'claimed' || status === 'sending'),
+    without_outcome: count(({ status }) => status === 'claimed' || status === 'sending'),
     /** Recorded as sent, and Postfix never took it or lost it. */
     lost: count(
       ({ id, email, status }) =>
@@ -48,9 +48,9 @@ export async function balanceOf({ db, surveyId, postfix, arrived }: Books) {
     arrived_as_two: emails.filter((email) => (queueIdsOf.get(email)?.size ?? 0) > 1).length,
     put_off: countPutOff(log),
     sent_after_a_retry: count(({ status, attempts }) => status === 'sent' && attempts > 1),
-    refused_here: emails.filter((email) => isNobody(email)).length,
+    refused_here: emails.filter((email) => isRefusedHere(email)).length,
     /** The service was killed before it could write down that Postfix had refused. */
-    refused_unheard: count(({ email, status }) => isNobody(email) && status === 'unknown'),
+    refused_silently: count(({ email, status }) => isRefusedHere(email) && status === 'unknown'),
     refused_there: emails.filter((email) => !isOurs(email) && takenFor(email) > 0).length,
     bounced: new Set(rows.filter((row) => row.contact === 'bounced').map(({ email }) => email))
       .size,
@@ -64,19 +64,25 @@ type Ledger = Awaited<ReturnType<typeof balanceOf>> & {
 
 /** What must hold, each as a sentence when it does not. */
 export function wrongIn(ledger: Ledger): string[] {
-  const none = ['unsettled', 'lost', 'doubled', 'taken_but_failed', 'arrived_as_two'] as const;
+  const none = [
+    'without_outcome',
+    'lost',
+    'doubled',
+    'taken_but_failed',
+    'arrived_as_two',
+  ] as const;
   const wrong: string[] = none.flatMap((name) => (ledger[name] > 0 ? [name] : []));
-  const { refused_here, refused_unheard, refused_there, bounced } = ledger;
+  const { refused_here, refused_silently, refused_there, bounced } = ledger;
   const { reports, reports_understood } = ledger;
   if (ledger.put_off === 0 || ledger.sent_after_a_retry === 0) wrong.push('nothing was put off');
   if (reports !== refused_there) wrong.push(`${refused_there} reports should have come back`);
   if (reports_understood !== reports) wrong.push('not every report was understood');
-  if (bounced !== refused_here - refused_unheard + reports)
+  if (bounced !== refused_here - refused_silently + reports)
     wrong.push('not all that were refused are bounced');
   return wrong;
 }
 
-const isNobody = (email: string) => email.startsWith('nobody');
+const isRefusedHere = (email: string) => email.startsWith('nobody');
 const isOurs = (email: string) => email.endsWith('@people.test');
 
 export const countPutOff = (log: readonly string[]) =>

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 
 export type Arrived = { to: string; raw: string };
 
-/** Where the relay delivers to: keeps what arrives, and knows nobody at `refused.test`. */
+/** Where the relay delivers to: keeps what arrives, and knows no address at `refused.test`. */
 export async function startRelaySink(port: number) {
   const arrived: Arrived[] = [];
   const server = new SMTPServer({

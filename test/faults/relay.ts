@@ -76,7 +76,7 @@ async function sendAndBreak(ground: Ground, emails: readonly string[]) {
   let [requests, done] = [0, 0];
   const caller = async () => {
     for (let own = batches.shift(); own; own = batches.shift()) {
-      requests += await postUntilSettled(ground, own);
+      requests += await postUntilDone(ground, own);
       done += own.length;
     }
   };
@@ -86,7 +86,7 @@ async function sendAndBreak(ground: Ground, emails: readonly string[]) {
 }
 
 /** As a caller who wants everybody to be asked: again whenever it got no answer, or not everybody has a mail. */
-async function postUntilSettled({ service, client, surveyId }: Ground, emails: readonly string[]) {
+async function postUntilDone({ service, client, surveyId }: Ground, emails: readonly string[]) {
   const contacts = emails.map((email) => ({ email }));
   let requests = 0;
   await eventually('every contact is settled', async () => {

@@ -110,7 +110,7 @@ function complain(wrong: readonly string[]) {
 
 function isWrong(ledger: Awaited<ReturnType<typeof runCampaign>>): boolean {
   const { acknowledged_but_lost, missing, invented, undelivered } = ledger;
-  const tooOften = ledger.duplicates > ledger.in_hand_at_faults;
+  const tooOften = ledger.duplicates > ledger.in_flight_at_faults;
   const tooLate = Object.values(ledger.resumed_ms).some(({ slowest, limit }) => slowest > limit);
   const wrong = acknowledged_but_lost + missing + invented + undelivered;
   return tooOften || tooLate || wrong + ledger.ended_by_themselves.length > 0;

@@ -40,7 +40,7 @@ test('a rate window is kept for some minutes', async () => {
   assert.deepEqual([...kept], [{ subject: 'key:new' }]);
 });
 
-test('more than one batch is forgotten in one go', async () => {
+test('more than one batch is deleted in one go', async () => {
   await db`
     insert into rate_windows (subject, minute, count)
     select 'address:' || n, now() - interval '1 hour', 1 from generate_series(1, 12001) as n`;

@@ -103,7 +103,7 @@ test('a fault is not stored: the repeat runs again', async () => {
   assert.equal(ran.times, 2);
 });
 
-test('an answer is forgotten after 24 hours', async () => {
+test('an answer is deleted after 24 hours', async () => {
   const { ran, post, mine, age } = await shop();
   await post(mine);
   await age('23 hours 59 minutes');
@@ -154,17 +154,17 @@ test("a webhook's secret is replayed to who repeats the request, and lies nowher
   const ask = async (name: string, to: string, body: string | null) => {
     const headers = { ...write, 'Idempotency-Key': name };
     const answer = await app.request(to, { method: 'POST', headers, body });
-    return { answer, told: (await answer.json()) as { id: string; secret: string } };
+    return { answer, body: (await answer.json()) as { id: string; secret: string } };
   };
   const create = () => ask('create', '/api/webhooks', JSON.stringify(wish));
   const [first, again] = [await create(), await create()];
-  const rotate = () => ask('rotate', `/api/webhooks/${first.told.id}/rotate-secret`, null);
+  const rotate = () => ask('rotate', `/api/webhooks/${first.body.id}/rotate-secret`, null);
   const [rotated, rotatedAgain] = [await rotate(), await rotate()];
 
-  assert.deepEqual(again.told, first.told);
+  assert.deepEqual(again.body, first.body);
   assert.equal(again.answer.headers.get('Idempotent-Replayed'), 'true');
-  assert.deepEqual(rotatedAgain.told, rotated.told);
-  assert.notEqual(rotated.told.secret, first.told.secret);
+  assert.deepEqual(rotatedAgain.body, rotated.body);
+  assert.notEqual(rotated.body.secret, first.body.secret);
   assert.equal((await db`select from webhooks where org_id = ${id}`).length, 1);
   const kept = await db<{ row: string; answer: Buffer }[]>`
     select i::text as row, answer from idempotency_keys i
@@ -184,18 +184,18 @@ test('an answer opens only for the name that it was kept under', async () => {
   assert.equal((await post({ ...mine, 'Idempotency-Key': 'order-2' })).status, 500);
 });
 
-/** An application with one place that counts how often it really ran and answers as it is told to. */
+/** An application with one place that counts how often it really ran and answers as it is set to. */
 async function shop() {
   const { id, write } = await makeClient(db);
   const started = Promise.withResolvers<void>();
   const ran = { times: 0, started: started.promise };
-  const told = { wait: Promise.resolve(), refusal: undefined as Error | undefined };
+  const behaviour = { wait: Promise.resolve(), refusal: undefined as Error | undefined };
   const app = bareApp(db);
   app.post(path, async (c) => {
     const order = ++ran.times;
     started.resolve();
-    await told.wait;
-    if (told.refusal) throw told.refusal;
+    await behaviour.wait;
+    if (behaviour.refusal) throw behaviour.refusal;
     return c.json({ data: { order, body: await readBody(c) } }, 201);
   });
 
@@ -208,11 +208,11 @@ async function shop() {
       app.request(to, { method: 'POST', headers, body }),
     hold: () => {
       const gate = Promise.withResolvers<void>();
-      told.wait = gate.promise;
+      behaviour.wait = gate.promise;
       return gate.resolve;
     },
     refuse: (error: Error | undefined) => {
-      told.refusal = error;
+      behaviour.refusal = error;
     },
     age: (interval: string) => db`
       update idempotency_keys

@@ -20,7 +20,7 @@ for (const type of surveyTypes) {
   });
 }
 
-test('the envelope of words: who, to whom, about what, and the same id at each attempt', async () => {
+test('the envelope of words: sender, recipient, subject, and the same id at each attempt', async () => {
   const { from, to, replyTo, subject, messageId } = await arrivedMail();
   assert.deepEqual(from, { name: 'Baker & Sons', address: 'hello@baker.example' });
   assert.deepEqual(to, [{ name: 'Ada', address: 'ada@example.com' }]);
@@ -44,7 +44,7 @@ test('unsubscribing takes one click in the mail program and one link in either p
   assert.match(html, /<a[^>]* href="https:\/\/ask\.example\/u\/tok_1"[^>]*>Unsubscribe<\/a>/);
 });
 
-test('machines are told that a machine wrote it, and providers whose it is', async () => {
+test('headers say that a machine wrote it, and to whom complaints go', async () => {
   const { headers } = await arrivedMail();
   const header = (name: string) => headers.find(({ key }) => key === name)?.value;
   assert.equal(header('auto-submitted'), 'auto-generated');
@@ -100,7 +100,7 @@ test('marks of slots in the words of a survey are taken out', async () => {
   assert.match(text, /\nIs email yours\?\n/);
 });
 
-test('the trap is in the HTML part alone, where nobody sees it', async () => {
+test('the trap is in the HTML part alone, where no reader sees it', async () => {
   const { html, text } = await arrivedMail();
   assert.match(
     html,

@@ -62,7 +62,7 @@ test('a mail is shown with its text, its headers and a frame for its HTML', asyn
   assert.equal((await ask(`/mailbox/${id}/raw`)).body, raw.toString());
 });
 
-test('the HTML part runs nothing, loads nothing and is framed by nobody else', async () => {
+test('the HTML part runs nothing, loads nothing and can be framed by no other page', async () => {
   const { id } = await keep();
   const { headers, body } = await ask(`/mailbox/${id}/html`);
   const policy = String(headers['content-security-policy']);
@@ -92,7 +92,7 @@ for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST`, `[::1
 const strangers: [what: string, headers: Record<string, string>][] = [
   ['another name that leads here', { Host: `evil.test:${port}` }],
   ['a name that begins as ours', { Host: 'localhost.evil.test' }],
-  ['a proxy that says for whom', { 'X-Forwarded-For': '203.0.113.9' }],
+  ['a proxy that names the client', { 'X-Forwarded-For': '203.0.113.9' }],
   ['a proxy that says so in the standard way', { Forwarded: 'for=203.0.113.9' }],
 ];
 for (const [what, headers] of strangers) {

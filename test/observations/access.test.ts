@@ -139,7 +139,7 @@ test('a proxy that adds nothing is known by the version it speaks', async () => 
   assert.match(await text(socket), /^HTTP\/1.1 403 /);
 });
 
-test('a refusal says what would open the door, and what is wrong with the key', async () => {
+test('a refusal says what would allow access, and what is wrong with the key', async () => {
   const closed = await ask(appFor({ token: null, ownAddress: false }), proxied);
   assert.match(JSON.parse(closed.body).error, /ASKBACK_METRICS_TOKEN/);
   const locked = await ask(appFor({ token, ownAddress: false }), withToken('Bearer wrong-horse'));

@@ -73,7 +73,7 @@ await fetch(`${address}/${personalWords.email}`, {
   headers: { 'X-API-Key': 'ask_live_pettigrew' },
 });
 await fetch(`${address}/u/${tokens[1]}`, { method: 'POST', body: 'List-Unsubscribe=One-Click' });
-await until('both answers are told', async () => {
+await until('both answers are delivered', async () => {
   const { length } = await db`select from deliveries where status = 'delivered'`;
   return length === 2;
 });
@@ -82,7 +82,7 @@ await service.stop();
 
 const said = { lines: service.stderr.lines.join('\n'), ...exported, metrics_page: metrics };
 
-test('logs, spans and metrics have all been told of the run', () => {
+test('logs, spans and metrics have all seen the run', () => {
   assert.match(said.lines, /"outcome":"failed".*"msg":"mail"/);
   for (const name of ['POST /s/:token', 'send mail', 'POST /u/:token', 'process sends.mail']) {
     assert.ok(exported['traces']!.includes(`"${name}"`), name);
@@ -105,12 +105,12 @@ const secrets: Record<string, string> = {
   'link of a contact': tokens[0]!,
   'link of another': tokens[1]!,
   'shareable link': 'sharelink-of-hogwarts',
-  'token that is nobody’s': 'stolen',
+  'token that does not exist': 'stolen',
   'webhook’s secret': made.secret,
   'webhook’s URL': personalWords.hookSecret,
   'read key': client.read['X-API-Key'],
   'write key': client.write['X-API-Key'],
-  'key that is nobody’s': 'pettigrew',
+  'key that does not exist': 'pettigrew',
   'secret key': secretKey,
   'token of the metrics': 'alohomora99',
   'token for the collector': 'collectorsecret55',

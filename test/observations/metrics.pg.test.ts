@@ -69,7 +69,7 @@ for (let i = 0; i <= rateLimit; i++) {
 }
 for (const path of ['/nowhere/a', '/nowhere/b', `/s/${'x'.repeat(30)}`])
   await fetch(address + path);
-await until('all that was told is counted', async () => {
+await until('everything published is counted', async () => {
   const { value } = await scrape(address);
   const over = { channel: 'webhook', outcome: 'delivered' };
   return value('askback_deliveries_total', over) === 4;

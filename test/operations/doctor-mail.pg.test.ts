@@ -54,7 +54,7 @@ async function checksOf(words: string[], over: Record<string, string> = {}) {
 
 const statuses = (checks: Check[]) => checks.map(({ name, status }) => `${name} ${status}`);
 
-test('what is missing is told as it goes into DNS, and once it is there all is well', async () => {
+test('a missing record is shown as it goes into DNS, and passes once it is there', async () => {
   const words = ['--sends-from', '192.0.2.7', '--resolver'];
   const bare = await nameServer({
     'MX news.example.com': ['10 mx.example.com'],
@@ -161,7 +161,7 @@ test('a service on a port of its own finding is looked for where it said it is',
   });
 });
 
-test('options that mean nothing are told before anything is looked at', async () => {
+test('meaningless options are refused before anything is examined', async () => {
   for (const words of [
     ['--resolver', 'dns.example'],
     ['--resolver', '127.0.0.1:70000'],

@@ -52,13 +52,13 @@ test('TLS from the first byte', async () => {
   assert.match(message, /^takes the login, encrypted/);
 });
 
-test('a certificate that nobody vouches for', async () => {
+test('a certificate without a known issuer', async () => {
   const { status, message } = await look(`smtps://ann:right@${await relay({ secure: true })}`);
   assert.equal(status, 'fail');
   assert.match(message, /^cannot be used: .*certificate/);
 });
 
-test('a password that is wrong is told in the words of the server', async () => {
+test('a wrong password is reported in the words of the server', async () => {
   const { status, message } = await look(`smtp://ann:wrong@${await relay()}?verify=no`);
   assert.equal(status, 'fail');
   assert.match(message, /^does not accept the user or the password: 535 .*no such user/);
@@ -80,7 +80,7 @@ test('a server of the own machine needs neither', async () => {
   assert.deepEqual([status, message], ['ok', 'takes connections, without a login']);
 });
 
-test('a server that greets nobody is given up in time', async () => {
+test('a server that sends no greeting is given up in time', async () => {
   const { url } = await scriptedSmtp({ greeting: noReply });
   const begun = performance.now();
   const { status, message } = await look(url, 300);

@@ -74,12 +74,12 @@ for (const [why, status, body, headers, says] of answers) {
   });
 }
 
-test('an address where nobody answers is given up in time', async () => {
+test('an address that does not answer is given up in time', async () => {
   const finding = await examineOneClick(await standing(() => {}), 200);
   assert.match(finding.message, /nothing answered within 0\.2 seconds/);
 });
 
-test('an address where nobody listens', async () => {
+test('an address without a listener', async () => {
   const finding = await examineOneClick('http://127.0.0.1:1');
   assert.equal(finding.status, 'fail');
   assert.match(finding.message, /ECONNREFUSED|bad port/);

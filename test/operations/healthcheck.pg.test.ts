@@ -47,7 +47,7 @@ test('with PORT=0 and a public URL the address of the service is unknown', async
   );
 });
 
-test('alive and not ready are told apart by the exit code', async () => {
+test('alive and not ready differ in the exit code', async () => {
   await proxy.cut();
   assert.equal((await check([])).code, 0);
   const { code, stdout } = await check(['--ready']);
@@ -56,7 +56,7 @@ test('alive and not ready are told apart by the exit code', async () => {
   await proxy.mend();
 });
 
-test('whoever takes the connection and says nothing is not alive', async () => {
+test('a process that takes the connection and says nothing is not alive', async () => {
   const server = createServer(() => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

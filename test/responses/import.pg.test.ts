@@ -76,7 +76,7 @@ test('one person may have answered over years', async () => {
   assert.equal(contact?.['responded_at'].toISOString(), '2024-01-01T00:00:00.000Z');
 });
 
-test('bad lines are told by their numbers, and nothing is taken over', async () => {
+test('bad lines are named by their numbers, and nothing is imported', async () => {
   const where = await survey({ type: 'csat' });
   const file =
     'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,nobody\n';

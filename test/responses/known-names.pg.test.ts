@@ -41,20 +41,20 @@ async function survey() {
 
 /** An analyst that keeps what it is given. */
 function listener() {
-  const heard: string[] = [];
+  const received: string[] = [];
   const analyst: Analyst = {
     name: 'listener',
     analyze: async (remark) => {
-      heard.push(remark.comment);
+      received.push(remark.comment);
       const themes = { themes: [], churn_risk: 'low', summary: 'Fine.' } as const;
       return { ok: true, value: { sentiment: 'neutral', ...themes, themes: [] } };
     },
     write: async (facts) => {
-      heard.push(facts);
+      received.push(facts);
       return { ok: true, value: null };
     },
   };
-  return { heard, tools: readingTools(db, analyst) };
+  return { received, tools: readingTools(db, analyst) };
 }
 
 test('none of these names is found by a reader of English', async () => {
@@ -89,16 +89,16 @@ for (const [link, expected] of [
     const asked = await survey();
     await post(asked[link], { score: '2', comment });
     const [{ id } = { id: '' }] = await asked.answers();
-    const { heard, tools } = listener();
+    const { received, tools } = listener();
 
     await analyze(tools, { org_id: asked.organization.id, response_id: id, tries: 0 });
     const day = 86_400_000;
     const period = { start: new Date(Date.now() - day), end: new Date(Date.now() + day) };
     await summarize(tools, { organization: asked.organization, period, scheduled: false });
 
-    assert.equal(heard.length, 2);
-    assert.equal(heard[0], expected);
-    assert.ok(heard.at(-1)!.includes(expected), heard.at(-1)!);
-    assert.doesNotMatch(heard.join(), /quennell|draycote/);
+    assert.equal(received.length, 2);
+    assert.equal(received[0], expected);
+    assert.ok(received.at(-1)!.includes(expected), received.at(-1)!);
+    assert.doesNotMatch(received.join(), /quennell|draycote/);
   });
 }

@@ -161,7 +161,7 @@ test('a second answer is 409: a page that shows the first, or JSON', async () =>
 });
 
 test('of sixteen answers at once one is taken, and the others are shown it', async () => {
-  const { personal, answers, told } = await ask(db);
+  const { personal, answers, events } = await ask(db);
   const scores = Array.from({ length: 16 }, () => '10');
   const pages = await Promise.all(scores.map((score) => post(personal, { score })));
 
@@ -173,7 +173,7 @@ test('of sixteen answers at once one is taken, and the others are shown it', asy
     '200 Thank you!',
     ...Array.from({ length: 15 }, () => '409 You have already answered'),
   ]);
-  assert.deepEqual(await told(), ['response.received', 'survey.completed']);
+  assert.deepEqual(await events(), ['response.received', 'survey.completed']);
 });
 
 for (const [why, survey, heading, code] of [
@@ -204,7 +204,7 @@ test('a link answers for its own contact and survey alone', async () => {
   const [mine, theirs] = [await ask(db), await ask(db)];
   await post(mine.personal, { score: '9' });
   assert.equal((await mine.answers()).length, 1);
-  assert.deepEqual([await theirs.answers(), await theirs.told()], [[], []]);
+  assert.deepEqual([await theirs.answers(), await theirs.events()], [[], []]);
   assert.equal(
     headingOf(await (await get(theirs.personal)).text()),
     'How likely are you to recommend us?',

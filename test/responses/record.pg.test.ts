@@ -8,7 +8,7 @@ import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 
-/** A survey with contacts, and a webhook that is told everything. */
+/** A survey with contacts, and a webhook that subscribes to everything. */
 async function survey({ contacts = 2 } = {}) {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
@@ -24,7 +24,7 @@ type Posted = { score?: number; comment?: string; honeypotHit?: boolean };
 const answer = (s: Survey, contactId: string | null, posted: Posted = {}) =>
   answerThrough(db, linkOf({ ...s, contactId }, { open_contacts: s.people.length }), posted);
 
-const told = async (s: Survey) =>
+const events = async (s: Survey) =>
   (
     await db<{ event: string }[]>`
       select event from deliveries where webhook_id = ${s.webhook} order by event`
@@ -36,7 +36,7 @@ const statusOf = async (s: Survey) =>
 const answersOf = (s: Survey) => db`
   select score, held_reason from responses where survey_id = ${s.surveyId}`;
 
-test('an answer marks its contact, counts, and is told with a job', async () => {
+test('an answer marks its contact, counts, and is published with a job', async () => {
   const s = await survey();
   const recorded = await answer(s, s.people[0]!);
 
@@ -52,10 +52,10 @@ test('an answer marks its contact, counts, and is told with a job', async () => 
   assert.equal(JSON.parse(jobs[0]?.['body']).responseId, recorded?.id);
 });
 
-test('a detractor is told twice over', async () => {
+test('a detractor publishes two events', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { score: 6, comment: 'hm' });
-  assert.deepEqual(await told(s), ['detractor.detected', 'response.received']);
+  assert.deepEqual(await events(s), ['detractor.detected', 'response.received']);
 });
 
 test('a webhook that is switched off keeps the event as skipped, without a job', async () => {
@@ -69,12 +69,12 @@ test('a webhook that is switched off keeps the event as skipped, without a job',
   assert.equal(jobs.length, 0);
 });
 
-test('a webhook hears only what it subscribed to, and nothing of another organization', async () => {
+test('a webhook gets only what it subscribed to, and nothing of another organization', async () => {
   const [s, other] = [await survey(), await survey()];
   await db`update webhooks set events = '{survey.completed}' where id = ${s.webhook}`;
   await answer(s, s.people[0]!);
-  assert.deepEqual(await told(s), []);
-  assert.deepEqual(await told(other), []);
+  assert.deepEqual(await events(s), []);
+  assert.deepEqual(await events(other), []);
 });
 
 test('of many answers of one contact at once, one is recorded', async () => {
@@ -83,16 +83,16 @@ test('of many answers of one contact at once, one is recorded', async () => {
 
   assert.equal(tries.filter(Boolean).length, 1);
   assert.equal((await answersOf(s)).length, 1);
-  assert.deepEqual(await told(s), ['response.received']);
+  assert.deepEqual(await events(s), ['response.received']);
 });
 
-test('a held answer counts nowhere and tells nobody', async () => {
+test('a held answer counts nowhere and publishes nothing', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { honeypotHit: true });
 
   const [contact] = await db`select status from contacts where id = ${s.people[0]!}`;
   assert.equal(contact?.['status'], 'pending');
-  assert.deepEqual(await told(s), []);
+  assert.deepEqual(await events(s), []);
   const tallied = await db`select from survey_tallies
     where survey_id = ${s.surveyId} and promoters + detractors > 0`;
   assert.equal(tallied.length, 0);
@@ -104,7 +104,7 @@ test('a later answer takes the place of a held one', async () => {
   assert.ok(await answer(s, s.people[0]!, { score: 10 }));
 
   assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
-  assert.deepEqual(await told(s), ['response.received']);
+  assert.deepEqual(await events(s), ['response.received']);
 });
 
 test('a held answer does not take the place of one that counts', async () => {
@@ -121,12 +121,12 @@ test('through the shareable link anybody answers, and no contact changes', async
   assert.equal(await statusOf(s), 'active');
 });
 
-test('the last answer completes the survey and tells it once', async () => {
+test('the last answer completes the survey and publishes that once', async () => {
   const s = await survey();
   for (const person of s.people) await answer(s, person);
 
   assert.equal(await statusOf(s), 'completed');
-  assert.deepEqual(await told(s), ['response.received', 'response.received', 'survey.completed']);
+  assert.deepEqual(await events(s), ['response.received', 'response.received', 'survey.completed']);
 });
 
 test('two last answers at the same moment complete the survey once', async () => {
@@ -140,7 +140,7 @@ test('two last answers at the same moment complete the survey once', async () =>
   await both;
 
   assert.equal(await statusOf(s), 'completed');
-  assert.deepEqual(await told(s), ['response.received', 'response.received', 'survey.completed']);
+  assert.deepEqual(await events(s), ['response.received', 'response.received', 'survey.completed']);
 });
 
 test('16 answers at once of the only contact complete the survey once', async () => {
@@ -149,21 +149,21 @@ test('16 answers at once of the only contact complete the survey once', async ()
 
   assert.equal(await statusOf(s), 'completed');
   assert.equal((await answersOf(s)).length, 1);
-  assert.deepEqual(await told(s), ['response.received', 'survey.completed']);
+  assert.deepEqual(await events(s), ['response.received', 'survey.completed']);
 });
 
-test('closing by hand is told once, and closing again is not', async () => {
+test('closing by hand is published once, and closing again is not', async () => {
   const s = await survey();
   assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'active');
   assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'completed');
-  assert.deepEqual(await told(s), ['survey.completed']);
+  assert.deepEqual(await events(s), ['survey.completed']);
 });
 
 test('a survey that completed by itself is closed by hand without a second event', async () => {
   const s = await survey({ contacts: 1 });
   await answer(s, s.people[0]!);
   await closeSurvey({ db }, s.orgId, s.surveyId);
-  assert.deepEqual(await told(s), ['response.received', 'survey.completed']);
+  assert.deepEqual(await events(s), ['response.received', 'survey.completed']);
 });
 
 test('a survey that was closed by hand takes no answers, one that completed by itself does', async () => {

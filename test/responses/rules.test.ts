@@ -22,7 +22,7 @@ const cases: [why: string, visits: LinkVisit[], honeypotHit: boolean, held: Held
     false,
     null,
   ],
-  ['the bare page beside one score', [visit('view', null, 50), visit('view', 9, 10)], false, null],
+  ['the bare page and one score', [visit('view', null, 50), visit('view', 9, 10)], false, null],
   [
     'links with two scores',
     [visit('view', 3, 9_000), visit('view', 9, 10)],

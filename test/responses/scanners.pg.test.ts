@@ -26,22 +26,22 @@ test('a scanner that opens every link sees the pages that a person sees, and not
     assert.equal(page.status, 200);
     assert.match(html, new RegExp(`value="${score}"[^>]* checked`));
   }
-  assert.deepEqual([await asked.answers(), await asked.told()], [[], []]);
+  assert.deepEqual([await asked.answers(), await asked.events()], [[], []]);
 });
 
 test('a scanner that then presses the button is thanked like a person, and held', async () => {
   const [scanned, person] = [await ask(db), await ask(db)];
   await openEveryLink(scanned);
 
-  const [told, thanked] = [
+  const [scannerAnswer, thanked] = [
     await post(scanned.personal, { score: '10' }),
     await post(person.personal, { score: '10' }),
   ];
 
-  assert.equal(told.status, thanked.status);
-  assert.equal(await told.text(), await thanked.text());
+  assert.equal(scannerAnswer.status, thanked.status);
+  assert.equal(await scannerAnswer.text(), await thanked.text());
   assert.deepEqual([await heldFor(scanned), await heldFor(person)], [['scores_opened'], [null]]);
-  assert.deepEqual([await scanned.told(), (await person.told()).length], [[], 2]);
+  assert.deepEqual([await scanned.events(), (await person.events()).length], [[], 2]);
 });
 
 test('a program that is held gets the 201 that it expects', async () => {
@@ -101,10 +101,10 @@ test('a person who comes after the scanner is counted, and takes the place of wh
     (await asked.answers()).map(({ score, comment, held_reason }) => [score, comment, held_reason]),
     [[9, 'It is me', null]],
   );
-  assert.deepEqual(await asked.told(), ['response.received', 'survey.completed']);
+  assert.deepEqual(await asked.events(), ['response.received', 'survey.completed']);
 });
 
-test('a held answer counts and is told once it is released by hand', async () => {
+test('a held answer counts and is published once it is released by hand', async () => {
   const asked = await ask(db);
   await openEveryLink(asked);
   await post(asked.personal, { score: '2', comment: 'Call me: +44 20 7946 0000' });
@@ -113,7 +113,7 @@ test('a held answer counts and is told once it is released by hand', async () =>
   await releaseResponse({ db, excerpt: redactedExcerpt }, id);
 
   assert.deepEqual(await heldFor(asked), [null]);
-  assert.deepEqual(await asked.told(), [
+  assert.deepEqual(await asked.events(), [
     'detractor.detected',
     'response.received',
     'survey.completed',

@@ -53,21 +53,21 @@ test("another survey's answer, or none, in the cookie does not keep anybody from
 });
 
 test('no contact responds and no survey completes through it', async () => {
-  const { shared, contact, survey, told } = await ask(db);
+  const { shared, contact, survey, events } = await ask(db);
   await postJson(shared, { score: 2 });
   const [row] = await db`
     select c.status as contact, s.status as survey from contacts c
     join surveys s on s.id = c.survey_id where c.id = ${contact} and s.id = ${survey}`;
   assert.deepEqual({ ...row }, { contact: 'pending', survey: 'active' });
-  assert.deepEqual(await told(), ['detractor.detected', 'response.received']);
+  assert.deepEqual(await events(), ['detractor.detected', 'response.received']);
 });
 
 test('a survey that everybody answered still takes answers through it, and completes no second time', async () => {
-  const { personal, shared, answers, told } = await ask(db);
+  const { personal, shared, answers, events } = await ask(db);
   await post(personal, { score: '9' });
   assert.equal((await post(shared, { score: '9' })).status, 200);
   assert.equal((await answers()).length, 2);
-  assert.deepEqual(await told(), ['response.received', 'response.received', 'survey.completed']);
+  assert.deepEqual(await events(), ['response.received', 'response.received', 'survey.completed']);
 });
 
 /** As if so many answers had come from this address; in the next minute, so that it cannot end meanwhile. */
@@ -131,7 +131,7 @@ test('only an answer that is recorded counts towards the limit', async () => {
 });
 
 test('the hidden link leads to a form like the other, and what it posts is held', async () => {
-  const { shared, answers, told } = await ask(db);
+  const { shared, answers, events } = await ask(db);
   const html = await (await get(shared)).text();
   const [, hidden] = /<a href="([^"]*)" tabindex="-1"/.exec(html) ?? [];
   assert.equal(hidden, `${shared}/x`);
@@ -145,7 +145,7 @@ test('the hidden link leads to a form like the other, and what it posts is held'
     (await answers()).map(({ held_reason }) => held_reason),
     ['hidden_field'],
   );
-  assert.deepEqual(await told(), []);
+  assert.deepEqual(await events(), []);
 });
 
 test('a response with the hidden field filled in goes on hold', async () => {

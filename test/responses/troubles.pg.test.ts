@@ -154,7 +154,7 @@ test('a database that goes away while it is saved leaves the form as it was fill
   assert.deepEqual(await answers(), []);
 });
 
-test('a program hears in JSON that the database is away, and so does who only looks', async (t) => {
+test('a program gets JSON that says that the database is away, and so does who only looks', async (t) => {
   const { personal, shared } = await ask(db);
   const service = await cuttable();
   t.after(service.end);

@@ -36,15 +36,15 @@ test('a preview is both parts of the mail in files, and their names', async () =
 });
 
 test('a preview of no survey, or into no folder, is a sentence', async () => {
-  const nobodys = await run('mail', 'preview', '--survey', randomUUID());
-  assert.deepEqual([nobodys.code, nobodys.stderr], [1, 'askback: survey not found\n']);
+  const unknown = await run('mail', 'preview', '--survey', randomUUID());
+  assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
   const survey = await makeSurvey(db, await makeOrganization(db));
   const nowhere = await run('mail', 'preview', '--survey', survey, '--out', join(folder, 'no'));
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /^askback: .*mail-.*\.html cannot be written: /);
 });
 
-/** Ann's story: mailed, opened twice, answered, then unsubscribed, and kept back by a later survey. */
+/** Ann's story: mailed, opened twice, answered, then unsubscribed, and blocked for a later survey. */
 async function story() {
   const org_id = await makeOrganization(db);
   const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 8, minute));

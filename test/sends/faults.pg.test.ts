@@ -137,7 +137,7 @@ test('outcomes are written although an import stood in their way', async () => {
   assert.deepEqual(await Promise.all(ids.map(statusOf)), ['sent', 'sent']);
 });
 
-test('posting again to those who have answered does not open a completed survey', async () => {
+test('posting again to contacts who have answered does not open a completed survey', async () => {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId, { status: 'completed', completed_by: 'answers' });
   const of = { org_id: orgId, survey_id: surveyId };

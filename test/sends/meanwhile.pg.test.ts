@@ -93,13 +93,13 @@ test('who bounced meanwhile keeps the reason', async () => {
   assert.equal(contact.failure_reason, '5.1.1 no such user');
 });
 
-test('who was kept back and subscribes again stands as one that was not mailed', async () => {
+test('a contact that was blocked and subscribes again stands as one that was not mailed', async () => {
   const { contact } = await sendOne({ claimed: unsubscribes });
   assert.equal(contact.failure_reason, null);
 });
 
 /** What happens is written, and committed only while the outcome of the mail waits for it. */
-const whileSettling =
+const whileDeciding =
   (happens: Happens): Happens =>
   async (_, scene) => {
     const written = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ for (const [what, happens, status] of [
   ['answers', answers, 'responded'],
 ] as const) {
   test(`who ${what} while the outcome is being written stays so, and was sent the mail`, async () => {
-    const { result, contact } = await sendOne({ accept: whileSettling(happens) });
+    const { result, contact } = await sendOne({ accept: whileDeciding(happens) });
     assert.deepEqual(result, ['sent', undefined]);
     assert.deepEqual(contact, { status, failure_reason: null, sent: true });
   });

@@ -24,13 +24,13 @@ const { db, url } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const settings = { sendDeadlineSeconds: 60 };
 const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
-/** What is told of the mails of an organization, from now on. */
-function toldOf(orgId: string) {
-  const told: unknown[] = [];
+/** The signals of the mails of an organization, from now on. */
+function signalsOf(orgId: string) {
+  const signals: unknown[] = [];
   mailed.subscribe((mail) => {
-    if (mail.orgId === orgId) told.push([mail.outcome, mail.ms]);
+    if (mail.orgId === orgId) signals.push([mail.outcome, mail.ms]);
   });
-  return told;
+  return signals;
 }
 
 const takeUp = () => recoverStrandedMails({ db, log, pump: () => {}, settings });
@@ -99,13 +99,13 @@ test('a mail whose job has failed for the last time gets another job and goes ou
   );
 });
 
-test('one that was begun is never mailed again: nobody knows whether it arrived', async () => {
+test('one that was begun is never mailed again: it is unknown whether it arrived', async () => {
   const left = await claimed(2);
   await failForGood(left.orgId);
   await beginMails(db, left.sends.slice(0, 1));
   await db`update mails set sending_at = claimed_at where status = 'sending'`;
 
-  const told = toldOf(left.orgId);
+  const signals = signalsOf(left.orgId);
   await takeUp();
 
   const [begun, waits] = await left.list();
@@ -113,7 +113,7 @@ test('one that was begun is never mailed again: nobody knows whether it arrived'
   assert.equal(waits?.status, 'claimed');
   const [job] = await outboxOf(left.orgId);
   assert.deepEqual(job?.payload.mail_ids, [waits?.id]);
-  assert.deepEqual(told, [['unknown', null]]);
+  assert.deepEqual(signals, [['unknown', null]]);
 });
 
 /** Mail jobs whose mails all leave, and the addresses that were mailed. */
@@ -134,7 +134,7 @@ test('what a dead process began with its last words is given up by the job that 
   const left = await claimed(1);
   const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
-  const told = toldOf(left.orgId);
+  const signals = signalsOf(left.orgId);
   let job: Promise<void> | undefined;
   await db.begin(async (dead) => {
     await beginMails(dead, left.sends);
@@ -143,7 +143,7 @@ test('what a dead process began with its last words is given up by the job that 
   });
   await job;
 
-  assert.deepEqual(told, [['unknown', null]]);
+  assert.deepEqual(signals, [['unknown', null]]);
   assert.deepEqual(await statuses(left), ['unknown']);
   assert.deepEqual(sent, []);
 });
@@ -253,9 +253,9 @@ for (const [reason, meanwhile] of against) {
     await failForGood(left.orgId);
     await meanwhile(left);
 
-    const told = toldOf(left.orgId);
+    const signals = signalsOf(left.orgId);
     await takeUp();
-    assert.deepEqual(told, [['failed', null]]);
+    assert.deepEqual(signals, [['failed', null]]);
 
     const [mail] = await left.list();
     assert.deepEqual([mail?.status, mail?.reason_code], ['failed', 'deadline']);

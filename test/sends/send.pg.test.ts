@@ -189,7 +189,7 @@ test('a mailbox that does not exist bounces, and is not mailed by later surveys'
   assert.equal(later.results[0]?.reason_code, 'bounced');
 });
 
-test('an outcome that is unknown is told as failed and never repeated', async () => {
+test('an unknown outcome is answered as failed and never repeated', async () => {
   const { key, survey } = await organization();
   const silent = () => unanswered('no reply after the message');
   const { mailed, mailer } = mailServer(silent);
@@ -234,8 +234,8 @@ test('the frequency rule holds between surveys of an organization', async () => 
   const later = await sendSurvey(tools, key, wish(other, people(1)));
 
   assert.equal(later.results[0]?.reason_code, 'frequency');
-  const [withheld] = await db`select email, reason_code from blocked_mails where org_id = ${orgId}`;
-  assert.deepEqual({ ...withheld }, { email: 'p0@people.test', reason_code: 'frequency' });
+  const [blocked] = await db`select email, reason_code from blocked_mails where org_id = ${orgId}`;
+  assert.deepEqual({ ...blocked }, { email: 'p0@people.test', reason_code: 'frequency' });
 });
 
 test('who unsubscribed gets no mail of that organization', async () => {
@@ -261,7 +261,7 @@ test('a dry run judges the same and writes nothing', async () => {
   assert.equal(left.length, 0);
 });
 
-test('at the deadline what nobody has begun is taken back', async () => {
+test('at the deadline mails that have not begun are taken back', async () => {
   const { key, orgId, survey } = await organization();
   const { tools, runJobs } = sending(mailServer().mailer, { sendDeadlineSeconds: 0 });
   const answer = await sendSurvey({ ...tools, pump: () => {} }, key, wish(survey, people(2)));

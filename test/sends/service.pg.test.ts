@@ -127,7 +127,7 @@ test('a client that hangs up in the middle changes nothing', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('SIGTERM in the middle of a send lets it finish, and its caller is told', async () => {
+test('SIGTERM in the middle of a send lets it finish, and its caller gets the answer', async () => {
   const { post, service, send, statuses } = await scene();
   const answer = send(['slow@people.test', 'quick@people.test']);
   await until('the slow one is on its way', () => post.held.length === 1);
@@ -188,7 +188,7 @@ test('what waits for the pace of the server survives a kill and goes out after i
     for (const take of post.held.splice(0)) take();
     return post.mails.length >= 31;
   });
-  await until('all are settled', async () =>
+  await until('all have an outcome', async () =>
     (await statuses()).every(([, status]) => status === 'sent' || status === 'unknown'),
   );
   const ends = await statuses();

@@ -44,7 +44,7 @@ test('a database of one’s own needs a secret key of one’s own', () => {
   });
 });
 
-test('everything wrong with the mail server is told with the rest, and never its password', () => {
+test('everything wrong with the mail server is reported with the rest, and never its password', () => {
   const ASKBACK_SMTP_URL = 'smtp://ann:se%cret@mail.test?tls=maybe&connections=0&speed=9';
   const complaints = complaintsOf({ ASKBACK_SMTP_URL, PORT: 'x' });
   assert.deepEqual(complaints, [
@@ -56,7 +56,7 @@ test('everything wrong with the mail server is told with the rest, and never its
   ]);
 });
 
-test('a DKIM key that cannot sign is told by its name', () => {
+test('a DKIM key that cannot sign is reported by its name', () => {
   const dkim = { ASKBACK_DKIM_DOMAIN: 'acme.test', ASKBACK_DKIM_SELECTOR: 's1' };
   const { privateKey } = generateKeyPairSync('ed25519');
   const ed25519 = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
@@ -64,8 +64,8 @@ test('a DKIM key that cannot sign is told by its name', () => {
     ['nonsense', /^ASKBACK_DKIM_KEY: the DKIM key is not a private key in PEM form$/],
     [ed25519, /^ASKBACK_DKIM_KEY: the DKIM key is ed25519; it must be RSA/],
   ] as const) {
-    const [told, ...others] = complaintsOf({ ...dkim, ASKBACK_DKIM_KEY: key });
-    assert.match(told ?? '', complaint);
+    const [complained, ...others] = complaintsOf({ ...dkim, ASKBACK_DKIM_KEY: key });
+    assert.match(complained ?? '', complaint);
     assert.deepEqual(others, []);
   }
 });

@@ -63,7 +63,7 @@ const wrong: [Record<string, string>, RegExp][] = [
   [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/run/h' }, /^OTEL_EXPORTER_OTLP_HEADERS_FILE: cannot be/],
 ];
 for (const [over, complaint] of wrong) {
-  test(`a mistake is told and not passed over: ${JSON.stringify(over)}`, () => {
+  test(`a mistake is reported: ${JSON.stringify(over)}`, () => {
     const { complaints } = read({ ...endpoint, ...over });
     assert.equal(complaints.length, 1);
     assert.match(complaints[0]!, complaint);

@@ -79,7 +79,7 @@ test('an organization without analysis, or an answer without comment, makes no j
   );
 });
 
-test('a job that comes after analysis was switched off asks nobody', async () => {
+test('a job that comes after analysis was switched off asks no analyst', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   await db`update organizations set ai_enabled = false where id = ${org.id}`;
@@ -154,14 +154,14 @@ test('themes of the organization are looked for, and names are no theme', async 
 test('the built-in analyst is asked with the placeholders only', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
   const builtin = createBuiltinAnalyst(readComment);
-  const heard: string[] = [];
+  const received: string[] = [];
   const analyst: Analyst = {
     ...builtin,
     analyze: async (remark) => {
-      heard.push(remark.comment);
+      received.push(remark.comment);
       return await builtin.analyze(remark);
     },
   };
   await org.analyzed(2, 'ask Bob Miller or bob@acme.test', '2026-05-02', analyst);
-  assert.deepEqual(heard, ['ask [name] or [email]']);
+  assert.deepEqual(received, ['ask [name] or [email]']);
 });

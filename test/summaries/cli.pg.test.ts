@@ -14,7 +14,7 @@ async function json(...words: string[]) {
   return JSON.parse(stdout);
 }
 
-test("a summary on demand covers days by the organization's clock, is kept and told", async () => {
+test("a summary on demand covers days by the organization's clock, is kept and published", async () => {
   const org = await makeFeedback(db, { time_zone: 'Europe/Berlin' });
   await org.answer(10, null, '2026-04-30T22:30:00Z');
   await org.answer(0, null, '2026-05-31T22:30:00Z');
@@ -25,7 +25,7 @@ test("a summary on demand covers days by the organization's clock, is kept and t
   assert.equal(summary.period_start, '2026-04-30T22:00:00.000Z');
   assert.deepEqual([summary.nps, summary.responses], [100, 1]);
   assert.match(summary.text, /^From 1 May 2026 to 31 May 2026, Acme received 1 answer/);
-  assert.equal((await org.told()).length, 1);
+  assert.equal((await org.events()).length, 1);
 });
 
 test('without a period the summary is of the last calendar month, printed as text', async () => {

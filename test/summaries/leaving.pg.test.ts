@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** Whoever must stay at home: the contact, the sender, people of the organization, and who is merely mentioned. */
+/** What must not leave the service: the contact, the sender, people of the organization, and who is merely mentioned. */
 const planted = [
   ...['Wilhelmina', 'Oyelaran', 'wilhelmina@oyelaran.test'],
   ...['Thaddeus', 'Quigley', 'thaddeus.quigley@acme.test', 'replies@acme.test'],
@@ -22,7 +22,7 @@ const comment = [
   'nor 020 7946 0958. Ask bartholomew at office@acme.test, or Jennifer Robertson. The export is slow.',
 ].join(' ');
 
-test('of a comment and its organization nobody is recognizable in any byte that leaves', async () => {
+test('of a comment and its organization no person is recognizable in any byte that leaves', async () => {
   const org = await makeFeedback(db, {
     ...{ name: 'Zebra Works', people: ['Bartholomew'], contact_email: 'office@acme.test' },
   });

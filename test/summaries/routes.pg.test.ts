@@ -64,6 +64,6 @@ for (const query of ['page=0', 'limit=x', 'cursor=nonsense']) {
   });
 }
 
-test('without a key nothing is told', async () => {
+test('without a key nothing is shown', async () => {
   assert.equal((await app.request('/api/v1/summaries')).status, 401);
 });

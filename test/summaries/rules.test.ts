@@ -59,7 +59,7 @@ for (const [category, sentiment, leaving, risk] of risks) {
     assert.equal(churnRiskOf(category, sentiment, leaving), risk));
 }
 
-test('leaving is heard in several words', () => {
+test('leaving is recognized in several words', () => {
   for (const words of ['We will cancel', 'switching to Acme', 'I want a refund', 'a competitor']) {
     assert.ok(speaksOfLeaving(words), words);
   }

@@ -20,7 +20,7 @@ const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?
     ...{ organization: org.organization, period: may, scheduled: false },
   }))!;
 
-test('a summary says how the period went, with nobody recognizable, and is told once', async () => {
+test('a summary says how the period went, without names, and is published once', async () => {
   const org = await makeFeedback(db);
   await org.answer(10, null, '2026-04-15');
   await org.analyzed(10, 'Great support, thank you so much', '2026-05-10');
@@ -35,7 +35,7 @@ test('a summary says how the period went, with nobody recognizable, and is told 
   assert.match(text, /From 1 May 2026 to 31 May 2026, Acme received 4 answers/);
   assert.match(text, /down 100 points from \+100/);
   assert.match(text, /“Terrible support, \[name\] never answers” \(detractor\)/);
-  const events = await org.told();
+  const events = await org.events();
   assert.deepEqual(
     events.map(({ body }) => JSON.parse(body).nps),
     [0],
@@ -76,7 +76,7 @@ test('each organization whose month is over gets a job of its own, until there i
   assert.deepEqual(await planned(), [1, 0, 0]);
 });
 
-test('two processes write the summary of a month once and tell it once', async () => {
+test('two processes write the summary of a month once and publish it once', async () => {
   const org = await makeFeedback(db, old);
   const both = Promise.withResolvers<void>();
   let writing = 0;
@@ -95,7 +95,7 @@ test('two processes write the summary of a month once and tell it once', async (
   await summarizeMonth(tools(), job);
 
   const summaries = await db`select id from summaries where org_id = ${org.id} and scheduled`;
-  assert.deepEqual([writing, summaries.length, (await org.told()).length], [2, 1, 1]);
+  assert.deepEqual([writing, summaries.length, (await org.events()).length], [2, 1, 1]);
 });
 
 test('a process that dies before the commit leaves neither summary nor event, and the next writes both', async () => {
@@ -114,9 +114,9 @@ test('a process that dies before the commit leaves neither summary nor event, an
     }),
   };
   await assert.rejects(summarizeMonth(dying, { org_id: org.id, tries: 0 }), /killed/);
-  assert.equal((await org.told()).length, 0);
+  assert.equal((await org.events()).length, 0);
   await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
-  assert.equal((await org.told()).length, 1);
+  assert.equal((await org.events()).length, 1);
 });
 
 test('a month waits for comments that are still to be analyzed, and then goes without them', async () => {
@@ -125,19 +125,22 @@ test('a month waits for comments that are still to be analyzed, and then goes wi
     select date_trunc('month', now() at time zone 'UTC') - interval '10 days' as middle`;
   await org.answer(2, 'Terrible and slow', month!.middle.toISOString());
   await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
-  assert.deepEqual([(await org.told()).length, (await org.jobs('summaries.month')).length], [0, 1]);
+  assert.deepEqual(
+    [(await org.events()).length, (await org.jobs('summaries.month')).length],
+    [0, 1],
+  );
   await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
-  assert.equal((await org.told()).length, 1);
+  assert.equal((await org.events()).length, 1);
 });
 
-test('an organization that changed its clock is not told its last month again', async () => {
+test('an organization that changed its clock does not get its last month again', async () => {
   const org = await makeFeedback(db, old);
   await db`
     insert into summaries (org_id, scheduled, period_start, period_end, responses, text)
     select ${org.id}, true, start + interval '9 hours', start + interval '1 month 9 hours', 0, ''
     from (select date_trunc('month', now()) - interval '1 month' as start) m`;
   await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
-  assert.equal((await org.told()).length, 0);
+  assert.equal((await org.events()).length, 0);
 });
 
 test('a period without answers has no false zero', async () => {
@@ -169,7 +172,7 @@ test("the provider's words are taken, without knowing whose they are about", asy
   assert.ok(facts.includes('"promoters":1') && !facts.includes('Zebra'));
 });
 
-test('a report with a number that nobody counted is not taken', async () => {
+test('a report with a number that was not counted is not taken', async () => {
   const org = await makeFeedback(db);
   await org.answer(9, null, '2026-05-10');
   assert.match((await summaryOf(org, writing('An NPS of 73.'))).text, /received 1 answer/);
@@ -185,7 +188,7 @@ test('when the provider fails the template writes', async () => {
   assert.match((await summaryOf(org, failing)).text, /received 1 answer/);
 });
 
-test('without analysis switched on nothing is told to a provider', async () => {
+test('without analysis switched on nothing is sent to a provider', async () => {
   const org = await makeFeedback(db, { ai_enabled: false });
   await org.answer(9, 'Everything is very good here', '2026-05-10');
   assert.match((await summaryOf(org, writing('mine'))).text, /received 1 answer/);

@@ -113,7 +113,7 @@ test('a report in another encoding than UTF-8 is read', async () => {
 
 /** Nothing of it may act: each is a true report with something wrong about it. */
 const hostile: [what: string, make: (text: string, send: string) => string][] = [
-  ['is about a mail that nobody sent', (text, send) => text.replaceAll(send, randomUUID())],
+  ['is about a mail that was not sent', (text, send) => text.replaceAll(send, randomUUID())],
   [
     'names the mail for another domain',
     (text, send) =>
@@ -136,7 +136,7 @@ const hostile: [what: string, make: (text: string, send: string) => string][] = 
     (text) => text.replace(/Final-Recipient:[\s\S]*?virtual mailbox table\r\n/, ''),
   ],
   [
-    'names other recipients, one of whom is well',
+    'names other recipients, one of which is well',
     (text) =>
       text
         .replaceAll(/^(Final|Original)-Recipient:.*\r\n/gm, 'Final-Recipient: rfc822; a@b.test\r\n')

@@ -136,11 +136,11 @@ test('programs are answered in JSON', async () => {
   assert.deepEqual(await said('POST', '/undo'), { data: { email, unsubscribed: false } });
 });
 
-test('a link of nobody is a page that says so, and 404', async () => {
-  const page = await app.request('/u/nobodys');
+test('an unknown link is a page that says so, and 404', async () => {
+  const page = await app.request('/u/unknown');
   assert.equal(page.status, 404);
   assert.match(page.headers.get('Content-Type') ?? '', /html/);
-  const program = await app.request('/u/nobodys', { method: 'POST', headers: json });
+  const program = await app.request('/u/unknown', { method: 'POST', headers: json });
   assert.equal(program.status, 404);
   assert.equal(((await program.json()) as { code: string }).code, 'not_found');
 });

@@ -66,7 +66,7 @@ test('a survey carries its statistics', async () => {
   });
 });
 
-test('a survey nobody answered has no average and no score', async () => {
+test('a survey without responses has no average and no score', async () => {
   const org = await client();
   const id = await makeSurvey(db, org.id);
   const { data } = await org.json<{ data: { stats: object } }>(`/api/v1/surveys/${id}`);
@@ -138,7 +138,7 @@ for (const query of [...notPages, ...notCursors.map((cursor) => `cursor=${cursor
   });
 }
 
-test('without a key nothing is told', async () => {
+test('without a key nothing is shown', async () => {
   const anybody = reader(app, {});
   for (const path of [
     'surveys',

@@ -43,7 +43,7 @@ const add = [
     on conflict do nothing`,
 ];
 
-/** Changes of a few rows that nobody else is changing. */
+/** Changes of a few rows that no other change touches. */
 const some = (table: 'responses' | 'contacts', survey: Survey, limit: number) => db`
   id in (
     select id from ${db(table)} where survey_id = ${survey.id} order by random() limit ${limit}

@@ -9,13 +9,13 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db, url } = await testDatabase();
 const collector = await startCollector();
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const telling = {
+const reporting = {
   NODE_OPTIONS: `--import=${new URL('../support/processes/report-sdk-loading.ts', import.meta.url).href}`,
 };
 const loads = (lines: readonly string[]) => lines.includes('loads the SDK');
 
 test('without a setting the SDK is not loaded, and a caller’s trace passes through', async () => {
-  const { service, post, hook, webhookId, ...scene } = await tracedScene(db, url, telling);
+  const { service, post, hook, webhookId, ...scene } = await tracedScene(db, url, reporting);
   const headers = { ...scene.client.write, traceparent: callers };
   await sendOne(
     { service, post, hook, webhookId, ...scene },
@@ -34,7 +34,7 @@ test('without a setting the SDK is not loaded, and a caller’s trace passes thr
 
 test('an endpoint setting loads the SDK, and nothing is exported when sampling is off', async () => {
   const { service, post, ...scene } = await tracedScene(db, url, {
-    ...telling,
+    ...reporting,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_TRACES_SAMPLER: 'always_off',
   });
@@ -49,7 +49,7 @@ test('an endpoint setting loads the SDK, and nothing is exported when sampling i
 test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever else is set', async () => {
   for (const over of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }]) {
     const { service, post, ...scene } = await tracedScene(db, url, {
-      ...telling,
+      ...reporting,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       ...over,
     });

@@ -87,8 +87,8 @@ async function receiver(t: TestContext, [command, ...args]: string[]) {
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   assert.equal(line, 'listening');
   return async (given: Record<string, string>, text: string) => {
-    const told = Object.entries(given).map(([name, value]) => [name, value] as const);
-    const init = { method: 'POST', headers: Object.fromEntries(told), body: text };
+    const headers = Object.entries(given).map(([name, value]) => [name, value] as const);
+    const init = { method: 'POST', headers: Object.fromEntries(headers), body: text };
     return (await fetch(`http://127.0.0.1:${port}/`, init)).status;
   };
 }

@@ -15,7 +15,7 @@ function questions() {
   return { asked, ask };
 }
 
-test('those who come at the same time share one question', async () => {
+test('callers that come at the same time share one question', async () => {
   const { asked, ask } = questions();
   const look = cachedFor(ask, patient);
   const looks = [look(), look(), look()];
@@ -45,7 +45,7 @@ test('an answer that is too old is asked for again', async () => {
   assert.equal(await second, 'new');
 });
 
-test('who has waited long enough gets nothing, and nobody asks again before there is an answer', async () => {
+test('who has waited long enough gets nothing, and no caller asks again before there is an answer', async () => {
   const { asked, ask } = questions();
   const look = cachedFor(ask, { everyMs: 0, patienceMs: 1 });
   assert.equal(await look(), undefined);

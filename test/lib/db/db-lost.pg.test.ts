@@ -44,7 +44,7 @@ test('what a transaction still sends when its connection was lost is refused, an
 
   const begun = db.begin(async (tx) => {
     await cut(await pidOf(tx));
-    // Once the pool has made the connection anew, a late statement would be one outside of any transaction.
+    // Once the pool has made the connection again, a late statement would be one outside of any transaction.
     await useAllSlots(db);
     await tx`insert into notes values (${'late'})`.catch((error: unknown) => late.push(error));
   });

@@ -8,19 +8,19 @@ import { until } from '../../support/probe/until.ts';
 const { db: gate, url } = await testDatabase();
 const { db, use } = watchPool(connect(url, { connections: 2 }));
 after(() => db.end());
-await gate`create table doors (number integer)`;
+await gate`create table gates (number integer)`;
 
 /** While it is held, everything that reads the table waits. */
 async function lockedOut(act: () => Promise<void>) {
   await gate.begin(async (tx) => {
-    await tx`lock table doors in access exclusive mode`;
+    await tx`lock table gates in access exclusive mode`;
     await act();
   });
 }
 
-const read = () => db`select from doors`;
+const read = () => db`select from gates`;
 
-test('a pool that nobody uses is idle', async () => {
+test('an unused pool is idle', async () => {
   await db`select 1`;
   assert.deepEqual(use(), { limit: 2, busy: 0, waiting: 0 });
 });
@@ -86,7 +86,7 @@ test('what fails is not in use any more, and fails as before', async () => {
 
 test('a part of a query is no query', async () => {
   const part = db`where false`;
-  await db`select from doors ${part}`;
+  await db`select from gates ${part}`;
   assert.equal(use().busy, 0);
   assert.deepEqual(use(), { limit: 2, busy: 0, waiting: 0 });
 });

@@ -67,7 +67,7 @@ test('refuses a path that the shell inside initdb would read as something else',
   });
 });
 
-test('a full disk is told in a sentence', () => {
+test('a full disk is reported in a sentence', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
   });
@@ -89,7 +89,7 @@ test('what Postgres says when it cannot start is passed on', () => {
   );
 });
 
-test('an error that nobody expected stays as it is', () => {
+test('an unexpected error stays as it is', () => {
   const bug = new TypeError('x is not a function');
   assert.equal(asSentence(bug, 'the data folder /data'), bug);
 });

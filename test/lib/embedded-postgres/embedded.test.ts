@@ -145,7 +145,7 @@ test('a command uses the server of the process that serves, and leaves it runnin
   assert.equal(await ask(holder.said.split(' ')[1]!, '1'), 1);
 });
 
-test('a command starts the server for the moment when nobody serves', async (t) => {
+test('a command starts the server for the moment when no process serves', async (t) => {
   const dataDir = dataFolder(t);
   const commands = await Promise.all([1, 2].map(() => attachEmbedded(optionsFor(dataDir))));
   await commands[0]!.stop();
@@ -164,7 +164,7 @@ test('a command at work keeps the server when the serving process stops', async 
   assert.equal(serverIn(dataDir), undefined);
 });
 
-test('tells the process that serves when the server dies', async (t) => {
+test('the exit is reported to the process that serves when the server dies', async (t) => {
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
   process.kill(postmasterPid(dataDir), 'SIGKILL');
@@ -174,14 +174,14 @@ test('tells the process that serves when the server dies', async (t) => {
   );
 });
 
-test('tells a process that took the server over when it dies', async (t) => {
+test('the lock names a process that took the server over when it dies', async (t) => {
   const dataDir = dataFolder(t);
   await end(await hold(t, dataDir), 'SIGKILL');
   const embedded = await serveFrom(dataDir);
-  const told = new Promise<string>(embedded.onExit);
+  const ended = new Promise<string>(embedded.onExit);
   process.kill(postmasterPid(dataDir), 'SIGKILL');
   const alive = setInterval(() => {}, 1000); // the watch itself keeps no process alive
-  const sentence = await told.finally(() => clearInterval(alive));
+  const sentence = await ended.finally(() => clearInterval(alive));
   assert.match(sentence, /has ended/);
 });
 

@@ -173,13 +173,13 @@ test('a process that has given up its files tells what it still knows, and nothi
   );
   const permissions = ['--permission', '--allow-fs-read=*'];
   const { stdout } = await promisify(execFile)(process.execPath, [...permissions, script]);
-  const told = Object.fromEntries(
+  const shown = Object.fromEntries(
     stdout
       .trim()
       .split('\n')
       .map((line) => line.split(' ')),
   );
-  assert.ok(Number(told['process_resident_memory_bytes']) > 1e6, stdout);
-  assert.ok(Number(told['process_start_time_seconds']) > 1e9, stdout);
-  assert.ok(!('process_open_fds' in told) && !('process_virtual_memory_bytes' in told), stdout);
+  assert.ok(Number(shown['process_resident_memory_bytes']) > 1e6, stdout);
+  assert.ok(Number(shown['process_start_time_seconds']) > 1e9, stdout);
+  assert.ok(!('process_open_fds' in shown) && !('process_virtual_memory_bytes' in shown), stdout);
 });

@@ -92,7 +92,7 @@ test('a redirect is an answer and is not followed', async (t) => {
   assert.deepEqual(paths, ['/hook']);
 });
 
-test('a forbidden address is not dialled, and told in one coarse sentence', async (t) => {
+test('a forbidden address is not dialled, and reported in one coarse sentence', async (t) => {
   const { port, connections } = await listen(t, ok);
 
   const answer = await outboundTo()().post(`http://127.0.0.1:${port}/`);
@@ -273,7 +273,7 @@ test('requests of one group that hang do not delay those of another to the same 
   await Promise.all(hung);
 });
 
-test('who waited in vain for a connection is told so, and nothing was sent', async (t) => {
+test('a request that got no connection in time fails as busy, and nothing was sent', async (t) => {
   let requests = 0;
   const { port } = await listen(t, () => requests++);
   const { post } = loopback({ perHostConnections: 1 });

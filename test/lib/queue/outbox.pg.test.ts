@@ -54,10 +54,10 @@ test('two pumps at once hand each row over once', async () => {
   await other.end();
 });
 
-test('the transaction that enqueues notifies nobody', async () => {
+test('the transaction that enqueues sends no notification', async () => {
   const listener = connect(url, { connections: 1 });
-  const heard = Promise.withResolvers<string>();
-  await listener.listen('jobs:insert', heard.resolve);
+  const received = Promise.withResolvers<string>();
+  await listener.listen('jobs:insert', received.resolve);
 
   await db.begin(async (tx) => {
     await enqueue(tx, [{ task: 'sends.mail', payload: { org_id: '', mail_ids: [] } }]);
@@ -65,20 +65,20 @@ test('the transaction that enqueues notifies nobody', async () => {
   // Notifications arrive in the order of the commits: one of the transaction's would come first.
   await db`select pg_notify('jobs:insert', 'after the commit')`;
 
-  assert.equal(await heard.promise, 'after the commit');
+  assert.equal(await received.promise, 'after the commit');
   await listener.end();
 });
 
-test('an empty outbox notifies nobody', async () => {
+test('an empty outbox sends no notification', async () => {
   await emptyQueue();
   const listener = connect(url, { connections: 1 });
-  const heard = Promise.withResolvers<string>();
-  await listener.listen('jobs:insert', heard.resolve);
+  const received = Promise.withResolvers<string>();
+  await listener.listen('jobs:insert', received.resolve);
 
   assert.deepEqual(await handOver(db), { handed: 0, soon: 0 });
   await db`select pg_notify('jobs:insert', 'after the pump')`;
 
-  assert.equal(await heard.promise, 'after the pump');
+  assert.equal(await received.promise, 'after the pump');
   await listener.end();
 });
 
@@ -129,7 +129,7 @@ test('a payload that is not of its form never reaches the task, and the job stay
   assert.deepEqual(reached, []);
 });
 
-test('a row that nobody nudged for is handed over by itself', async (t) => {
+test('a row without a nudge is handed over by itself', async (t) => {
   const runs = recordingTask();
   await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
 

@@ -105,7 +105,7 @@ test('outcomes lost one after the other: the ended runner gives every job back',
   await until('all jobs are recorded as done', async () => (await unfinished()) === 0);
 });
 
-test('a runner whose session is lost registers anew and keeps the job that it has in hand', async (t) => {
+test('a runner whose session is lost registers again and keeps its job in flight', async (t) => {
   const release = Promise.withResolvers<void>();
   let slow = '';
   const runs = recordingTask(({ payload }) =>
@@ -124,7 +124,7 @@ test('a runner whose session is lost registers anew and keeps the job that it ha
     jobs.pump();
     await runs.start(next);
   }
-  assert.equal(runs.of(slow).length, 1, 'no second run beside the first');
+  assert.equal(runs.of(slow).length, 1, 'no second run at the same time as the first');
   release.resolve();
 
   await until('the old pool is gone', async () => !(await pools()).includes(before));

@@ -9,7 +9,7 @@ const { db, url } = await testDatabase();
 const locked = () => db`select id from graphile_worker.jobs where locked_at is not null`;
 const pools = () => db`select pool_id from worker_pools`;
 
-test('stopping waits for the jobs in hand and records that they are done', async (t) => {
+test('stopping waits for the jobs in flight and records that they are done', async (t) => {
   const release = Promise.withResolvers<void>();
   const runs = recordingTask(() => release.promise);
   const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
@@ -33,7 +33,7 @@ test('a job that does not end in time is given up: nothing stays locked', async 
   const ids = await Promise.all(Array.from({ length: 150 }, () => enqueueDelivery(db)));
   jobs.pump();
   await Promise.race(ids.map((id) => runs.start(id)));
-  // More than run at once: some are in hand, some wait in the process.
+  // More than run at once: some are in flight, some wait in the process.
   await until('more than 100 are locked', async () => (await locked()).length > 100);
 
   await jobs.stop();

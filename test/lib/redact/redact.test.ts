@@ -10,7 +10,7 @@ import {
   redactedExcerpt,
 } from '../../../src/lib/redact/redact.ts';
 
-const nobody: PeopleToRedact = { names: [], emails: [] };
+const noNames: PeopleToRedact = { names: [], emails: [] };
 const ann: PeopleToRedact = { names: ["Ann O'Brien-Müller", '王伟'], emails: ['ann@acme.test'] };
 
 const cases: [comment: string, redacted: string][] = [
@@ -81,9 +81,9 @@ const runs = { numRuns: 150 };
 test('a planted e-mail address never survives', async () => {
   await fc.assert(
     fc.asyncProperty(around(fc.emailAddress()), async ([before, email, after]) => {
-      const told = await redactedExcerpt(`${before} ${email} ${after}`, nobody);
-      assert.doesNotMatch(told, /@/);
-      assert.ok(!told.includes(email.slice(0, 5)) || before.includes(email.slice(0, 5)));
+      const excerpt = await redactedExcerpt(`${before} ${email} ${after}`, noNames);
+      assert.doesNotMatch(excerpt, /@/);
+      assert.ok(!excerpt.includes(email.slice(0, 5)) || before.includes(email.slice(0, 5)));
     }),
     runs,
   );
@@ -103,8 +103,8 @@ test('a planted known name never survives, in any case', async () => {
   await fc.assert(
     fc.asyncProperty(around(spelled.map(spell)), async ([before, planted, after]) => {
       const names = ['Thandiwe Straßer İpek', 'STRAẞER', 'Nguyễn Ørsted', 'Жанна'];
-      const told = await redactedExcerpt(`${before} ${planted} ${after}`, { names, emails: [] });
-      assert.ok(!told.normalize('NFC').includes(planted.normalize('NFC').slice(0, 4)), told);
+      const excerpt = await redactedExcerpt(`${before} ${planted} ${after}`, { names, emails: [] });
+      assert.ok(!excerpt.normalize('NFC').includes(planted.normalize('NFC').slice(0, 4)), excerpt);
     }),
     runs,
   );
@@ -126,15 +126,15 @@ const phoneNumbers = getCountries().flatMap((country: CountryCode) => {
 test('no country’s way to write a phone number survives', async () => {
   assert.ok(phoneNumbers.length > 900);
   for (const number of phoneNumbers) {
-    assert.doesNotMatch(await redact(`call ${number} please`, nobody), /[0-9]{2}/, number);
+    assert.doesNotMatch(await redact(`call ${number} please`, noNames), /[0-9]{2}/, number);
   }
 });
 
 test('a planted phone number never survives', async () => {
   await fc.assert(
     fc.asyncProperty(around(fc.constantFrom(...phoneNumbers)), async ([before, number, after]) => {
-      const told = await redactedExcerpt(`${before} ${number} ${after}`, nobody);
-      assert.doesNotMatch(told, /[0-9]/);
+      const excerpt = await redactedExcerpt(`${before} ${number} ${after}`, noNames);
+      assert.doesNotMatch(excerpt, /[0-9]/);
     }),
     runs,
   );
@@ -144,24 +144,24 @@ test('an excerpt has at most 100 characters and no broken placeholder', async ()
   const piece = fc.constantFrom('ann@acme.test', '+49 30 1234567', 'Ann', 'and so on', '😀');
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 300 }), async (pieces) => {
-      const told = await redactedExcerpt(pieces.join(' '), ann);
-      assert.ok(Array.from(told).length <= 100);
-      assert.doesNotMatch(told.replace(/\[(email|phone|name)\]/g, ''), /\[|ann|1234/i);
+      const excerpt = await redactedExcerpt(pieces.join(' '), ann);
+      assert.ok(Array.from(excerpt).length <= 100);
+      assert.doesNotMatch(excerpt.replace(/\[(email|phone|name)\]/g, ''), /\[|ann|1234/i);
     }),
     runs,
   );
 });
 
-test('what the edge of the part that is read cuts in two is not told', async () => {
+test('what the edge of the part that is read cuts in two is not excerpt', async () => {
   const long = `${'x'.repeat(120)}@${'y'.repeat(120)}.test`;
   for (let shift = 0; shift < 130; shift++) {
-    const told = await redactedExcerpt(`${'a '.repeat(shift)}${`${long} `.repeat(40)}`, nobody);
-    assert.doesNotMatch(told, /xx|yy/);
+    const excerpt = await redactedExcerpt(`${'a '.repeat(shift)}${`${long} `.repeat(40)}`, noNames);
+    assert.doesNotMatch(excerpt, /xx|yy/);
   }
   for (let shift = 0; shift < 30; shift++) {
     const names = 'Katherine Kowalskiewiczowska-Brzeczyszczykiewicz, '.repeat(40);
-    const told = await redactedExcerpt(`${'a '.repeat(shift)}${names}`, nobody);
-    assert.doesNotMatch(told, /[KB][a-z]/);
+    const excerpt = await redactedExcerpt(`${'a '.repeat(shift)}${names}`, noNames);
+    assert.doesNotMatch(excerpt, /[KB][a-z]/);
   }
 });
 

@@ -23,7 +23,7 @@ const cases: [why: string, text: string, mailed: string | undefined][] = [
   ],
   ['a NUL', 'ada\0@example.com', undefined],
   ['two addresses', 'ada@example.com, eve@example.com', undefined],
-  ['a name beside it', 'Ada <ada@example.com>', undefined],
+  ['a name in front of it', 'Ada <ada@example.com>', undefined],
   ['quotes, whose @ servers disagree about', '"ada@evil.org"@example.com', undefined],
   ['two @', 'ada@evil.org@example.com', undefined],
   ['no local part', '@example.com', undefined],

@@ -52,7 +52,7 @@ test('a password asks for encryption by itself', () => {
   assert.equal(readSmtpUrl('smtp://a:b@mail.example.com').settings.tls, 'required');
 });
 
-test('every mistake is named, and none tells the password', () => {
+test('every mistake is named, and none shows the password', () => {
   const { complaints } = readSmtpUrl(
     'smtps://a:se%ZZcret@h?tls=some&verify=1&connections=0&rate=x&pool=9',
   );

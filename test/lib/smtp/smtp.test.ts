@@ -139,7 +139,7 @@ test('a connection cut in the middle of a long message has lost it', async () =>
   assert.equal(outcome.kind, 'lost');
 });
 
-test('nobody listening: lost, with the reason', async () => {
+test('no listener: lost, with the reason', async () => {
   const server = await scriptedSmtp();
   server.close();
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
@@ -148,7 +148,7 @@ test('nobody listening: lost, with the reason', async () => {
   assert.match(outcome.reason, /ECONNREFUSED/);
 });
 
-test('a server that drips for ever is left after the time for a message', async () => {
+test('a server that drips forever is left after the time for a message', async () => {
   const drip = () => {
     const [socket] = server.sockets;
     const timer = setInterval(() => socket?.write('250-still thinking\r\n'), 20);
@@ -162,7 +162,7 @@ test('a server that drips for ever is left after the time for a message', async 
   assert.deepEqual(outcome, { kind: 'unknown', reason: 'the server took too long' });
 });
 
-test('a hanging message holds one connection and nobody else', async () => {
+test('a hanging message holds one connection and no other message', async () => {
   const RCPT = (line: string) => (line.includes('slow@') ? noReply : '250 ok');
   const server = await scriptedSmtp({ EHLO: '250 sink', RCPT });
   const settings = settingsFor(server.url, { connections: 2, silenceTimeoutMs: 2000 });
@@ -182,7 +182,7 @@ test('aborting while the message waits or is half said: lost, at once', async ()
   const outcomes = Promise.all(
     [1, 2].map(() => pool.send(envelope, message, { signal: stop.signal })),
   );
-  await untilHeard(server, 'MAIL');
+  await untilReceived(server, 'MAIL');
   stop.abort();
   assert.deepEqual(
     (await outcomes).map(({ kind }) => kind),
@@ -220,7 +220,7 @@ test('a connection goes on after a refusal, and ends politely after its share of
   const kinds = [];
   for (let sent = 0; sent < 8; sent += 1) kinds.push((await pool.send(envelope, message)).kind);
   assert.deepEqual(kinds, Array(4).fill(['refused', 'accepted']).flat());
-  await untilHeard(server, 'QUIT', 2);
+  await untilReceived(server, 'QUIT', 2);
   assert.equal(server.seen.connections, 2);
 });
 
@@ -253,7 +253,7 @@ test('421 and 454 halve what is under way at once, and acceptance earns it back'
   assert.equal(pool.state().limit, 8);
 });
 
-test('a server that takes DATA although it refused the recipient gets an empty message, to nobody', async () => {
+test('a server that takes DATA although it refused the recipient gets no empty message', async () => {
   const { outcome, messages } = await sendTo({ RCPT: '550 5.1.1 no', DATA: '354 go on' });
   assert.partialDeepStrictEqual(outcome, { kind: 'refused', code: 550, unknownMailbox: true });
   assert.deepEqual(messages, ['\r\n']);
@@ -294,7 +294,11 @@ test('closing waits for what is under way and takes nothing more', async () => {
   assert.equal((await pool.send(envelope, message)).kind, 'lost');
 });
 
-async function untilHeard({ seen }: { seen: { commands: string[] } }, command: string, times = 1) {
+async function untilReceived(
+  { seen }: { seen: { commands: string[] } },
+  command: string,
+  times = 1,
+) {
   while (seen.commands.filter((line) => line.startsWith(command)).length < times) await tick();
 }
 

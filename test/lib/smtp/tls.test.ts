@@ -51,7 +51,7 @@ test('implicit TLS', async () => {
   assert.deepEqual(seen, [{ secure: true, user: undefined, raw: message.toString() }]);
 });
 
-test('a certificate that nobody vouches for is refused unless the operator says so', async () => {
+test('a certificate without a known issuer is refused unless the operator says so', async () => {
   const { host, seen } = await relay({ secure: true });
   const outcome = await sendTo(`smtps://${host}`);
   assert.equal(outcome.kind, 'lost');

@@ -42,7 +42,7 @@ test('a record that is too long for UDP is fetched over TCP, its strings joined'
   assert.ok(seen.includes('tcp TXT long.example.com'), seen.join('\n'));
 });
 
-test('a name that does not exist is told from one without such a record', async () => {
+test('a name that does not exist is distinguished from one without such a record', async () => {
   assert.deepEqual(await dns.txt('nobody.example.net'), { kind: 'no_name' });
   assert.deepEqual(await dns.txt('mx.example.com'), { kind: 'nothing' });
 });
@@ -71,7 +71,7 @@ test('the same question is asked once', async () => {
   assert.equal(seen.filter((line) => line.endsWith('TXT once.example.com')).length, 1);
 });
 
-test('what is no name at all is told as such', async () => {
+test('what is no name at all is reported as such', async () => {
   const answer = await dns.txt(`${'a'.repeat(70)}.example.com`);
   assert.deepEqual(answer, { kind: 'failed', why: 'it is not a name that DNS can have' });
 });

@@ -129,7 +129,7 @@ test('a domain without a record has none, one with two has a mistake', async () 
   );
 });
 
-test('all that a record may cost is counted, whoever sends', async () => {
+test('all that a record may cost is counted, for every sender', async () => {
   const measured = async (record: string) => {
     const { lookups } = await measureSpf(fakeResolver(zoneWith(record)), 'example.com');
     return lookups;

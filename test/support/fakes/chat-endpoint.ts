@@ -5,7 +5,7 @@ import { createProvider } from '../../../src/summaries/provider.ts';
 
 type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A chat endpoint that behaves as told, one behaviour a request and for ever the last. It keeps every byte. */
+/** A chat endpoint that has one behaviour for each request, the last for all others. It keeps every byte. */
 export async function chatEndpoint(...behaviours: Behaviour[]) {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {

@@ -6,10 +6,10 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 
-/** Long enough that a queue stays full, short enough that nobody gives up. */
+/** Long enough that a queue stays full, short enough that no client gives up. */
 const slowMs = 5000;
 
-/** A subscriber and a mail server that take their time with everything, until they are told to hurry. */
+/** A subscriber and a mail server that take their time with everything, until they are hurried. */
 export async function startSlowServers() {
   const hurry = Promise.withResolvers<void>();
   const pace = () => Promise.race([hurry.promise, sleep(slowMs, undefined, { ref: false })]);

@@ -18,7 +18,7 @@ export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
   pump: () => {},
 });
 
-/** An organization with a survey and a webhook, that reads comments unless told otherwise. */
+/** An organization with a survey and a webhook, that reads comments unless its settings say otherwise. */
 export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
   const settings = { name: 'Acme', time_zone: 'UTC', ai_enabled: true, ...over };
   const id = await makeOrganization(db, settings);
@@ -34,7 +34,7 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
     ...{ id, survey, webhook, answer },
     jobs: (task: string) => db<{ payload: { response_id: string; tries: number } }[]>`
       select payload from outbox where task = ${task} and payload ->> 'org_id' = ${id} order by id`,
-    told: () => db<{ body: string }[]>`
+    events: () => db<{ body: string }[]>`
       select body from deliveries where webhook_id = ${webhook} and event = 'summary.generated'`,
     analyses: () => db<
       { sentiment: string; themes: string[]; summary: string; provider: string }[]

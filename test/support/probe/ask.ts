@@ -28,8 +28,8 @@ export async function ask(db: Db, over: Record<string, unknown> = {}) {
         select id, score, comment, held_reason from responses where survey_id = ${survey}
         order by created_at, id`),
     ],
-    /** What subscribers are told, by name. */
-    told: async () => {
+    /** The events of the survey, by type. */
+    events: async () => {
       const rows = await db<{ event: string }[]>`
         select event from deliveries where webhook_id = ${webhook} order by event`;
       return rows.map(({ event }) => event);

@@ -3,13 +3,13 @@ import type { Sql } from '../../../src/lib/db/db.ts';
 import { makeClient } from '../make/rows.ts';
 
 type App = ReturnType<typeof createApp>;
-type Told = { status: number; body: Record<string, unknown> };
+type CallResult = { status: number; body: Record<string, unknown> };
 
-/** An organization that asks with its write key, or as it is told. */
+/** An organization that asks with its write key, or as the test says. */
 export async function makeCaller(sql: Sql, app: App) {
   const { id, read, write } = await makeClient(sql);
 
-  async function call(method: string, path: string, given: Given = {}): Promise<Told> {
+  async function call(method: string, path: string, given: Given = {}): Promise<CallResult> {
     const body = given.body === undefined ? null : JSON.stringify(given.body);
     const headers = { ...write, ...given.headers };
     const answer = await app.request(`/api/webhooks${path}`, { method, headers, body });

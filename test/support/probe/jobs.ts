@@ -26,7 +26,7 @@ const patienceMs = 20_000;
 
 type Run = { payload: Record<string, unknown>; job: JobRun; at: number };
 
-/** A task that tells what it ran, and does what a test asks of it meanwhile. */
+/** A task that records what it ran, and does what a test asks of it meanwhile. */
 export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
   const runs: Run[] = [];
   const waiting: { id: string; count: number; resolve: (run: Run) => void }[] = [];
@@ -55,7 +55,7 @@ export function recordingTask(meanwhile: (run: Run) => unknown = () => {}) {
   };
 }
 
-/** A job with a name of its own, so that a test can tell it from others in the queue. */
+/** A job with a name of its own, so that a test can distinguish it from others in the queue. */
 export async function enqueueDelivery(
   db: Db,
   over: Omit<Extract<NewJob, { task: 'webhooks.deliver' }>, 'task' | 'payload'> = {},

@@ -13,5 +13,5 @@ export async function untilLockWaits(sql: Sql) {
     if (waiting > 0) return;
     await sleep(10);
   }
-  throw new Error('nobody came to wait for a lock');
+  throw new Error('no statement came to wait for a lock');
 }

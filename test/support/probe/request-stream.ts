@@ -6,10 +6,10 @@ type Callers = { fresh: number; keeping: number; headers: Record<string, string>
 
 /**
  * Callers that ask one request after the other until they are stopped: some on a new connection each time,
- * some on one that they keep. Whatever is not an answer is told by its code.
+ * some on one that they keep. Instead of a status, a failure has its code.
  */
 export function requestStream(url: string, { fresh, keeping, headers }: Callers) {
-  const told: RequestResult[] = [];
+  const requests: RequestResult[] = [];
   let going = true;
   const callers = [
     ...Array.from({ length: fresh }, () => false as const),
@@ -18,12 +18,12 @@ export function requestStream(url: string, { fresh, keeping, headers }: Callers)
     while (going) {
       const begun = performance.now();
       const status = await outcome(url, { agent, headers });
-      told.push({ begun, ended: performance.now(), status });
+      requests.push({ begun, ended: performance.now(), status });
     }
     if (agent) agent.destroy();
   });
   return {
-    told,
+    requests,
     async end() {
       going = false;
       await Promise.all(callers);

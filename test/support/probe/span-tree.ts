@@ -1,6 +1,6 @@
 import type { Span } from '../fakes/collector.ts';
 
-/** What is shown of a span beside its name. */
+/** What is shown of a span in addition to its name. */
 type Show = (span: Span) => string;
 
 /** The spans of a trace as text, each below its parent, in the order in which they began. */

@@ -3,10 +3,10 @@ import { listen } from '../../src/lib/http/listen.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { serviceConnections } from './database.ts';
 
-/** The web half of the service alone, in a process of its own: no jobs run beside it. */
+/** The web half of the service alone, in a process of its own: no jobs run next to it. */
 process.once('message', async ({ url }: { url: string }) => {
   const db = connect(url, { connections: serviceConnections });
-  const door = await listen({ host: '127.0.0.1', port: 0 });
-  door.open(bareApp(db).fetch);
-  process.send?.(door.port);
+  const listener = await listen({ host: '127.0.0.1', port: 0 });
+  listener.open(bareApp(db).fetch);
+  process.send?.(listener.port);
 });
