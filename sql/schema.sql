@@ -117,19 +117,19 @@ create table deliveries (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   webhook_id uuid not null,
-  message_id uuid not null,                -- the webhook-id header: the same for a redelivery
-  event text not null,                     -- name of the event
-  body text not null,                      -- the exact bytes that are signed and posted
-  status text not null default 'pending',  -- skipped: the webhook was not active
-  attempts smallint not null default 0,    -- attempts made
-  status_code smallint,                    -- of the last attempt
-  response_body text,                      -- beginning of the last answer
-  traceparent text,                        -- the trace that the event began in
-  is_replay boolean not null default false,
+  message_id uuid not null,                  -- the webhook-id header: the same for a redelivery
+  event text not null,                       -- name of the event
+  body text not null,                        -- the exact bytes that are signed and posted
+  status text not null default 'pending',    -- skipped: the webhook was not active
+  attempts smallint not null default 0,      -- attempts made
+  status_code smallint,                      -- of the last attempt
+  response_body text,                        -- beginning of the last answer
+  traceparent text,                          -- the trace that the event began in
+  is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
   created_at timestamptz not null default now(),
-  delivered_at timestamptz,                -- when it was accepted
-  next_attempt_at timestamptz,             -- when it is due; set as long as it is pending
-  claimed_by text,                         -- the worker pool that has it in flight
+  delivered_at timestamptz,                  -- when it was accepted
+  next_attempt_at timestamptz,               -- when it is due; set as long as it is pending
+  claimed_by text,                           -- the worker pool that has it in flight
   constraint deliveries_check check ((status = 'pending') = (next_attempt_at is not null)),
   constraint deliveries_status_check check (status = any (array['pending', 'delivered', 'failed', 'skipped'])),
   constraint deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,

@@ -48,7 +48,7 @@ create table deliveries (
   status_code     smallint,
   response_body   text,
   traceparent     text,
-  is_replay       boolean not null default false,    -- made by a replay; its original stays skipped or failed
+  is_replay       boolean not null default false,
   created_at      timestamptz not null default now(),
   delivered_at    timestamptz,
   next_attempt_at timestamptz,
@@ -64,6 +64,7 @@ comment on table deliveries is
 comment on column deliveries.message_id is 'the webhook-id header: the same for a redelivery';
 comment on column deliveries.event is 'name of the event';
 comment on column deliveries.body is 'the exact bytes that are signed and posted';
+comment on column deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
 comment on column deliveries.status is 'skipped: the webhook was not active';
 comment on column deliveries.attempts is 'attempts made';
 comment on column deliveries.status_code is 'of the last attempt';

@@ -106,6 +106,6 @@ test('on a terminal a line is read without braces, an error under it', () => {
   const text = terminalLine(json, { colors: false });
   assert.match(
     text,
-    /^\d\d:\d\d:\d\d error failed task=keys\.expire\n {2}Error X1: no\n {4}at here\n$/,
+    /^\d\d:\d\d:\d\d error failed task=keys\.clean_up\n {2}Error X1: no\n {4}at here\n$/,
   );
 });
