@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/distribution.ts';
+import { operatorFiles } from '../../src/operations/files.ts';
 import { bundle, threadFile } from './bundle.ts';
 import { noticesFile } from './notices.ts';
 import { packPostgres } from './postgres.ts';
@@ -10,7 +11,12 @@ const work = 'dist/parts';
 const output = 'dist/askback';
 
 /** What the program reads by `readAsset`, under the names it has in the checkout. */
-const assetFolders = ['sql/migrations/*.sql', 'src/web/assets/**/*.*', noticesFile];
+const assetFolders = [
+  'sql/migrations/*.sql',
+  'src/web/assets/**/*.*',
+  noticesFile,
+  ...operatorFiles().map((name) => `ops/${name}`),
+];
 
 /**
  * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only

@@ -2,18 +2,21 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
-  globSync,
+  lstatSync,
+  lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
+import { exampleFolders, operatorFiles } from '../../src/operations/files.ts';
 import { noticesFile } from './notices.ts';
 
 /**
@@ -36,7 +39,13 @@ for (const unit of ['askback.service', 'askback.socket']) {
 }
 place('ops/systemd/askback.env', 'etc/askback/askback.env', 0o640);
 place('ops/systemd/external-database.conf', `${doc}/examples/external-database.conf`);
-for (const page of globSync('ops/*.md')) place(page, `${doc}/${basename(page)}`);
+// Pages are documentation; what programs read has a folder of its own, to which the pages' links lead.
+for (const name of operatorFiles()) {
+  place(`ops/${name}`, `${name.endsWith('.md') ? doc : 'usr/share/askback'}/${name}`);
+}
+for (const folder of exampleFolders) {
+  symlinkSync(`../../askback/${folder}`, join(tree, `${doc}/${folder}`));
+}
 place(noticesFile, `${doc}/licenses.txt`);
 write(`${doc}/copyright`, filled('ops/deb/copyright'));
 write(`${doc}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
@@ -93,7 +102,7 @@ function changelog(): string {
 
 function files(): string[] {
   return readdirSync(tree, { recursive: true, encoding: 'utf8' })
-    .filter((path) => !path.startsWith('DEBIAN') && statSync(join(tree, path)).isFile())
+    .filter((path) => !path.startsWith('DEBIAN') && lstatSync(join(tree, path)).isFile())
     .sort();
 }
 
@@ -109,7 +118,8 @@ function md5sums(): string {
 
 /** Folders and times that do not depend on who builds, and when. */
 function fixTimes(path: string) {
-  const stat = statSync(path);
+  const stat = lstatSync(path);
+  if (stat.isSymbolicLink()) return lutimesSync(path, seconds, seconds);
   if (stat.isDirectory()) {
     for (const name of readdirSync(path)) fixTimes(join(path, name));
     chmodSync(path, 0o755);

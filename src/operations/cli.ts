@@ -10,6 +10,7 @@ import { redactedConfig } from '../settings/redacted.ts';
 import { Settings } from '../settings/settings.ts';
 import { unknownSettings } from '../settings/unknown-settings.ts';
 import { examine } from './examine.ts';
+import { files } from './files.ts';
 import { type Finding, recordLine } from './finding.ts';
 import { askHealth, findService } from './healthcheck.ts';
 import { licenses } from './licenses.ts';
@@ -142,4 +143,5 @@ export const operationCommands: readonly Command<CommandTools>[] = [
   healthcheck,
   version,
   licenses,
+  files,
 ];
