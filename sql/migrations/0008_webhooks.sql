@@ -1,4 +1,4 @@
--- Subscriptions, the events they are told, and every attempt to tell them.
+-- Subscriptions, the events they get, and every attempt to deliver them.
 
 create table webhooks (
   id                     uuid primary key default gen_random_uuid(),
