@@ -8,11 +8,7 @@ const longestFile = 200;
 /** What is still too long, or shares its name. Nothing is added here. */
 const notYet = {
   files: ['src/observations/instruments.ts'],
-  types: [
-    ...['Answer', 'Answered', 'Asked', 'Claim', 'Facts', 'Given', 'Jobs', 'Lane', 'MailOutcome'],
-    ...['Named', 'Outbound', 'Outcome', 'Page', 'Refused', 'SendProgress', 'Sender', 'Submission'],
-    ...['Theme', 'Verdict', 'Where'],
-  ],
+  types: ['Answer', 'Outbound', 'Page', 'SendProgress', 'Submission', 'Theme', 'Verdict'],
 };
 
 const files = readFiles('src/**/*.{ts,tsx}');

@@ -34,10 +34,8 @@ const foreign = /\ballSettled\b|['"`]nobody['"`]|'?nobody'? \(account\)/g;
 
 /** How many are still left in each place. These numbers only fall. */
 const notYet: Record<string, number> = {
-  ops: 50,
-  sql: 2,
-  src: 266,
-  test: 52,
+  src: 265,
+  test: 51,
 };
 
 const files = readFiles(

@@ -57,7 +57,7 @@ const recorded = [
   {
     name: 'askback_events_total',
     kind: 'counter',
-    help: 'Events that answers, surveys and summaries gave rise to, told to every subscribed webhook.',
+    help: 'Events that answers, surveys and summaries caused, published to every subscribed webhook.',
     labels: { event: events },
     fromZero: true,
   },

@@ -1,7 +1,7 @@
 import type { Content, Described, DescribedAnswer, Parameter } from './document.ts';
 import { jsonSchema, type Named, type Schema } from './json-schema.ts';
 import { commonAnswers, Failure, headers, paging } from './parts.ts';
-import type { Example, Operation, Refused } from './section.ts';
+import type { DescribedRefusal, Example, Operation } from './section.ts';
 
 type Place = { section: string; named: Named; example: Example };
 
@@ -58,7 +58,7 @@ function headersOf({ method, permission }: Operation): string[] {
 }
 
 function refusals(operation: Operation, named: Named): Record<string, DescribedAnswer> {
-  const all: Record<string, Refused> = { ...commonAnswers(operation) };
+  const all: Record<string, DescribedRefusal> = { ...commonAnswers(operation) };
   for (const [status, { about, schema }] of Object.entries(operation.refusals ?? {})) {
     const before = all[status];
     all[status] = {

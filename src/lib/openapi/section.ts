@@ -48,10 +48,10 @@ export type Operation = {
   /** What a body that is no JSON but a mail message should hold. */
   message?: string;
   answer: { status: 200 | 201 | 202 | 204; about: string; schema?: v.GenericSchema };
-  refusals?: Readonly<Record<number, Refused>>;
+  refusals?: Readonly<Record<number, DescribedRefusal>>;
 };
 
-export type Refused = { about: string; schema?: v.GenericSchema };
+export type DescribedRefusal = { about: string; schema?: v.GenericSchema };
 
 /** A request that this service makes to a subscriber. */
 export type Message = { type: string; about: string; payload: v.GenericSchema };

@@ -68,7 +68,8 @@ function judgeMissing(
     return finding(name, 'fail', 'the domain does not exist in DNS: no server takes mail from it');
   }
   const terms = termsFor(origins);
-  const message = 'there is no SPF record: receivers cannot tell your mails from forged ones';
+  const message =
+    'there is no SPF record: receivers cannot distinguish your mails from forged ones';
   if (terms.length === 0) return finding(name, 'fail', `${message}; ${nameAddresses}`);
   return finding(name, 'fail', message, [entry('add', domain, ['v=spf1', ...terms, '~all'])]);
 }
