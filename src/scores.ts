@@ -3,7 +3,9 @@
 export const surveyTypes = ['nps', 'csat', 'ces', 'star5', 'thumbs'] as const;
 
 export type SurveyType = (typeof surveyTypes)[number];
-export type Category = 'promoter' | 'passive' | 'detractor';
+export const categories = ['promoter', 'passive', 'detractor'] as const;
+
+export type Category = (typeof categories)[number];
 
 /** The whole scores from `lowest` to `highest` that a type of survey takes. */
 export type Scale = { lowest: number; highest: number };

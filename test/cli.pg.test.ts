@@ -6,7 +6,7 @@ import { UsageError } from '../src/lib/cli/command.ts';
 import { runCommandLine } from '../src/lib/cli/command-line.ts';
 import type { Sql } from '../src/lib/db/db.ts';
 import { refuseUnfitPostgres } from '../src/lib/db/migrate.ts';
-import { makeOrganization, makeSurvey } from './support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey } from './support/make/rows.ts';
 import { emptyDatabase, testDatabase } from './support/probe/database.ts';
 import { askback, secretKey } from './support/processes/program.ts';
 
@@ -42,7 +42,8 @@ for (const { name, usage } of commandLine.commands) {
     const words = [...name.split(' '), '--colour', 'red'];
     await assert.rejects(runCommandLine(commandLine, untouched, words), (error: UsageError) => {
       assert.ok(error instanceof UsageError);
-      assert.deepEqual([error.message, error.usage], ["unknown option '--colour'", usage]);
+      assert.match(error.message, /^unknown option '--colour'(; did you mean '--color'\?)?$/);
+      assert.equal(error.usage, usage);
       return true;
     });
   });
@@ -63,6 +64,10 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['nonsense'], /^'nonsense' is not a command$/],
   [['org'], /^'org' needs a second word$/],
   [['org', 'destroy'], /^'org destroy' is not a command$/],
+  [['orgs', 'list'], /^'orgs' is not a command; did you mean 'org list'\?$/],
+  [['survey', 'lst'], /^'survey lst' is not a command; did you mean 'survey list'\?$/],
+  [['doctr'], /^'doctr' is not a command; did you mean 'doctor'\?$/],
+  [['org', 'list', '--jsn'], /^unknown option '--jsn'; did you mean '--json'\?$/],
   [['version', 'now'], /unexpected argument 'now'/],
   [['org', 'create', '--name'], /--name/],
   [['org', 'create', '--name', 'A', '--name', 'B'], /^--name is given twice$/],
@@ -116,11 +121,13 @@ test('every mistake in the environment ends with 2, before anything is touched',
   assert.doesNotMatch(stderr, /\n\s+at /);
 });
 
-test('version needs no environment, however wrong it is', async () => {
-  const { code, stdout } = await askback(['version'], { PORT: 'x' });
-  assert.equal(code, 0);
-  assert.match(stdout, /^askback \d+\.\d+\.\d+\n$/);
-});
+for (const words of [['version'], ['--version'], ['-v'], ['survey', 'list', '--version']]) {
+  test(`askback ${words.join(' ')} prints the version, however wrong the environment is`, async () => {
+    const { code, stdout } = await askback(words, { PORT: 'x' });
+    assert.equal(code, 0);
+    assert.match(stdout, /^askback \d+\.\d+\.\d+\n$/);
+  });
+}
 
 test('a refusal ends with 1 and one sentence', async () => {
   const { code, stdout, stderr } = await run('key', 'revoke', '--id', unknownId);
@@ -231,7 +238,80 @@ test('a draft survey can be opened repeatedly, and stays closed once it is close
   assert.deepEqual([closed.status, closed.completed_by], ['completed', 'hand']);
   const { code, stderr } = await run('survey', 'open', '--id', id);
   assert.equal(code, 1);
-  assert.match(stderr, /^askback: the survey is completed: only a draft can be opened\n$/);
+  assert.match(stderr, /^askback: the survey is completed: survey reopen makes it active again\n$/);
+  assert.equal((await json('survey', 'reopen', '--id', id)).completed_by, null);
+  assert.equal((await json('survey', 'reopen', '--id', id)).status, 'active');
+});
+
+test('an organization is shown with its settings and the mails of its month', async () => {
+  const { id } = await json('org', 'create', '--name', 'Nord', '--person', 'Ann');
+  await db`insert into mail_usage (org_id, month, used)
+    values (${id}, date_trunc('month', now() at time zone 'UTC')::date, 7),
+           (${id}, date_trunc('month', now() at time zone 'UTC')::date - 1, 9)`;
+  const shown = await json('org', 'show', '--id', id);
+  assert.deepEqual([shown.name, shown.people, shown.mails_this_month], ['Nord', ['Ann'], 7]);
+  assert.match((await run('org', 'show', '--id', id)).stdout, /^mails this month +7$/m);
+  const unknown = await run('org', 'show', '--id', unknownId);
+  assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: organization not found\n']);
+});
+
+test('a draft is not reopened, and a survey that does not exist is not found', async () => {
+  const { id } = await json(...survey(await makeOrganization(db)), '--draft');
+  const { code, stderr } = await run('survey', 'reopen', '--id', id);
+  assert.deepEqual([code, stderr], [1, 'askback: the survey is a draft: survey open opens it\n']);
+  for (const words of [['reopen'], ['show'], ['update', '--name', 'A']]) {
+    const unknown = await run('survey', ...words, '--id', unknownId);
+    assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
+  }
+});
+
+test('a survey changes in what is given, and keeps the rest', async () => {
+  const made = await json(...survey(await makeOrganization(db)));
+  const words = ['--question', 'Better?', '--from-email', 'b@example.com'];
+  const { updated_at: _, ...changed } = await json('survey', 'update', '--id', made.id, ...words);
+  const { updated_at: __, share_url: ___, ...before } = made;
+  assert.deepEqual(changed, { ...before, question_text: 'Better?', from_email: 'b@example.com' });
+});
+
+test('a survey is shown and listed with its link and its counts', async () => {
+  const org = await makeOrganization(db);
+  const made = await json(...survey(org));
+  const of = { org_id: org, survey_id: made.id };
+  for (const category of ['promoter', 'promoter', 'detractor']) {
+    await makeResponse(db, of, { category });
+  }
+  const other = await makeOrganization(db);
+  await makeResponse(db, { org_id: other, survey_id: await makeSurvey(db, other) }, {});
+
+  const shown = await json('survey', 'show', '--id', made.id);
+  assert.deepEqual([shown.share_url, shown.stats.nps], [made.share_url, 33]);
+  const [listed] = await json('survey', 'list', '--org', org);
+  assert.deepEqual([listed.sent_count, listed.response_count], [0, 3]);
+  const { stdout } = await run('survey', 'list', '--org', org);
+  assert.ok(
+    stdout.includes(made.share_url) && /\n\S+ +nps +active +0 +3 +http/.test(stdout),
+    stdout,
+  );
+  const text = (await run('survey', 'show', '--id', made.id)).stdout;
+  assert.match(text, /^nps +33$/m);
+});
+
+test('responses are listed newest first, one line each, with nothing that a terminal obeys', async () => {
+  const org = await makeOrganization(db);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  await makeResponse(db, of, {
+    score: 2,
+    category: 'detractor',
+    comment: 'Too\nslow\u001b[31m\u202e',
+  });
+  await makeResponse(db, of, { score: 10, comment: null, created_at: new Date(Date.now() + 1000) });
+  const list = ['response', 'list', '--org', org];
+  const scores = (await json(...list)).map(({ score }: { score: number }) => score);
+  assert.deepEqual(scores, [10, 2]);
+  const { stdout } = await run(...list, '--category', 'detractor');
+  assert.match(stdout, /^time +score .*\n\S+ +2 +detractor +counted +- +Too slow \[31m\n$/);
+  assert.equal((await json(...list, '--limit', '1')).length, 1);
+  assert.deepEqual(await json('response', 'list', '--org', await makeOrganization(db)), []);
 });
 
 test('only an nps survey has an audience', async () => {

@@ -4,12 +4,14 @@ import { notFound } from '../errors.ts';
 import { type Command, columns, command, type Options, UsageError } from '../lib/cli/command.ts';
 import { Color, Email, flag, id, Name, option, optional, Whole } from '../lib/cli/options.ts';
 import {
+  getOrganization,
   insertOrganization,
   listOrganizations,
   type OrganizationRow,
   type OrganizationSettings,
   updateOrganization,
 } from './queries.ts';
+import { countUsed } from './usage.queries.ts';
 
 const TimeZone = v.pipe(
   v.string(),
@@ -87,7 +89,26 @@ const list = command({
     }),
 });
 
-export const organizationCommands: readonly Command<CommandTools>[] = [create, update, list];
+const show = command({
+  name: 'org show',
+  does: "shows an organization's settings and how many mails it has sent this month",
+  options: { id: id('the organization') },
+  run: (tools: CommandTools, given) =>
+    inDatabase(tools, async (db) => {
+      const { people, ...organization } = await getOrganization(db, given.id);
+      const mails_this_month = await countUsed(db, given.id);
+      const rows = { ...organization, people: people.join(', ') || null, mails_this_month };
+      const text = columns(
+        Object.entries(rows).map(([name, value]) => [
+          name.replaceAll('_', ' '),
+          value instanceof Date ? value.toISOString() : value,
+        ]),
+      );
+      return { data: { ...organization, people, mails_this_month }, text };
+    }),
+});
+
+export const organizationCommands: readonly Command<CommandTools>[] = [create, update, list, show];
 
 type Given = {
   name?: string | undefined;

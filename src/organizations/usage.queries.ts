@@ -24,6 +24,15 @@ export async function lockUsage(sql: Sql, orgId: string): Promise<SendSettings> 
   );
 }
 
+/** How many mails the organization has sent this month. */
+export async function countUsed(sql: Sql, orgId: string): Promise<number> {
+  const [usage] = await sql<{ used: number }[]>`
+    select used
+    from mail_usage
+    where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date`;
+  return usage?.used ?? 0;
+}
+
 export async function addUsage(sql: Sql, orgId: string, month: string, mails: number) {
   await sql`
     update mail_usage

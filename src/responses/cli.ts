@@ -1,13 +1,60 @@
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { createCommentReader } from '../comment-reader.ts';
-import { type Command, command } from '../lib/cli/command.ts';
-import { id, option } from '../lib/cli/options.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { flag, id, OneOf, option, optional, Whole } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
+import { readList } from '../lib/paging/paged-json.ts';
+import { Uuid } from '../lib/validation/parse.ts';
+import { oneLine } from '../lib/validation/plain-line.ts';
+import { getOrganization } from '../organizations/queries.ts';
+import { categories } from '../scores.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
 import { importResponses } from './import.ts';
+import { listResponses } from './queries.ts';
 import { releaseResponse } from './release.ts';
+
+const mostListed = 200;
+
+const list = command({
+  name: 'response list',
+  does: "lists an organization's newest responses",
+  options: {
+    org: id('the organization'),
+    survey: optional(Uuid, 'ID', 'only those of this survey'),
+    category: optional(OneOf(categories), categories.join('|'), 'only those of this category'),
+    held: flag('those on hold, which do not count, in place of the others'),
+    limit: {
+      schema: v.optional(Whole(1, mostListed), '20'),
+      value: 'N',
+      does: `how many, at most ${mostListed} (20)`,
+    },
+  },
+  run: (tools: CommandTools, { org, survey = null, category = null, held, limit }) =>
+    inDatabase(tools, async (db) => {
+      await getOrganization(db, org);
+      const range = { from: null, to: null };
+      const filter = { survey_id: survey, category, range, pattern: null, held };
+      const page = { page: 1, limit, ignored: [] };
+      const { data } = await readList<ListedResponse>(db, listResponses(db, org, { filter, page }));
+      const rows = data.map((row) => [
+        ...[row.created_at, row.score, row.category, row.held ? 'on hold' : 'counted'],
+        ...[row.contact_email, row.comment && oneLine(row.comment)],
+      ]);
+      const head = ['time', 'score', 'category', 'state', 'contact', 'comment'];
+      return { data, text: columns([head, ...rows]) };
+    }),
+});
+
+type ListedResponse = {
+  created_at: string;
+  score: number;
+  category: string;
+  held: boolean;
+  contact_email: string | null;
+  comment: string | null;
+};
 
 const release = command({
   name: 'response release',
@@ -44,4 +91,4 @@ const importFile = command({
     }),
 });
 
-export const responseCommands: readonly Command<CommandTools>[] = [release, importFile];
+export const responseCommands: readonly Command<CommandTools>[] = [list, release, importFile];

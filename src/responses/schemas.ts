@@ -3,12 +3,11 @@ import { Page } from '../lib/paging/page.ts';
 import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter, Uuid } from '../lib/validation/parse.ts';
 import { longestComment } from '../limits.ts';
-import { surveyTypes } from '../scores.ts';
+import { categories, surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
 import { readInstants } from './range.ts';
 
 const longestSearch = 500;
-const categories = ['promoter', 'passive', 'detractor'] as const;
 
 const oneOf = <const T extends readonly string[]>(words: T) =>
   v.picklist(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);

@@ -65,10 +65,50 @@ export async function openDraft(sql: Sql, id: string): Promise<ManagedSurvey | u
   return row;
 }
 
-export async function allSurveys(sql: Sql, orgId: string): Promise<ManagedSurvey[]> {
-  return await sql<ManagedSurvey[]>`
-    select ${fields(sql)}
-    from surveys
-    where org_id = ${orgId}
-    order by created_at desc, id desc`;
+/** Makes a completed survey active again; returns nothing when it is not completed. */
+export async function reopenCompleted(sql: Sql, id: string): Promise<ManagedSurvey | undefined> {
+  const [row] = await sql<ManagedSurvey[]>`
+    update surveys
+    set status = 'active', completed_by = null, completed_at = null, updated_at = now()
+    where id = ${id} and status = 'completed'
+    returning ${fields(sql)}`;
+  return row;
+}
+
+/** What may be changed at any time: type and audience decide how scores are read, and stay. */
+export type SurveyChanges = Partial<
+  Pick<
+    NewSurvey,
+    'name' | 'question_text' | 'from_name' | 'from_email' | 'reply_to' | 'subject' | 'language'
+  >
+>;
+
+/** At least one change must be given. */
+export async function updateSurvey(
+  sql: Sql,
+  id: string,
+  changes: SurveyChanges,
+): Promise<ManagedSurvey | undefined> {
+  const [row] = await sql<ManagedSurvey[]>`
+    update surveys
+    set ${sql(changes as Record<string, string>)}, updated_at = now()
+    where id = ${id}
+    returning ${fields(sql)}`;
+  return row;
+}
+
+export type CountedSurvey = ManagedSurvey & { sent_count: number; response_count: number };
+
+export async function allSurveys(sql: Sql, orgId: string): Promise<CountedSurvey[]> {
+  return await sql<CountedSurvey[]>`
+    select ${fields(sql)}, t.sent_count, t.response_count
+    from surveys s
+    cross join lateral (
+      select coalesce(sum(sent), 0)::int                               as sent_count,
+             coalesce(sum(promoters + passives + detractors), 0)::int as response_count
+      from survey_tallies
+      where org_id = s.org_id and survey_id = s.id
+    ) t
+    where s.org_id = ${orgId}
+    order by s.created_at desc, s.id desc`;
 }

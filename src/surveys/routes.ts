@@ -5,8 +5,8 @@ import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid } from '../lib/validation/parse.ts';
-import { averageScore, netPromoterScore } from '../scores.ts';
-import { findSurvey, listSurveys, type SurveyRow } from './queries.ts';
+import { findSurvey, listSurveys } from './queries.ts';
+import { surveyStats } from './stats.ts';
 
 export const surveyRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>()
@@ -19,16 +19,5 @@ export const surveyRoutes = ({ db }: { db: Db }) =>
       const id = c.req.param('id');
       const survey = isUuid(id) && (await findSurvey(db, c.var.key.org_id, id));
       if (!survey) throw notFound('survey');
-      return c.json({ data: withStats(survey) });
+      return c.json({ data: surveyStats(survey) });
     });
-
-function withStats({ promoters, passives, detractors, score_sum, ...survey }: SurveyRow) {
-  const tally = { promoters, passives, detractors };
-  const stats = {
-    total_responses: survey.response_count,
-    avg_score: averageScore(score_sum, survey.response_count),
-    ...tally,
-    nps: netPromoterScore(tally),
-  };
-  return { ...survey, stats };
-}

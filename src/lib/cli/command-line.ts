@@ -1,4 +1,5 @@
-import { type Command, columns, type Outcome, UsageError } from './command.ts';
+import { type Command, type CommandOutcome, columns, UsageError } from './command.ts';
+import { didYouMean } from './suggest.ts';
 
 type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
 
@@ -7,19 +8,24 @@ export async function runCommandLine<Tools>(
   catalog: Catalog<Tools>,
   tools: Tools,
   words: readonly string[],
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const [first, second] = words;
   if (first === '--help' || first === '-h' || first === 'help') {
     return { output: overview(catalog, words.slice(1).join(' ')), exitCode: 0 };
   }
   const found = findCommand(catalog, words);
-  if (found) return await found.command.run(tools, words.slice(found.taken));
+  const rest = found ? words.slice(found.taken) : [];
+  const version = catalog.commands.find(({ name }) => name === 'version');
+  if (version && (rest[0] === '--version' || rest[0] === '-v')) {
+    return await version.run(tools, rest.slice(1));
+  }
+  if (found) return await found.command.run(tools, rest);
 
   const group = groupOf(catalog, first ?? '');
   if (group.length > 0 && (second === '--help' || second === '-h')) {
     return { output: listing(group), exitCode: 0 };
   }
-  throw new UsageError(complaintAbout(words, group), hint(catalog.name, group));
+  throw new UsageError(complaintAbout(catalog, words, group), hint(catalog.name, group));
 }
 
 function findCommand<Tools>({ commands }: Catalog<Tools>, words: readonly string[]) {
@@ -38,11 +44,20 @@ const groupOf = <Tools>({ commands }: Catalog<Tools>, word: string) =>
 const listing = <Tools>(commands: readonly Command<Tools>[]) =>
   columns(commands.map(({ name, does }) => [name, does]));
 
-function complaintAbout<Tools>(words: readonly string[], group: readonly Command<Tools>[]) {
-  const [first, second] = words;
-  if (group.length === 0) return `'${first}' is not a command`;
-  if (second === undefined || second.startsWith('-')) return `'${first}' needs a second word`;
-  return `'${first} ${second}' is not a command`;
+function complaintAbout<Tools>(
+  { commands }: Catalog<Tools>,
+  words: readonly string[],
+  group: readonly Command<Tools>[],
+) {
+  const [first = '', second] = words;
+  const dashed = second === undefined || second.startsWith('-');
+  if (group.length > 0 && dashed) return `'${first}' needs a second word`;
+  const names = commands.map(({ name }) => name);
+  const both = `${first} ${second}`;
+  if (group.length > 0) return `'${both}' is not a command${didYouMean(both, names)}`;
+  const firsts = [...new Set(names.map((name) => name.split(' ')[0]!))];
+  const meant = didYouMean(both, dashed ? [] : names) || didYouMean(first, firsts);
+  return `'${first}' is not a command${meant}`;
 }
 
 function hint<Tools>(program: string, group: readonly Command<Tools>[]): string {
@@ -56,5 +71,5 @@ function overview<Tools>(catalog: Catalog<Tools>, about: string): string {
   const group = groupOf(catalog, about);
   if (group.length > 0) return listing(group);
   const { name, commands } = catalog;
-  return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\n${name} COMMAND --help says more about each.`;
+  return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\n${name} COMMAND --help explains each of them, ${name} --version prints the version.`;
 }

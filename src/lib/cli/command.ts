@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import * as v from 'valibot';
+import { didYouMean } from './suggest.ts';
 
-/** What the caller typed cannot be carried out: told with the usage, exit code 2. */
+/** What the caller typed cannot be carried out: printed with the usage, exit code 2. */
 export class UsageError extends Error {
   readonly usage: string;
 
@@ -28,7 +29,7 @@ export type Values<O extends Options> = {
 };
 
 /** What a command answers: the value for `--json`, the same for people, and 1 when it found something wrong. */
-export type Answer = { data: unknown; text: string; exitCode?: 0 | 1 };
+export type CommandAnswer = { data: unknown; text: string; exitCode?: 0 | 1 };
 
 type Definition<Tools, O extends Options> = {
   name: string;
@@ -36,8 +37,12 @@ type Definition<Tools, O extends Options> = {
   options: O;
   /** Names of arguments without dashes, all required, taken in this order: `FILE` say. */
   operands?: readonly (keyof O & string)[];
-  /** Nothing is answered by a command that printed what it had to while it ran. */
-  run: (tools: Tools, values: Values<O>, how: { json: boolean }) => Promise<Answer | undefined>;
+  /** Returns undefined when the command has printed its output while it ran. */
+  run: (
+    tools: Tools,
+    values: Values<O>,
+    how: { json: boolean },
+  ) => Promise<CommandAnswer | undefined>;
 };
 
 export type Command<Tools> = {
@@ -45,11 +50,11 @@ export type Command<Tools> = {
   does: string;
   usage: string;
   help: string;
-  run: (tools: Tools, words: readonly string[]) => Promise<Outcome>;
+  run: (tools: Tools, words: readonly string[]) => Promise<CommandOutcome>;
 };
 
 /** What is left to do after a command ran: print this on stdout, and end with this code. */
-export type Outcome = { output: string; exitCode: number };
+export type CommandOutcome = { output: string; exitCode: number };
 
 /** Declares a command: its usage and help follow from its options, and its words are checked before it runs. */
 export function command<Tools, const O extends Options>(
@@ -78,19 +83,19 @@ export function command<Tools, const O extends Options>(
 
 const spelled = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
-type Given = Record<string, unknown>;
+type Words = Record<string, unknown>;
 
 function readWords<T, O extends Options>(
   { options, operands = [] }: Definition<T, O>,
   words: readonly string[],
   usage: string,
-): Given {
+): Words {
   const dashed = Object.entries(options).filter(([name]) => !operands.includes(name));
   const known = dashed.map(([name, { value, repeatable = false }]) => [
     name,
     { type: value === null ? 'boolean' : 'string', multiple: repeatable },
   ]);
-  const parsed = parsing(usage, () =>
+  const parsed = parsing(usage, [...dashed.map(([name]) => name), 'json', 'help'], () =>
     parseArgs({
       args: [...words],
       options: { ...Object.fromEntries(known), ...spelled },
@@ -110,15 +115,18 @@ function readWords<T, O extends Options>(
 }
 
 /** Node's complaint, cut to its first sentence: the rest is advice for programmers. */
-function parsing<T>(usage: string, parse: () => T): T {
+function parsing<T>(usage: string, names: readonly string[], parse: () => T): T {
   try {
     return parse();
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/(?<=['>])\. |\n/);
-    throw new UsageError(
-      sentence.replace(/^./, (letter) => letter.toLowerCase()),
-      usage,
+    const complaint = sentence.replace(/^./, (letter) => letter.toLowerCase());
+    const [, unknown] = /^unknown option '(--[^']+)'/.exec(complaint) ?? [];
+    const meant = didYouMean(
+      unknown ?? '',
+      names.map((name) => `--${name}`),
     );
+    throw new UsageError(complaint + (unknown ? meant : ''), usage);
   }
 }
 
@@ -136,11 +144,11 @@ function refuseTwice(tokens: readonly Token[], options: Options, usage: string) 
 /** Every complaint at once, each by the name of its option. */
 function checkValues<T, O extends Options>(
   { options, operands = [] }: Definition<T, O>,
-  given: Given,
+  given: Words,
   usage: string,
 ): Values<O> {
   const complaints: string[] = [];
-  const values: Given = {};
+  const values: Words = {};
   for (const [name, { schema }] of Object.entries(options)) {
     const spoken = operands.includes(name) ? name.toUpperCase() : `--${name}`;
     const result = v.safeParse(schema, given[name]);
