@@ -5,7 +5,7 @@ tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run test e2e test-prometheus test-clients bench faults binary deb test-binary test-installed
+.PHONY: help run test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
 .PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
@@ -31,6 +31,10 @@ e2e: $(installed)
 ## test-prometheus: metrics, alerts and dashboard by a real Prometheus and promtool, both on the PATH
 test-prometheus: $(installed)
 	@$(tsx) test/run.ts --prometheus $(only)
+
+## test-proxies: the proxies of ops/proxy.md in front of the service, by way of `bash ops/ci/with-proxies make test-proxies`
+test-proxies: $(installed)
+	@$(tsx) test/run.ts --proxies $(only)
 
 ## test-clients: clients that three generators make of the API, and linters, by way of `bash ops/ci/with-clients make test-clients`
 test-clients: $(installed)

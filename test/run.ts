@@ -6,7 +6,7 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
- * `--browser`, `--prometheus` or `--clients` they are those that need these programs, one after the other.
+ * `--browser`, `--prometheus`, `--proxies` or `--clients` they are those that need these programs, one after the other.
  */
 const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
 /** Most files wait for a process, a timer or a disk for half of their time. */
@@ -14,6 +14,7 @@ const filesAtOnce = availableParallelism() + 1;
 const needing = {
   '--browser': 'test/e2e/*.e2e.ts',
   '--prometheus': 'test/prometheus/*.prometheus.ts',
+  '--proxies': 'test/proxies/*.proxy.ts',
   '--clients': 'test/clients/clients.ts',
 };
 const others = needing[process.argv[2] as keyof typeof needing];
