@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { bundle } from '../ops/build/bundle.ts';
 import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 
 /**
@@ -42,7 +44,8 @@ async function onSomePostgres(run: (url: string) => Promise<number>): Promise<nu
   }
 }
 
-function runTests(url: string): Promise<number> {
+async function runTests(url: string): Promise<number> {
+  const program = await bundleProgram();
   console.error(`running ${files.length} test files...`);
   const options = [
     ...['--import', 'tsx', '--test', '--test-reporter=./test/support/reporter.ts'],
@@ -50,8 +53,16 @@ function runTests(url: string): Promise<number> {
   ];
   const tests = spawn(process.execPath, [...options, ...files], {
     stdio: 'inherit',
-    env: { ...process.env, TEST_DATABASE_URL: url },
+    env: { ...process.env, ...program, TEST_DATABASE_URL: url },
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal));
   return new Promise((ended) => tests.on('exit', (code) => ended(code ?? 1)));
+}
+
+/** Files that need Postgres start the program, some of them many times. */
+async function bundleProgram() {
+  if (!files.some((file) => /\.(pg|embedded)\./.test(file))) return {};
+  const path = resolve('.cache/test/bundle/askback.mjs');
+  await bundle('src/main.ts', path);
+  return { TEST_PROGRAM: path };
 }

@@ -9,7 +9,7 @@ import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const collector = await startCollector();
-const scene = await tracedScene(db, url, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+const scene = await tracedScene({ db, url }, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
 const { post, hook, survey, webhookId } = scene;
 
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

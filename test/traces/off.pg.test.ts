@@ -5,9 +5,12 @@ import { after, test } from 'node:test';
 import { startCollector } from '../support/fakes/collector.ts';
 import { personalWords, sendOne, tracedScene } from '../support/make/traced-scene.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { fromSource } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const collector = await startCollector();
+/** A bundle has no modules that could be seen being loaded. */
+const source = { db, url, startService: fromSource.startService };
 const callers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const reporting = {
   NODE_OPTIONS: `--import=${new URL('../support/processes/report-sdk-loading.ts', import.meta.url).href}`,
@@ -15,7 +18,7 @@ const reporting = {
 const loads = (lines: readonly string[]) => lines.includes('loads the SDK');
 
 test('without a setting the SDK is not loaded, and a caller’s trace passes through', async () => {
-  const { service, post, hook, webhookId, ...scene } = await tracedScene(db, url, reporting);
+  const { service, post, hook, webhookId, ...scene } = await tracedScene(source, reporting);
   const headers = { ...scene.client.write, traceparent: callers };
   await sendOne(
     { service, post, hook, webhookId, ...scene },
@@ -33,7 +36,7 @@ test('without a setting the SDK is not loaded, and a caller’s trace passes thr
 });
 
 test('an endpoint setting loads the SDK, and nothing is exported when sampling is off', async () => {
-  const { service, post, ...scene } = await tracedScene(db, url, {
+  const { service, post, ...scene } = await tracedScene(source, {
     ...reporting,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_TRACES_SAMPLER: 'always_off',
@@ -48,7 +51,7 @@ test('an endpoint setting loads the SDK, and nothing is exported when sampling i
 
 test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever else is set', async () => {
   for (const over of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }]) {
-    const { service, post, ...scene } = await tracedScene(db, url, {
+    const { service, post, ...scene } = await tracedScene(source, {
       ...reporting,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       ...over,
@@ -65,7 +68,7 @@ test('a collector that never answers delays no request, and a shutdown by at mos
   await once(hangs, 'listening');
   after(() => hangs.close());
   const { port } = hangs.address() as AddressInfo;
-  const { service, post, ...scene } = await tracedScene(db, url, {
+  const { service, post, ...scene } = await tracedScene(source, {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     LOG_LEVEL: 'debug',
   });
@@ -84,7 +87,7 @@ test('a collector that never answers delays no request, and a shutdown by at mos
 });
 
 test('a missing collector is reported once in the log', async () => {
-  const { service, post, ...scene } = await tracedScene(db, url, {
+  const { service, post, ...scene } = await tracedScene(source, {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '100',
   });

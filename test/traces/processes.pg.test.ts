@@ -14,14 +14,17 @@ const { db, url } = await testDatabase();
 const collector = await startCollector();
 const folder = mkdtempSync(join(tmpdir(), 'askback-traces-'));
 writeFileSync(join(folder, 'headers'), 'x-key=se%20cret\n');
-const scene = await tracedScene(db, url, {
-  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-  OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-  OTEL_EXPORTER_OTLP_HEADERS_FILE: join(folder, 'headers'),
-  OTEL_SERVICE_NAME: 'feedback',
-  OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=drill,service.name=overruled',
-  OTEL_METRICS_EXPORTER: 'none',
-});
+const scene = await tracedScene(
+  { db, url },
+  {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_HEADERS_FILE: join(folder, 'headers'),
+    OTEL_SERVICE_NAME: 'feedback',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=drill,service.name=overruled',
+    OTEL_METRICS_EXPORTER: 'none',
+  },
+);
 test.after(() => rmSync(folder, { recursive: true }));
 
 const { client, webhookId } = scene;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { scriptedSmtp } from '../fakes/smtp-server.ts';
-import { addressIn, secretKey, startService } from '../processes/program.ts';
+import { addressIn, program, secretKey } from '../processes/program.ts';
 import { makeClient, makeSurvey } from './rows.ts';
 
 /** Words that must be in no span: everything that a person or a secret is known by. */
@@ -35,8 +35,13 @@ export async function subscriberThatRefusesOnce() {
   };
 }
 
+type TracedProgram = { db: Db; url: string; startService?: typeof program.startService };
+
 /** The real service with a mail server, a survey and a webhook. */
-export async function tracedScene(db: Db, url: string, telemetry: Record<string, string>) {
+export async function tracedScene(
+  { db, url, startService = program.startService }: TracedProgram,
+  telemetry: Record<string, string>,
+) {
   const mails = await scriptedSmtp();
   const hook = await subscriberThatRefusesOnce();
   const environment = {
