@@ -16,7 +16,7 @@ import { testSettings } from './support/make/settings.ts';
 import { bareApp } from './support/probe/app.ts';
 
 const document = apiDocument(testSettings);
-const routes = bareApp(connect('postgres://nobody@127.0.0.1:1/none', { connections: 1 })).routes;
+const routes = bareApp(connect('postgres://someone@127.0.0.1:1/none', { connections: 1 })).routes;
 const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );

@@ -7,9 +7,6 @@ const impure =
   /\basync\b|\bawait\b|\bPromise\b|Date\.now|performance\.now|new Date\(\)|randomUUID|randomBytes|Math\.random|\bprocess\.|\bsql`/;
 const purePackages = /^(node:(crypto|zlib|url|net)|ipaddr\.js)$/;
 
-/** Rules that still use a function or constant of a file that asks the network. Nothing is added here. */
-const notYet: string[] = [];
-
 const files = new Map(readFiles('src/**/*.{ts,tsx}').map((file) => [file.path, file]));
 const rules = [...files.values()].filter(({ path }) => /(^|[/.])(rules|scores)\.ts$/.test(path));
 
@@ -17,7 +14,7 @@ test('rules are found by their names', () => {
   assert.ok(rules.length > 10, 'rules stand in rules.ts, NAME.rules.ts or scores.ts');
 });
 
-for (const rule of rules.filter(({ path }) => !notYet.includes(path))) {
+for (const rule of rules) {
   test(`${rule.path} decides from its arguments alone`, () => {
     for (const { path, text } of withImports(rule)) {
       const advice = 'rules are pure: pass in the time, the random value or what was read';

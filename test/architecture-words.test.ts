@@ -30,12 +30,12 @@ const anyRetired = new RegExp(
 );
 
 /** What a word means to others: an account, a method of the language, a header. */
-const foreign = /\ballSettled\b|['"`]nobody['"`]|'?nobody'? \(account\)/g;
+const foreign = /\ballSettled\b|['"`]nobody['"`]|nobody ever answers/g;
 
 /** How many are still left in each place. These numbers only fall. */
 const notYet: Record<string, number> = {
-  src: 265,
-  test: 51,
+  src: 264,
+  test: 4,
 };
 
 const files = readFiles(

@@ -8,7 +8,7 @@ const rounds = 3;
 const ids = { orgId: 'o', surveyId: 's', responseId: 'r', webhookId: 'w', deliveryId: 'd' };
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-const published: [what: string, tell: (traceparent: string | null) => void][] = [
+const published: [what: string, publish: (traceparent: string | null) => void][] = [
   [
     'a request',
     (traceparent) =>
@@ -36,16 +36,16 @@ const published: [what: string, tell: (traceparent: string | null) => void][] = 
 ];
 
 startCounting();
-for (const [what, tell] of published) {
+for (const [what, publish] of published) {
   console.log(
-    `${what}: ${best(() => tell(null))} µs, in a sampled trace ${best(() => tell(sampled))} µs`,
+    `${what}: ${best(() => publish(null))} µs, in a sampled trace ${best(() => publish(sampled))} µs`,
   );
 }
 
-function best(tell: () => void): string {
+function best(publish: () => void): string {
   const took = Array.from({ length: rounds }, () => {
     const before = process.threadCpuUsage();
-    for (let i = 0; i < times; i++) tell();
+    for (let i = 0; i < times; i++) publish();
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / times;
   });

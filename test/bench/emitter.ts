@@ -50,16 +50,16 @@ process.once('message', async (emission: Emission) => {
 
 const never = new Promise<never>(() => {});
 
-type Tell = (orgId: string, number: number) => Promise<number>;
+type Publish = (orgId: string, number: number) => Promise<number>;
 
-async function emitSteadily({ orgIds, perSecond, seconds }: Emission, tell: Tell) {
+async function emitSteadily({ orgIds, perSecond, seconds }: Emission, publish: Publish) {
   const emissions: Promise<EmittedEvent>[] = [];
   const begunAt = now();
   for (let number = 0; number < perSecond * seconds; number += 1) {
     const dueAt = begunAt + (number * 1000) / perSecond;
     const wait = dueAt - now();
     if (wait > 0) await sleep(wait);
-    const committed = tell(orgIds[number % orgIds.length]!, number);
+    const committed = publish(orgIds[number % orgIds.length]!, number);
     emissions.push(committed.then((committedAt) => ({ dueAt, committedAt })));
   }
   return await Promise.all(emissions);

@@ -98,8 +98,8 @@ function openConnection(port: number) {
   socket.on('close', () => reject(new Error('the service closed a connection')));
   return {
     send(request: string): Promise<number> {
-      return new Promise((settle, fail) => {
-        [resolve, reject] = [settle, fail];
+      return new Promise((succeed, fail) => {
+        [resolve, reject] = [succeed, fail];
         socket.write(request);
       });
     },

@@ -61,7 +61,7 @@ const resumeWithinMs = { kill: 1000, 'postgres restart': 5000, 'ended backend': 
 type Resumed = { times: number; typical: number; slowest: number; limit: number };
 
 /**
- * How long it took, for each kind of fault, until the first of what was orphaned came again; where nobody
+ * How long it took, for each kind of fault, until the first of what was orphaned came again; where no process
  * could go on meanwhile, also until the first of what was not in flight before.
  */
 function resumed(faults: readonly Fault[], arrivals: readonly Arrival[]) {

@@ -50,14 +50,14 @@ async function ownDatabase(server: string): Promise<string> {
 async function killOften(ground: Ground, point: Point, times: number): Promise<Ledger[]> {
   const ledgers: Ledger[] = [];
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     while (next < times) {
       const kill = next++;
       const nth = isOnceOnly(point) ? 1 : 1 + ((kill * 7) % people);
       ledgers.push(await killAt(ground, { point, nth, people }));
     }
   };
-  await Promise.all(Array.from({ length: sideBySide }, lane));
+  await Promise.all(Array.from({ length: sideBySide }, worker));
   return ledgers;
 }
 

@@ -82,7 +82,7 @@ export function wrongIn(ledger: Ledger): string[] {
   return wrong;
 }
 
-const isRefusedHere = (email: string) => email.startsWith('nobody');
+const isRefusedHere = (email: string) => email.startsWith('unknown');
 const isOurs = (email: string) => email.endsWith('@people.test');
 
 export const countPutOff = (log: readonly string[]) =>

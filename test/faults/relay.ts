@@ -54,7 +54,7 @@ export async function runRelay(databaseUrl: string, people: number) {
 }
 
 function addressOf(n: number): string {
-  if (n % 20 === 7) return `nobody${n}@people.test`;
+  if (n % 20 === 7) return `unknown${n}@people.test`;
   return n % 100 === 50 ? `p${n}@refused.test` : `p${n}@people.test`;
 }
 
@@ -89,7 +89,7 @@ async function sendAndBreak(ground: Ground, emails: readonly string[]) {
 async function postUntilDone({ service, client, surveyId }: Ground, emails: readonly string[]) {
   const contacts = emails.map((email) => ({ email }));
   let requests = 0;
-  await eventually('every contact is settled', async () => {
+  await eventually('every contact has an outcome', async () => {
     requests += 1;
     const answer = await fetch(`${service.address}/api/v1/surveys/${surveyId}/send`, {
       method: 'POST',
@@ -99,14 +99,14 @@ async function postUntilDone({ service, client, surveyId }: Ground, emails: read
     if (!answer || answer.status === 503) return false;
     if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
     const { data } = (await answer.json()) as { data: { results: Result[] } };
-    return data.results.every(isSettled);
+    return data.results.every(isFinal);
   });
   return requests;
 }
 
 type Result = { status: string; reason_code?: string };
 
-const isSettled = ({ status, reason_code }: Result) =>
+const isFinal = ({ status, reason_code }: Result) =>
   status === 'sent' || (status === 'duplicate' && reason_code !== 'in_flight');
 
 /** A kill, a restart of the relay that first puts everybody off, a stop in order, a kill, a restart. */

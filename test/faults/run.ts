@@ -58,7 +58,7 @@ try {
     if (isWrong(ledger)) process.exitCode = 1;
   }
   const fairness = {
-    title: 'fairness: a dead subscriber with 50,000 deliveries beside a live one',
+    title: 'fairness: a dead subscriber with 50,000 deliveries next to a live one',
   };
   if (chosen(fairness)) console.log(fairness.title, await runFairness(server.url));
   const mail = { title: 'mail: a sending process, killed 100 times at each of five points' };

@@ -9,7 +9,7 @@ const startMs = 30_000;
 
 /**
  * One place where the service runs, as a supervisor keeps it: at the same address, started again when it
- * was killed. What it says that nobody asked for is kept for the report.
+ * was killed. What it says without being asked is kept for the report.
  */
 export async function createService(environment: Readonly<Record<string, string>>) {
   const port = freePort();
@@ -43,7 +43,7 @@ export async function createService(environment: Readonly<Record<string, string>
     await once(own, 'exit');
   }
 
-  /** As a supervisor does it: asks, and returns when what was in hand is finished. */
+  /** As a supervisor does it: asks, and returns when what was in flight is finished. */
   async function stop() {
     asked = true;
     child?.kill('SIGTERM');

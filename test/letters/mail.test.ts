@@ -44,7 +44,7 @@ test('unsubscribing takes one click in the mail program and one link in either p
   assert.match(html, /<a[^>]* href="https:\/\/ask\.example\/u\/tok_1"[^>]*>Unsubscribe<\/a>/);
 });
 
-test('headers say that a machine wrote it, and to whom complaints go', async () => {
+test('headers say that a machine wrote it, and where complaints go', async () => {
   const { headers } = await arrivedMail();
   const header = (name: string) => headers.find(({ key }) => key === name)?.value;
   assert.equal(header('auto-submitted'), 'auto-generated');

@@ -36,7 +36,7 @@ const post = (path: string, body: object, headers = client.write) =>
     body: JSON.stringify(body),
   });
 
-const hookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/door?sesame=opensesame77`;
+const hookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?sesame=opensesame77`;
 const hook = (await (
   await post('/api/webhooks', { url: hookUrl, events: ['response.received'] })
 ).json()) as { id: string; secret: string };
@@ -45,7 +45,7 @@ const sent = await post(`/api/v1/surveys/${survey}/send`, { contacts });
 const { data } = (await sent.json()) as { data: { contacts: { token: string }[]; sent: number } };
 const { token } = data.contacts[0]!;
 await post(`/s/${token}`, { score: 3, comment: 'The broomstick splintered' }, {} as never);
-await post('/api/v1/nowhere', {}, { 'X-API-Key': 'ask_live_nobody' } as never);
+await post('/api/v1/nowhere', {}, { 'X-API-Key': 'ask_live_unknown' } as never);
 await post(`/s/${'x'.repeat(30)}`, { score: 'much' }, {} as never);
 await until('the retry is delivered', async () => {
   const [row] = await db`select from deliveries where status = 'delivered'`;

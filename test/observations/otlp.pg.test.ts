@@ -34,7 +34,7 @@ test('the service exports what it measures and what waits to a collector', async
     ...{ OTEL_METRIC_EXPORT_INTERVAL: '3000', OTEL_METRIC_EXPORT_TIMEOUT: '3000' },
   });
   const address = addressIn(await service.ready());
-  await fetch(`${address}/s/nobody`);
+  await fetch(`${address}/s/unknown`);
   const observed = instruments.filter(({ how }) => how === 'observed').length;
   await until(
     'everything was exported',

@@ -28,7 +28,7 @@ await fetch(`${scene.address}/nowhere/${token}`);
 await post(
   '/api/v1/contacts',
   { email: personalWords.email },
-  { 'X-API-Key': 'ask_live_nobody', traceparent: callers },
+  { 'X-API-Key': 'ask_live_unknown', traceparent: callers },
 );
 await scene.service.stop();
 

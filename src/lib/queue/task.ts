@@ -3,9 +3,10 @@ import * as v from 'valibot';
 import { signal } from '../async/signal.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
-import { followJob } from './follow-job.ts';
+import { inSpan } from '../tracing/spans.ts';
+import { jobSpan } from './spans.ts';
 
-/** What is known of a job beside its payload. */
+/** What is known of a job in addition to its payload. */
 export type JobRun = {
   task: string;
   id: string;
@@ -53,6 +54,17 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
     };
   }
   return list;
+}
+
+/** A span around the run of a job, which continues the trace of what caused it. */
+function followJob(job: JobRun, work: (job: JobRun) => Promise<void>): Promise<void> {
+  const { traceparent, causedAt } = job;
+  const cause = { traceparent, agoMs: Date.now() - causedAt.getTime() };
+  return inSpan(
+    cause,
+    () => jobSpan(job),
+    (own) => work({ ...job, traceparent: own.traceparent }),
+  );
 }
 
 const Traced = v.object({ _trace: v.string(), _caused_at: v.number() });

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { type SurveyType, scaleOf } from '../../scores.ts';
-import { scaleEnds, type Texts } from '../../web/language.ts';
+import { scaleEnds } from '../../web/language.ts';
+import type { Texts } from '../../web/languages/texts.ts';
 
 type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null; missing: boolean };
 

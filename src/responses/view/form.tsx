@@ -1,6 +1,7 @@
 import { longestComment } from '../../limits.ts';
 import type { SurveyType } from '../../scores.ts';
-import { isolate, type Language, type Texts } from '../../web/language.ts';
+import { isolate, type Language } from '../../web/language.ts';
+import type { Texts } from '../../web/languages/texts.ts';
 import { type Page, renderPage, type Sender } from '../../web/layout.tsx';
 import { ScoreControl } from './controls.tsx';
 import { formStyle } from './style.ts';

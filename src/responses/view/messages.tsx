@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { SurveyType } from '../../scores.ts';
-import type { Language, Texts } from '../../web/language.ts';
+import type { Language } from '../../web/language.ts';
+import type { Texts } from '../../web/languages/texts.ts';
 import { type Page, renderPage, type Sender } from '../../web/layout.tsx';
 import { Check, scoreInWords } from './controls.tsx';
 import { type AskedSurvey, named } from './form.tsx';

@@ -1,4 +1,4 @@
-import type { Texts } from '../language.ts';
+import type { Texts } from './texts.ts';
 
 export const en: Texts = {
   direction: 'ltr',

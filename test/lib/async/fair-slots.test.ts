@@ -7,7 +7,7 @@ import {
   TooManyWaiting,
 } from '../../../src/lib/async/fair-slots.ts';
 
-/** A door to the slots that writes down what starts, in order. */
+/** An entry to the slots that writes down what starts, in order. */
 function recorded(total: number, reserve: number, waitingPerGroup?: number) {
   const slots = createFairSlots({ total, reserve, ...(waitingPerGroup && { waitingPerGroup }) });
   const started: string[] = [];

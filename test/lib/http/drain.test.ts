@@ -66,7 +66,7 @@ test('a request in flight finishes, however long after', async () => {
   await drained;
 });
 
-test('clients that say nothing hold nobody up', async () => {
+test('clients that say nothing delay no other client', async () => {
   const listener = await openListener();
   const quiet = [await connected(listener.port), await connected(listener.port)];
   quiet[1]!.write(ask);

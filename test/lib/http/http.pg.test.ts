@@ -216,7 +216,7 @@ test('a fault is 500 and says nothing of its cause', async () => {
 });
 
 test('without the database it is 503, and says when to try again', async () => {
-  const nowhere = connect('postgres://nobody@127.0.0.1:1/none', { connections: 1 });
+  const nowhere = connect('postgres://someone@127.0.0.1:1/none', { connections: 1 });
   const answer = await bareApp(nowhere).request('/api/v1/surveys', { headers: write });
   await nowhere.end({ timeout: 0 });
   assert.equal(answer.status, 503);

@@ -85,7 +85,7 @@ test('what the queue says is kept without the values in it too', () => {
   assert.equal(mentioned!['msg'], warned!['msg']);
 });
 
-test('an error keeps its code, its frames and its cause, and no value that Postgres put beside it', () => {
+test('an error keeps its code, its frames and its cause, and no value that Postgres put next to it', () => {
   const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
   const error = Object.assign(new Error('duplicate key', { cause }), {
     code: '23505',

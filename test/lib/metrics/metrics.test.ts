@@ -158,7 +158,7 @@ for (const [accept, format] of [
   test(`who accepts "${accept}" gets ${format}`, () => assert.equal(formatFor(accept), format));
 }
 
-test('the process tells of its memory, processor time and event loop', async () => {
+test('the process reports its memory, processor time and event loop', async () => {
   const families = await watchProcess()();
   const of = (name: string) => families.find((family) => family.name === name);
   assert.ok(of('process_resident_memory_bytes')!.samples[0]!.value > 1e6);
@@ -167,7 +167,7 @@ test('the process tells of its memory, processor time and event loop', async () 
   }
 });
 
-test('a process that has given up its files tells what it still knows, and nothing as 0', async () => {
+test('a process that has given up its files reports what it still knows, and nothing as 0', async () => {
   const script = fileURLToPath(
     new URL('../../support/processes/process-metrics.ts', import.meta.url),
   );

@@ -38,7 +38,7 @@ test('with one, everything is exported under names that become those of the tabl
       .map(({ name }) => [name, [{ labels: labels(name), value: 7 }]]),
   );
   observeFor(meter, instruments, async () => readings);
-  tellSomeThings();
+  publishSomething();
   stop();
   await provider.forceFlush();
 
@@ -83,7 +83,7 @@ test('with one, everything is exported under names that become those of the tabl
   }
 });
 
-function tellSomeThings() {
+function publishSomething() {
   const traceparent = null;
   requestEnded.publish({
     ...{ method: 'GET', route: '/s/:token', status: 200, ms: 3, requestId: 'r', orgId: null },

@@ -216,7 +216,7 @@ test('a body over 64 KiB is cut and its status counts, one that fits must end', 
   assert.deepEqual([fits.statusCode, fits.errorKind], [200, 'timeout']);
 });
 
-test('nobody listening is an outcome', async (t) => {
+test('no listener is an outcome', async (t) => {
   const { server, port } = await listen(t, ok);
   server.close();
   await once(server, 'close');

@@ -68,7 +68,7 @@ test('jobs fall due in their order, whatever the order they were enqueued in', a
   assert.ok(first!.at < second!.at && second!.at < last!.at);
 });
 
-test('a nudge after the stop harms nobody', async (t) => {
+test('a nudge after the stop does no harm', async (t) => {
   const { jobs } = await work(t);
   await enqueueDelivery(db, { runAt: inMs(200) });
   jobs.pump();

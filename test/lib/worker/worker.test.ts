@@ -32,7 +32,7 @@ test('a task that throws fails alone: the thread goes on', async (t) => {
   const { run } = workerFor(t);
   const thread = await run('whoAmI');
   await assert.rejects(run('fail'), { kind: 'failed', message: 'it failed' });
-  await assert.rejects(run('unheard of'), { kind: 'failed' });
+  await assert.rejects(run('unknown'), { kind: 'failed' });
   assert.equal(await run('whoAmI'), thread);
 });
 

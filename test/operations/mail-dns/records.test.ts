@@ -135,7 +135,7 @@ const organizations: [zone: Zone, domain: string, organization: string][] = [
 ];
 
 for (const [zone, domain, organization] of organizations) {
-  test(`${domain} belongs to ${organization} beside ${Object.keys(zone).join(' and ') || 'nothing'}`, async () => {
+  test(`${domain} belongs to ${organization} next to ${Object.keys(zone).join(' and ') || 'nothing'}`, async () => {
     const walked = await walkDmarc(fakeResolver(zone), domain);
     assert.ok('steps' in walked);
     assert.equal(organizationalDomain(walked.steps), organization);

@@ -43,7 +43,7 @@ test('a record that is too long for UDP is fetched over TCP, its strings joined'
 });
 
 test('a name that does not exist is distinguished from one without such a record', async () => {
-  assert.deepEqual(await dns.txt('nobody.example.net'), { kind: 'no_name' });
+  assert.deepEqual(await dns.txt('unknown.example.net'), { kind: 'no_name' });
   assert.deepEqual(await dns.txt('mx.example.com'), { kind: 'nothing' });
 });
 

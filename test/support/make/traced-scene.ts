@@ -31,7 +31,7 @@ export async function subscriberThatRefusesOnce() {
   const { port } = server.address() as AddressInfo;
   return {
     posts,
-    url: `http://127.0.0.1:${port}/door/${personalWords.hookSecret}?key=${personalWords.hookSecret}`,
+    url: `http://127.0.0.1:${port}/hook/${personalWords.hookSecret}?key=${personalWords.hookSecret}`,
   };
 }
 

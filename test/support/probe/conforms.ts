@@ -17,7 +17,7 @@ for (const [name, schema] of Object.entries(document.components.schemas)) {
 
 /**
  * Every answer of the API must be one that the document describes: its status, the form of its body, and no
- * field beside those described. What is sent to no described operation must be refused in the usual form.
+ * field in addition to those described. What is sent to no described operation must be refused in the usual form.
  */
 export async function conforms(request: Request, answer: Response) {
   const { pathname } = new URL(request.url);
