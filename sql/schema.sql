@@ -156,16 +156,18 @@ create table delivery_attempts (
 
 -- The answer of a POST that carried an Idempotency-Key, for a repeat of it.
 create table idempotency_keys (
-  key_id uuid not null,         -- the API key that named the request
-  name text not null,           -- the value of the header
-  request_hash bytea not null,  -- SHA-256 of path and body: the same name on another request is a mistake
-  status smallint,              -- status of the answer; without one the request is still running
-  answer bytea,                 -- the body, sealed: it may show what is shown once, such as a webhook's secret
+  key_id uuid not null,                                                                          -- the API key that named the request
+  name text not null,                                                                            -- the value of the header
+  request_hash bytea not null,                                                                   -- SHA-256 of path and body: the same name on another request is a mistake
+  status smallint,                                                                               -- status of the answer; without one the request is still running
+  answer bytea,                                                                                  -- the body, compressed and sealed: it may show what is shown once, such as a webhook's secret
+  answer_bytes integer not null generated always as (coalesce(octet_length(answer), 0)) stored,  -- size of the answer; without one it was too large to be stored
   created_at timestamptz not null default now(),
   constraint idempotency_keys_key_id_fkey foreign key (key_id) references api_keys(id) on delete cascade,
   constraint idempotency_keys_pkey primary key (key_id, name)
 );
 create index idempotency_keys_by_age on idempotency_keys (created_at);
+create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 
 -- A visit of a personal link: what a submission is judged by. No address, no user agent.
 create table link_visits (

@@ -1,6 +1,6 @@
 import type { CronItem } from 'graphile-worker';
 import { type JobName, type JobPayloads, payloads } from './jobs.ts';
-import { expire } from './keys/cleanup.ts';
+import { cleanUpKeys } from './keys/cleanup.ts';
 import type { Db } from './lib/db/db.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
@@ -25,7 +25,7 @@ type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Pr
 /** The table of contents of the background work: each job calls its room. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
   const runs: { [Name in JobName]: Run<Name> } = {
-    'keys.clean_up': () => expire(tools),
+    'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.mail': (job, { traceparent }) =>

@@ -44,6 +44,7 @@ create table idempotency_keys (
   request_hash  bytea not null,
   status        smallint,
   answer        bytea,
+  answer_bytes  integer not null generated always as (coalesce(octet_length(answer), 0)) stored,
   created_at    timestamptz not null default now(),
   primary key (key_id, name)
 );
@@ -54,6 +55,9 @@ comment on column idempotency_keys.key_id is 'the API key that named the request
 comment on column idempotency_keys.name is 'the value of the header';
 comment on column idempotency_keys.request_hash is 'SHA-256 of path and body: the same name on another request is a mistake';
 comment on column idempotency_keys.status is 'status of the answer; without one the request is still running';
-comment on column idempotency_keys.answer is 'the body, sealed: it may show what is shown once, such as a webhook''s secret';
+comment on column idempotency_keys.answer is 'the body, compressed and sealed: it may show what is shown once, such as a webhook''s secret';
+comment on column idempotency_keys.answer_bytes is 'size of the answer; without one it was too large to be stored';
 
+-- What a key has stored, but for answers that are too small to be counted one by one.
+create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 create index idempotency_keys_by_age on idempotency_keys (created_at);

@@ -16,13 +16,13 @@ export type Key = { id: string; org_id: string; permission: Permission };
 /** Proof that the key behind a request may write. Only requireWrite() makes one. */
 export type WriteKey = Key & { permission: 'write' };
 
-type Tools = { db: Db; settings: { rateLimit: number } };
+type KeyTools = { db: Db; settings: { rateLimit: number } };
 
 /**
  * Accepts a request with a live key and counts it; counts any other against the address it came from.
  * Every answer behind this door says how much is left of the minute.
  */
-export const authenticate = ({ db, settings: { rateLimit } }: Tools) =>
+export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
     const key = readKey(c.req.header('X-API-Key') ?? '');
     const { used, resets_in_seconds, ...found } = await countRequest(db, {

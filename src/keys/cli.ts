@@ -5,7 +5,7 @@ import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
 import { violates } from '../lib/db/constraint.ts';
 import { issueKey } from './issue.ts';
-import { type ListedKey, listKeys, revokeKey } from './manage.queries.ts';
+import { type ListedKey, listKeys, revokeKey } from './queries.ts';
 
 const Future = v.pipe(
   Moment,

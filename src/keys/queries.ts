@@ -1,17 +1,11 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { countOneMore, type RateCount } from './rate-windows.queries.ts';
 import type { KeyParts } from './rules.ts';
 
 export type Permission = 'read' | 'write';
 
-export type Count = {
-  /** Requests of this subject in the current clock minute, this one included. */
-  used: number;
-  /** Until the next clock minute, by the database's clock. */
-  resets_in_seconds: number;
-};
-
 /** The key, if there is a live one, and the count of the key or else of the address. */
-export type CountedRequest = Count &
+export type CountedRequest = RateCount &
   ({ id: string; org_id: string; permission: Permission } | { id: null });
 
 /**
@@ -42,27 +36,6 @@ export async function countRequest(
   );
 }
 
-/** Counts a request of anything that has a limit a minute, by a name of its own. */
-export async function countSubject(sql: Sql, subject: string): Promise<Count> {
-  return one(
-    await sql<Count[]>`
-      insert into rate_windows as w (subject, minute, count)
-      values (${subject}, date_trunc('minute', now()), 1)
-      ${countOneMore(sql)}`,
-  );
-}
-
-/**
- * A statement that waited for the row since the last minute finds a newer window in it, and counts there:
- * a window never goes back.
- */
-const countOneMore = (sql: Sql) => sql`
-  on conflict (subject) do update
-    set count = case when w.minute >= excluded.minute then w.count + 1 else 1 end,
-        minute = greatest(w.minute, excluded.minute)
-  returning count as used,
-            ceil(extract(epoch from minute + interval '1 minute' - now()))::int as resets_in_seconds`;
-
 export type NewKey = KeyParts & {
   name: string;
   permission: Permission;
@@ -88,98 +61,26 @@ export async function insertKey(sql: Sql, orgId: string, key: NewKey): Promise<K
   );
 }
 
-/** A request as its caller named it, and what it asks for. */
-export type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
+export type ListedKey = KeyRow & { public_id: string };
 
-export type Asked = {
-  /** Set when the name is ours to answer now. It tells our claim from one that takes it over later. */
-  claimed_at: string | null;
-  same_request: boolean | null;
-  status: number | null;
-  /** Sealed. */
-  answer: Buffer | null;
-};
+const fields = (sql: Sql) => sql`
+  id, org_id, name, permission, expires_at, revoked_at, created_at, public_id`;
 
-/**
- * Takes a name for this request, unless another has it: one that was answered less than a day ago, or
- * one that is running. What is still running after `runningSeconds` has died, and its name is free again.
- */
-export async function claimName(
-  sql: Sql,
-  { keyId, name, requestHash }: NamedRequest,
-  runningSeconds: number,
-): Promise<Asked> {
-  return one(
-    await sql<Asked[]>`
-      with claimed as (
-        insert into idempotency_keys as i (key_id, name, request_hash)
-        values (${keyId}, ${name}, ${requestHash})
-        on conflict (key_id, name) do update
-          set request_hash = excluded.request_hash,
-              status = null,
-              answer = null,
-              created_at = excluded.created_at
-          where i.created_at < now() - interval '24 hours'
-             or (i.status is null
-                 and i.request_hash = excluded.request_hash
-                 and i.created_at < now() - make_interval(secs => ${runningSeconds}))
-        returning created_at::text as claimed_at
-      ), before as (
-        select request_hash = ${requestHash} as same_request, status, answer
-        from idempotency_keys
-        where key_id = ${keyId} and name = ${name}
-      )
-      select claimed_at, same_request, status, answer
-      from (values (1)) as always
-      left join claimed on true
-      left join before on claimed_at is null`,
-  );
+/** Also those that are revoked or expired: the list says which. */
+export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
+  return await sql<ListedKey[]>`
+    select ${fields(sql)}
+    from api_keys
+    where org_id = ${orgId}
+    order by created_at desc, id desc`;
 }
 
-export type Claim = NamedRequest & { claimedAt: string };
-
-export async function saveAnswer(
-  sql: Sql,
-  { keyId, name, claimedAt }: Claim,
-  answer: { status: number; body: Buffer },
-) {
-  await sql`
-    update idempotency_keys
-    set status = ${answer.status},
-        answer = ${answer.body}
-    where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
-}
-
-export async function releaseName(sql: Sql, { keyId, name, claimedAt }: Claim) {
-  await sql`
-    delete from idempotency_keys
-    where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
-}
-
-/** A stored answer is replayed for 24 hours. */
-export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from idempotency_keys
-    where (key_id, name) in (
-      select key_id, name
-      from idempotency_keys
-      where created_at < now() - interval '24 hours'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
-}
-
-/** A window counts for its own minute only; the rest is room for clocks that differ. */
-export async function deleteOldRateWindows(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from rate_windows
-    where subject in (
-      select subject
-      from rate_windows
-      where minute < now() - interval '5 minutes'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+/** Revoking a key again keeps the time at which it was first revoked. */
+export async function revokeKey(sql: Sql, id: string): Promise<ListedKey | undefined> {
+  const [row] = await sql<ListedKey[]>`
+    update api_keys
+    set revoked_at = coalesce(revoked_at, now())
+    where id = ${id}
+    returning ${fields(sql)}`;
+  return row;
 }

@@ -55,15 +55,17 @@ const nameForm = /^[\x21-\x7E]{1,255}$/;
 /** Whether an Idempotency-Key is one: something short, printable and without spaces. */
 export const isIdempotencyName = (name: string) => nameForm.test(name);
 
-export type AskedBefore = {
+export type NamedBefore = {
   claimed_at: string | null;
   same_request: boolean | null;
   status: number | null;
+  answer: Uint8Array | null;
 };
 
-/** What a POST with an Idempotency-Key comes to: it runs, or it gets what the first one got. */
-export function judgeRepeat({ claimed_at, same_request, status }: AskedBefore) {
+/** What a POST with an Idempotency-Key comes to: it runs, or it gets the answer of the first one. */
+export function judgeRepeat({ claimed_at, same_request, status, answer }: NamedBefore) {
   if (claimed_at !== null) return 'run';
   if (same_request === false) return 'differs';
-  return status === null ? 'running' : 'replay';
+  if (status === null) return 'running';
+  return answer === null ? 'not_stored' : 'replay';
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expire } from '../../src/keys/cleanup.ts';
+import { cleanUpKeys } from '../../src/keys/cleanup.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -24,7 +24,7 @@ test('an answer is kept for 24 hours', async () => {
   await storeAnswer('yesterday', '24 hours 1 second');
   await storeAnswer('today', '23 hours 59 minutes');
 
-  await expire({ db });
+  await cleanUpKeys({ db });
 
   const kept = await db`select name from idempotency_keys`;
   assert.deepEqual([...kept], [{ name: 'today' }]);
@@ -34,18 +34,18 @@ test('a rate window is kept for some minutes', async () => {
   await countWindow('key:old', '7 minutes');
   await countWindow('key:new', '1 minute');
 
-  await expire({ db });
+  await cleanUpKeys({ db });
 
   const kept = await db`select subject from rate_windows`;
   assert.deepEqual([...kept], [{ subject: 'key:new' }]);
 });
 
-test('more than one batch is deleted in one go', async () => {
+test('cleaning up deletes more than one batch in one go', async () => {
   await db`
     insert into rate_windows (subject, minute, count)
     select 'address:' || n, now() - interval '1 hour', 1 from generate_series(1, 12001) as n`;
 
-  await expire({ db });
+  await cleanUpKeys({ db });
 
   const kept = await db`select subject from rate_windows where subject like 'address:%'`;
   assert.equal(kept.length, 0);

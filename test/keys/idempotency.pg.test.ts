@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { notFound } from '../../src/errors.ts';
+import { one } from '../../src/lib/db/db.ts';
 import { readBody } from '../../src/lib/http/http.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { bareApp, testApp } from '../support/probe/app.ts';
@@ -103,7 +105,7 @@ test('a fault is not stored: the repeat runs again', async () => {
   assert.equal(ran.times, 2);
 });
 
-test('an answer is deleted after 24 hours', async () => {
+test('a stored answer is replayed for 24 hours', async () => {
   const { ran, post, mine, age } = await shop();
   await post(mine);
   await age('23 hours 59 minutes');
@@ -133,6 +135,78 @@ test('a request that died is taken over once it cannot be running any more', asy
   assert.equal(data.order, 2);
 });
 
+test('a dead request gives its name to a repeat, and to no other request', async () => {
+  const { ran, post, mine, hold, age } = await shop();
+  const release = hold();
+  const dead = post(mine);
+  await ran.started;
+  await age('10 minutes');
+
+  const other = await post(mine, '{"another":"body"}');
+  assert.equal(other.status, 422);
+  assert.equal(await codeOf(other), 'idempotency_key_reused');
+  assert.equal(ran.times, 1);
+  release();
+  await dead;
+});
+
+test('a dry run is not stored and runs again', async () => {
+  const { ran, post, mine, id } = await shop();
+  const [first, second] = [
+    await post(mine, '{}', `${path}?dry_run=true`),
+    await post(mine, '{}', `${path}?dry_run=true`),
+  ];
+  assert.deepEqual([first.status, second.status, ran.times], [201, 201, 2]);
+  assert.equal(second.headers.get('Idempotent-Replayed'), null);
+  assert.deepEqual(await stored(id), { rows: 0, bytes: 0 });
+});
+
+test('an answer is stored compressed', async () => {
+  const { post, mine, id } = await shop();
+  const body = JSON.stringify({ text: 'the same words again and again, '.repeat(10_000) });
+  const first = await post(mine, body);
+  const { bytes } = await stored(id);
+  assert.ok(bytes > 0 && bytes < 2000, `${bytes} bytes`);
+  assert.equal(await (await post(mine, body)).text(), await first.text());
+});
+
+test('an answer over 1 MiB compressed is not stored, and its request does not run again', async () => {
+  const { ran, post, mine, id, fill } = await shop();
+  fill(1_500_000);
+  assert.equal((await post(mine)).status, 201);
+  assert.deepEqual(await stored(id), { rows: 1, bytes: 0 });
+
+  const again = await post(mine);
+  assert.equal(again.status, 409);
+  assert.equal(await codeOf(again), 'idempotency_answer_not_stored');
+  assert.equal(ran.times, 1);
+});
+
+test('a key stores 64 MiB of answers and no more, however long its worst day', async () => {
+  const { ran, post, write, id, fill } = await shop();
+  fill(1_000_000);
+  const requests = 80;
+  for (let n = 0; n < requests; n++) {
+    assert.equal((await post({ ...write, 'Idempotency-Key': `large-${n}` })).status, 201);
+  }
+  const large = await stored(id);
+  assert.equal(large.rows, requests);
+  assert.ok(large.bytes <= 64 * 1024 * 1024, `${large.bytes} bytes`);
+  assert.ok(large.bytes > 63 * 1024 * 1024, `${large.bytes} bytes`);
+
+  // A small answer still has its room; a large one is not stored, and does not run again.
+  fill(10);
+  assert.equal((await post({ ...write, 'Idempotency-Key': 'small' })).status, 201);
+  const replayed = await post({ ...write, 'Idempotency-Key': 'small' });
+  assert.equal(replayed.headers.get('Idempotent-Replayed'), 'true');
+  assert.equal((await post({ ...write, 'Idempotency-Key': `large-${requests - 1}` })).status, 409);
+  assert.equal(ran.times, requests + 1);
+
+  const [table] = await db<{ size: number }[]>`
+    select pg_total_relation_size('idempotency_keys')::float8 as size`;
+  assert.ok(table!.size < 80 * 1024 * 1024, `${table!.size} bytes on disk`);
+});
+
 for (const name of ['', 'two words', 'é'.normalize(), 'x'.repeat(256)]) {
   test(`${JSON.stringify(name.slice(0, 12))} of ${name.length} characters is no Idempotency-Key`, async () => {
     const { post, write } = await shop();
@@ -142,12 +216,12 @@ for (const name of ['', 'two words', 'é'.normalize(), 'x'.repeat(256)]) {
   });
 }
 
-test('255 visible characters are one', async () => {
+test('255 visible characters are an Idempotency-Key', async () => {
   const { post, write } = await shop();
   assert.equal((await post({ ...write, 'Idempotency-Key': '~'.repeat(255) })).status, 201);
 });
 
-test("a webhook's secret is replayed to who repeats the request, and lies nowhere in plain text", async () => {
+test("a webhook's secret is replayed to a repeat of the request, and is stored nowhere in plain text", async () => {
   const app = testApp(db);
   const { id, write } = await makeClient(db);
   const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
@@ -175,7 +249,7 @@ test("a webhook's secret is replayed to who repeats the request, and lies nowher
   }
 });
 
-test('an answer opens only for the name that it was kept under', async () => {
+test('an answer opens only for the name that it was stored under', async () => {
   const { post, mine, id } = await shop();
   await post(mine);
   await db`
@@ -189,14 +263,18 @@ async function shop() {
   const { id, write } = await makeClient(db);
   const started = Promise.withResolvers<void>();
   const ran = { times: 0, started: started.promise };
-  const behaviour = { wait: Promise.resolve(), refusal: undefined as Error | undefined };
+  const behaviour = {
+    wait: Promise.resolve(),
+    refusal: undefined as Error | undefined,
+    filling: () => '',
+  };
   const app = bareApp(db);
   app.post(path, async (c) => {
     const order = ++ran.times;
     started.resolve();
     await behaviour.wait;
     if (behaviour.refusal) throw behaviour.refusal;
-    return c.json({ data: { order, body: await readBody(c) } }, 201);
+    return c.json({ data: { order, body: await readBody(c), filling: behaviour.filling() } }, 201);
   });
 
   return {
@@ -214,11 +292,25 @@ async function shop() {
     refuse: (error: Error | undefined) => {
       behaviour.refusal = error;
     },
+    /** Makes answers that large, of characters that compress to three quarters. */
+    fill: (size: number) => {
+      behaviour.filling = () => randomBytes(size).toString('base64');
+    },
     age: (interval: string) => db`
       update idempotency_keys
       set created_at = created_at - ${interval}::interval
       where key_id in (select id from api_keys where org_id = ${id})`,
   };
+}
+
+/** What the organization's keys have stored. */
+async function stored(org: string) {
+  return one(
+    await db<{ rows: number; bytes: number }[]>`
+      select count(*)::int as rows, coalesce(sum(octet_length(answer)), 0)::float8 as bytes
+      from idempotency_keys
+      where key_id in (select id from api_keys where org_id = ${org})`,
+  );
 }
 
 const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;

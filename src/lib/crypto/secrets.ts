@@ -17,14 +17,14 @@ const tagBytes = 16;
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));
 
-  function seal(owner: SealedFor, text: string): Buffer {
+  function seal(owner: SealedFor, secret: string | Uint8Array): Buffer {
     const nonce = randomBytes(nonceBytes);
     const sealing = createCipheriv(cipher, keys[0], nonce).setAAD(ownerBytes(owner));
-    const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
+    const sealed = Buffer.concat([sealing.update(toBytes(secret)), sealing.final()]);
     return Buffer.concat([keyId(keys[0]), nonce, sealed, sealing.getAuthTag()]);
   }
 
-  function open(owner: SealedFor, sealed: Uint8Array): string {
+  function openBytes(owner: SealedFor, sealed: Uint8Array): Buffer {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
     const key = byId.get(bytes.subarray(0, keyIdBytes).toString('hex'));
     if (!key) throw new Error('this was sealed with a key that ASKBACK_SECRET_KEY does not have');
@@ -32,14 +32,20 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     const opening = createDecipheriv(cipher, key, nonce, { authTagLength: tagBytes })
       .setAAD(ownerBytes(owner))
       .setAuthTag(bytes.subarray(-tagBytes));
-    const text = bytes.subarray(keyIdBytes + nonceBytes, -tagBytes);
-    return opening.update(text, undefined, 'utf8') + opening.final('utf8');
+    const secret = bytes.subarray(keyIdBytes + nonceBytes, -tagBytes);
+    return Buffer.concat([opening.update(secret), opening.final()]);
   }
 
-  return { seal, open, keyId: keyId(keys[0]) };
+  const open = (owner: SealedFor, sealed: Uint8Array): string =>
+    openBytes(owner, sealed).toString('utf8');
+
+  return { seal, open, openBytes, keyId: keyId(keys[0]) };
 }
 
 const keyId = (key: Buffer) =>
   createHash('sha256').update('askback key id').update(key).digest().subarray(0, keyIdBytes);
+
+const toBytes = (secret: string | Uint8Array) =>
+  typeof secret === 'string' ? Buffer.from(secret) : secret;
 
 const ownerBytes = ({ orgId, id }: SealedFor) => Buffer.from(`${orgId} ${id}`);

@@ -9,6 +9,7 @@ export const plainSecrets: Secrets = {
   keyId: Buffer.alloc(4),
   seal: (_, secret) => Buffer.from(secret),
   open: () => testSecret,
+  openBytes: () => Buffer.from('secret'),
 };
 
 type Post = { url: string; headers: Record<string, string>; body: string };
