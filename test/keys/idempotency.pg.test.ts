@@ -141,6 +141,7 @@ test('a dead request gives its name to a repeat, and to no other request', async
   const dead = post(mine);
   await ran.started;
   await age('10 minutes');
+  hold()();
 
   const other = await post(mine, '{"another":"body"}');
   assert.equal(other.status, 422);
