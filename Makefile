@@ -5,7 +5,7 @@ tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
+.PHONY: help run askback test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
 .PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
@@ -16,9 +16,15 @@ help:
 run: $(installed)
 	@node --version >/dev/null 2>&1 || { \
 	  echo "Node 26 does not start here; on Debian and Ubuntu it needs: apt-get install libatomic1"; exit 1; }
-	@test -e "$${ASKBACK_DATA_DIR:-askback-data}" -o -n "$$DATABASE_URL" || { \
-	  echo "first run: making a database and filling a demo organization..."; $(tsx) src/main.ts demo; }
+	@if test -e "$${ASKBACK_DATA_DIR:-askback-data}" -o -n "$$DATABASE_URL"; then \
+	  echo "the keys of the demo organization were shown at the first run; ops/askback demo says how to make another"; \
+	else \
+	  echo "first run: making a database and filling a demo organization..."; $(tsx) src/main.ts demo; fi
 	@exec $(tsx) src/main.ts serve
+
+## askback: runs a command, as ops/askback does: make askback do="org list"
+askback: $(installed)
+	@ops/askback $(do)
 
 ## test: the whole suite, on a Postgres of its own (or TEST_DATABASE_URL); only=NAME picks files
 test: $(installed)

@@ -68,6 +68,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['survey', 'lst'], /^'survey lst' is not a command; did you mean 'survey list'\?$/],
   [['doctr'], /^'doctr' is not a command; did you mean 'doctor'\?$/],
   [['org', 'list', '--jsn'], /^unknown option '--jsn'; did you mean '--json'\?$/],
+  [['backup', '-'], /^FILE must be the name of a file/],
   [['version', 'now'], /unexpected argument 'now'/],
   [['org', 'create', '--name'], /--name/],
   [['org', 'create', '--name', 'A', '--name', 'B'], /^--name is given twice$/],

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demoOrganization } from '../src/demo/fill.ts';
-import { tellStory } from '../src/demo/rules.ts';
+import { makeStory } from '../src/demo/rules.ts';
 import { surveys } from '../src/demo/sayings.ts';
 import { one } from '../src/lib/db/db.ts';
 import { scaleOf, surveyTypes } from '../src/scores.ts';
 import { type AnalyzeJob, analyze } from '../src/summaries/analyze.ts';
 import { summarizeMonth } from '../src/summaries/summarize.ts';
 import { readingTools } from './support/make/feedback.ts';
+import { makeOrganization } from './support/make/rows.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { askback, secretKey } from './support/processes/program.ts';
 
@@ -70,19 +71,37 @@ test("the demo's comments are read by the running service, and its last month is
   assert.match(text, /The Net Promoter Score was .*People spoke most of .*In their words:/s);
 });
 
+test('the demo is added to other organizations only with --yes', async () => {
+  const { db: other, url: DATABASE_URL } = await testDatabase();
+  await makeOrganization(other);
+  const environment = { DATABASE_URL, ASKBACK_SECRET_KEY: secretKey };
+  const refused = await askback(['demo'], environment);
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(
+    refused.stderr,
+    /organizations of its own: askback demo --yes adds the demo to them/,
+  );
+  const [count] = await other`select count(*)::int as organizations from organizations`;
+  assert.deepEqual({ ...count }, { organizations: 1 });
+  assert.equal((await askback(['demo', '--yes'], environment)).code, 0);
+  assert.equal((await askback(['demo'], environment)).code, 0);
+});
+
 for (const survey of surveys) {
   test(`the story of ${survey.name} is believable`, () => {
     const now = new Date('2027-03-01T12:00:00Z');
-    const { people, anonymous } = tellStory(survey, now);
+    const { contacts, anonymous } = makeStory(survey, now);
     const { lowest, highest } = scaleOf(survey.type);
 
-    assert.equal(new Set(people.map(({ email }) => email)).size, survey.people);
-    for (const { created_at, sent_at, answer } of people) {
+    assert.equal(new Set(contacts.map(({ email }) => email)).size, survey.contacts);
+    for (const { created_at, sent_at, answer } of contacts) {
       if (sent_at) assert.ok(created_at < sent_at);
       if (answer) assert.ok(sent_at && sent_at <= answer.created_at && answer.created_at <= now);
     }
-    const answers = [...anonymous, ...people.flatMap(({ answer }) => answer ?? [])];
+    const answers = [...anonymous, ...contacts.flatMap(({ answer }) => answer ?? [])];
+    const mails = contacts.filter(({ sent_at }) => sent_at).length;
+    assert.ok(answers.length < mails, `${answers.length} answers to ${mails} mails`);
     for (const { score } of answers) assert.ok(score >= lowest && score <= highest);
-    assert.deepEqual(tellStory(survey, now), { people, anonymous });
+    assert.deepEqual(makeStory(survey, now), { contacts, anonymous });
   });
 }

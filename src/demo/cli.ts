@@ -1,44 +1,73 @@
 import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { Refusal } from '../errors.ts';
 import { type Command, command } from '../lib/cli/command.ts';
+import { flag } from '../lib/cli/options.ts';
+import { listOrganizations } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
-import { demoOrganization, fillDemo, type Submission } from './fill.ts';
+import { shareUrl } from '../surveys/create.ts';
+import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
 const demo = command({
   name: 'demo',
   does: 'fills one organization with half a year of believable feedback, once, and shows its keys',
-  options: {},
-  run: (tools: CommandTools) =>
+  options: { yes: flag('also where there are other organizations: it cannot be removed again') },
+  run: (tools: CommandTools, { yes }) =>
     inDatabase(tools, async (db, config) => {
+      const organizations = await listOrganizations(db);
+      if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
+        throw new Refusal(
+          'conflict',
+          'this deployment has organizations of its own: askback demo --yes adds the demo to them',
+        );
+      }
       const address = await publicUrlOf(db, config);
       const filled = await fillDemo(db, new Date());
-      return filled ? introduce(filled, address ?? '$ADDRESS') : remind(address);
+      if (!filled) return remind(address);
+      return introduce(filled, address ?? '$ADDRESS', config.smtpUrl === null);
     }),
 });
 
 export const demoCommands: readonly Command<CommandTools>[] = [demo];
 
-function introduce({ readKey, writeKey, surveyId }: Submission, address: string) {
-  const contact = JSON.stringify({ email: 'you@example.com', survey_id: surveyId });
+const isDemo = ({ id }: { id: string }) => id === demoOrganization;
+
+function introduce(
+  { readKey, writeKey, survey }: FilledDemo,
+  address: string,
+  hasMailbox: boolean,
+) {
+  const body = JSON.stringify({ contacts: [{ email: 'you@example.com', name: 'You' }] });
   const curl = [
-    `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/nps'`,
+    `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/nps?type=nps'`,
     `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/responses?category=detractor&limit=3'`,
-    `curl -H 'X-API-Key: ${writeKey}' -H 'Content-Type: application/json' -d '${contact}' '${address}/api/v1/contacts'`,
+    `curl -H 'X-API-Key: ${writeKey}' -H 'Content-Type: application/json' -d '${body}' '${address}/api/v1/surveys/${survey.id}/send'`,
   ];
+  const share_url = shareUrl(address, survey);
+  const mailbox = hasMailbox
+    ? `${address}/mailbox`
+    : 'none: mails go out through ASKBACK_SMTP_URL, also the one below';
   const text = `The demo organization is filled with half a year of feedback.
 
-  address    ${address}
-  read key   ${readKey}
-  write key  ${writeKey}
+  documentation  ${address}/docs
+  a survey       ${share_url}
+  mailbox        ${mailbox}
+  read key       ${readKey}
+  write key      ${writeKey}
 
-The keys are not shown again. Paste one of these while askback serves:
+The keys are not shown again. Paste one of these while askback serves; the last one sends a survey by mail:
 
 ${curl.join('\n')}
 `;
   const keys = { read_key: readKey, write_key: writeKey };
-  return {
-    data: { created: true, organization_id: demoOrganization, address, ...keys, curl },
-    text,
+  const data = {
+    created: true,
+    organization_id: demoOrganization,
+    address,
+    share_url,
+    ...keys,
+    curl,
   };
+  return { data, text };
 }
 
 const remind = (address: string | null) => ({

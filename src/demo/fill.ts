@@ -10,21 +10,25 @@ import { enqueueAnalyses } from '../summaries/queries.ts';
 import { createSurvey } from '../surveys/create.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { insertTag } from '../tags/queries.ts';
-import { type DemoStory, storyDays, tellStory } from './rules.ts';
+import { type DemoStory, makeStory, storyDays } from './rules.ts';
 import { type DemoSurvey, surveys, tags } from './sayings.ts';
 
-/** The demo is the organization with this id: whoever makes it first made it. */
+/** The demo is the organization with this id, so that it is made once. */
 export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
 
 const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
 
-export type Submission = { readKey: string; writeKey: string; surveyId: string };
+export type FilledDemo = {
+  readKey: string;
+  writeKey: string;
+  survey: { id: string; share_id: string };
+};
 
 /**
  * Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. The
  * running service reads the comments, and then writes the summary of the last month.
  */
-export async function fillDemo(db: Db, now: Date): Promise<Submission | undefined> {
+export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefined> {
   return await inTransaction(db, async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,
@@ -35,14 +39,14 @@ export async function fillDemo(db: Db, now: Date): Promise<Submission | undefine
     if (!organization) return undefined;
     const orgId = organization.id;
 
-    const surveyIds: string[] = [];
-    for (const survey of surveys) surveyIds.push(await fillSurvey(tx, orgId, { survey, now }));
+    const filled: FilledDemo['survey'][] = [];
+    for (const survey of surveys) filled.push(await fillSurvey(tx, orgId, { survey, now }));
     await enqueueAnalyses(tx, orgId, daysBefore(now, storyDays + 1));
     await enqueue(tx, [{ task: 'summaries.month', payload: { org_id: orgId, tries: 0 } }]);
     for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
-    return { readKey: read.key, writeKey: write.key, surveyId: surveyIds[0]! };
+    return { readKey: read.key, writeKey: write.key, survey: filled[0]! };
   });
 }
 
@@ -52,9 +56,9 @@ async function fillSurvey(
   tx: Sql,
   orgId: string,
   { survey, now }: { survey: DemoSurvey; now: Date },
-): Promise<string> {
+): Promise<FilledDemo['survey']> {
   const { name, type, audience, question } = survey;
-  const { id: surveyId } = await createSurvey(tx, orgId, {
+  const made = await createSurvey(tx, orgId, {
     ...{ name, type, audience, ...sender },
     question_text: question,
     reply_to: sender.from_email,
@@ -63,31 +67,31 @@ async function fillSurvey(
     status: 'active',
     created_at: daysBefore(now, storyDays + 1),
   });
-  await fillPeople(tx, { orgId, surveyId }, tellStory(survey, now));
-  return surveyId;
+  await fillContacts(tx, { orgId, surveyId: made.id }, makeStory(survey, now));
+  return made;
 }
 
-async function fillPeople(tx: Sql, where: OrgSurvey, { people, anonymous }: DemoStory) {
-  const contacts = people.map(({ answer, ...person }) => ({
-    ...person,
+async function fillContacts(tx: Sql, survey: OrgSurvey, { contacts, anonymous }: DemoStory) {
+  const rows = contacts.map(({ answer, ...contact }) => ({
+    ...contact,
     token: newToken(),
     status: answer
       ? ('responded' as const)
-      : person.sent_at
+      : contact.sent_at
         ? ('sent' as const)
         : ('pending' as const),
     responded_at: answer?.created_at ?? null,
   }));
-  const saved = await insertPastContacts(tx, where, contacts);
+  const saved = await insertPastContacts(tx, survey, rows);
   const idOf = new Map(saved.map(({ id, email }) => [email, id]));
 
-  const answers = people.flatMap(({ email, answer }) =>
+  const answers = contacts.flatMap(({ email, answer }) =>
     answer ? [{ ...answer, contact_id: idOf.get(email) ?? null }] : [],
   );
-  await insertImported(tx, where, answers);
+  await insertImported(tx, survey, answers);
   await insertImported(
     tx,
-    where,
+    survey,
     anonymous.map((answer) => ({ ...answer, contact_id: null })),
   );
 }

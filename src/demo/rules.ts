@@ -8,8 +8,8 @@ export type DemoAnswer = {
   created_at: Date;
 };
 
-/** Somebody who was asked, or is about to be; whoever answered without having been asked has no name. */
-export type DemoPerson = {
+/** A contact that was mailed, or is about to be. */
+export type DemoContact = {
   name: string;
   email: string;
   created_at: Date;
@@ -17,34 +17,36 @@ export type DemoPerson = {
   answer: DemoAnswer | null;
 };
 
-export type DemoStory = { people: DemoPerson[]; anonymous: DemoAnswer[] };
+/** The answers that came through the shareable link are anonymous. */
+export type DemoStory = { contacts: DemoContact[]; anonymous: DemoAnswer[] };
 
 export const storyDays = 180;
 const dayMs = 86_400_000;
-const answeringShare = 0.72;
+// More mails than responses, as everywhere.
+const answeringShare = 0.55;
 const commentingShare = 0.6;
-const anonymousShare = 0.3;
+const anonymousShare = 0.1;
 const waitingDays = 3;
 
-/** What happened in one survey until now: the same every time for the same survey and moment. */
-export function tellStory(survey: DemoSurvey, now: Date): DemoStory {
+/** The history of one survey until now: the same every time for the same survey and moment. */
+export function makeStory(survey: DemoSurvey, now: Date): DemoStory {
   const random = randomFrom(survey.name);
-  const people = Array.from({ length: survey.people }, (_, place) =>
-    person(survey, { place, now, random }),
+  const contacts = Array.from({ length: survey.contacts }, (_, place) =>
+    contact(survey, { place, now, random }),
   );
-  const anonymous = Array.from({ length: Math.round(survey.people * anonymousShare) }, () =>
+  const anonymous = Array.from({ length: Math.round(survey.contacts * anonymousShare) }, () =>
     answer(survey, { daysAgo: random() * storyDays, now, random }),
   );
-  return { people, anonymous };
+  return { contacts, anonymous };
 }
 
 type Random = () => number;
 type Chance = { now: Date; random: Random };
 
-function person(
+function contact(
   survey: DemoSurvey,
   { place, now, random }: Chance & { place: number },
-): DemoPerson {
+): DemoContact {
   const first = firstNames[place % firstNames.length]!;
   const last = lastNames[(place * 7 + Math.floor(place / firstNames.length)) % lastNames.length]!;
   const daysAgo = random() * storyDays;

@@ -57,7 +57,7 @@ export type DemoSurvey = {
   type: SurveyType;
   audience: 'employee' | null;
   question: string;
-  people: number;
+  contacts: number;
   /** Of a hundred answers, how many are a promoter's and a passive's when the story begins. */
   promoters: number;
   passives: number;
@@ -124,7 +124,7 @@ const service = {
   ],
 } as const;
 
-const customers = { audience: null, people: 90, promoters: 48, passives: 27, gain: 14 } as const;
+const customers = { audience: null, contacts: 90, promoters: 48, passives: 27, gain: 14 } as const;
 
 export const surveys: readonly DemoSurvey[] = [
   {
@@ -132,7 +132,7 @@ export const surveys: readonly DemoSurvey[] = [
     name: 'Customer loyalty',
     type: 'nps',
     question: 'How likely are you to recommend us to a friend or colleague?',
-    people: 150,
+    contacts: 150,
     sayings: product,
   },
   {
@@ -141,7 +141,7 @@ export const surveys: readonly DemoSurvey[] = [
     type: 'nps',
     audience: 'employee',
     question: 'How likely are you to recommend us as a place to work?',
-    people: 45,
+    contacts: 45,
     sayings: workplace,
   },
   {

@@ -20,7 +20,17 @@ export const archive: Archive = {
   isFilled: hasOrganizations,
 };
 
-const file = option(v.string(), 'FILE', 'where the backup is');
+const file = option(
+  v.pipe(
+    v.string(),
+    v.check(
+      (path) => path !== '-',
+      'must be the name of a file: a backup is not written to a pipe',
+    ),
+  ),
+  'FILE',
+  'the file of the backup',
+);
 
 const backupCommand = command({
   name: 'backup',

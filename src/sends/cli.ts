@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
@@ -50,6 +50,7 @@ export const sendCommands: readonly Command<CommandTools>[] = [preview, why];
 
 function write(path: string, text: string): string {
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     return path;
   } catch (error) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -20,12 +20,19 @@ after(() => rmSync(folder, { recursive: true }));
 
 test('a preview is both parts of the mail in files, and their names', async () => {
   const survey = await makeSurvey(db, await makeOrganization(db), { question_text: 'Wie war’s?' });
-  const { code, stdout } = await run('mail', 'preview', '--survey', survey, '--out', folder);
+  const { code, stdout } = await run(
+    'mail',
+    'preview',
+    '--survey',
+    survey,
+    '--out',
+    join(folder, 'new'),
+  );
   assert.equal(code, 0);
   const files = stdout.trim().split('\n');
   assert.deepEqual(files, [
-    join(folder, `mail-${survey}.html`),
-    join(folder, `mail-${survey}.txt`),
+    join(folder, 'new', `mail-${survey}.html`),
+    join(folder, 'new', `mail-${survey}.txt`),
   ]);
   const [html, text] = files.map((file) => readFileSync(file, 'utf8'));
   assert.match(
@@ -39,7 +46,9 @@ test('a preview of no survey, or into no folder, is a sentence', async () => {
   const unknown = await run('mail', 'preview', '--survey', randomUUID());
   assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
   const survey = await makeSurvey(db, await makeOrganization(db));
-  const nowhere = await run('mail', 'preview', '--survey', survey, '--out', join(folder, 'no'));
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const nowhere = await run('mail', 'preview', '--survey', survey, '--out', file);
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /^askback: .*mail-.*\.html cannot be written: /);
 });
