@@ -1,7 +1,10 @@
+import { Hono } from 'hono';
 import { contactSection } from './contacts/operations.ts';
 import { feedbackExamples } from './examples/feedback.ts';
 import { sendingExamples } from './examples/sending.ts';
 import { webhookExamples } from './examples/webhooks.ts';
+import { renderedOnce } from './lib/http/rendered-once.ts';
+import { docsHeaders, renderDocs } from './lib/openapi/docs/page.tsx';
 import { describeApi } from './lib/openapi/openapi.ts';
 import type { ApiSection } from './lib/openapi/section.ts';
 import { answeringSection, responseSection } from './responses/operations.ts';
@@ -42,11 +45,27 @@ export const apiDocument = (settings: Settings) =>
     messageHeaders: messageHeaders(settings.serviceName),
   });
 
+type DocsTools = { settings: Settings; publicUrl: string };
+
+/** The document for programs, and the same as a page for people. */
+export const docsRoutes = ({ settings, publicUrl }: DocsTools) =>
+  new Hono()
+    .get(
+      '/openapi.json',
+      renderedOnce({ 'Content-Type': 'application/json' }, () =>
+        JSON.stringify(apiDocument(settings), null, 2),
+      ),
+    )
+    .get(
+      '/docs',
+      renderedOnce(docsHeaders, () => renderDocs(apiDocument(settings), publicUrl)),
+    );
+
 const guide = `
 Survey feedback: surveys, the people they are sent to, what those answered, and what that comes to.
 
 ## Keys
-Every request carries \`X-API-Key\`, except answers given by the links of a survey. A key belongs to one organization, and everything is seen from there: what
+Every request carries \`X-API-Key\`, or \`Authorization: Bearer\` with the key, except answers given by the links of a survey. A key belongs to one organization, and everything is seen from there: what
 belongs to another is not found. A read key may call every GET; the rest needs a write key.
 
 ## Lists

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { apiDocument } from './api.ts';
+import { docsRoutes } from './api.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
@@ -11,7 +11,6 @@ import { answerNoRoute } from './lib/http/methods.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
 import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
-import { docsRoutes } from './lib/openapi/docs/page.tsx';
 import type { Checks } from './lib/process/checks.ts';
 import type { MailboxAccess } from './mailbox/access.ts';
 import { mailboxPages } from './mailbox/pages.ts';
@@ -94,8 +93,5 @@ export function createApp(tools: AppTools) {
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))
     .route('/mailbox', mailboxPages(tools))
-    .route(
-      '/',
-      docsRoutes(() => apiDocument(tools.settings)),
-    );
+    .route('/', docsRoutes(tools));
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
-import { parseBody } from '../lib/http/http.ts';
+import { parseBody } from '../lib/http/body.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { answerJson } from '../lib/paging/paged-json.ts';
 import { listContacts } from './queries.ts';

@@ -24,7 +24,9 @@ type KeyTools = { db: Db; settings: { rateLimit: number } };
  */
 export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
-    const key = readKey(c.req.header('X-API-Key') ?? '');
+    // A cache in front of us must not give one caller's answer to another.
+    c.header('Cache-Control', 'no-store');
+    const key = readKey(c.req.header('X-API-Key') ?? bearerOf(c.req.header('Authorization')));
     const { used, resets_in_seconds, ...found } = await countRequest(db, {
       key,
       address: clientAddress(c),
@@ -39,6 +41,7 @@ export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
       throw overLimit(quota, { used, resets_in_seconds });
     }
     if (!known) {
+      c.header('WWW-Authenticate', 'Bearer realm="askback"');
       throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
     }
     c.set('key', found);
@@ -46,6 +49,8 @@ export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
     acceptTrace(c);
     await next();
   });
+
+const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 
 export function requireWrite(key: Key): WriteKey {
   if (key.permission === 'write') return key as WriteKey;

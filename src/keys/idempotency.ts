@@ -7,7 +7,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Refusal } from '../errors.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
-import { readBody } from '../lib/http/http.ts';
+import { readBody } from '../lib/http/body.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { ApiEnv } from './authenticate.ts';
 import { type ClaimedName, claimName, releaseName, saveAnswer } from './idempotency.queries.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { parseBody } from '../lib/http/http.ts';
+import { parseBody } from '../lib/http/body.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { SendBody, SendQuery } from './schemas.ts';
 import { type SendTools, sendSurvey, trySend } from './send.ts';

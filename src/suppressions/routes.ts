@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { notFound, Refusal } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
-import { readRawBody } from '../lib/http/http.ts';
+import { readRawBody } from '../lib/http/body.ts';
 import { parseList } from '../lib/paging/page.ts';
 import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid } from '../lib/validation/parse.ts';

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
-import { parseBody } from '../lib/http/http.ts';
+import { parseBody } from '../lib/http/body.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
 import { eventTypes } from './events.ts';

@@ -25,6 +25,36 @@ test('a request without a key is 401 wherever it goes under /api', async () => {
   }
 });
 
+test('a 401 names the scheme that a key may come in', async () => {
+  const answer = await app.request(anywhere);
+  assert.equal(answer.headers.get('WWW-Authenticate'), 'Bearer realm="askback"');
+});
+
+test('a key is taken from Authorization: Bearer as well, and X-API-Key comes first', async () => {
+  const { read } = await makeClient(db);
+  const key = read['X-API-Key'];
+  assert.equal((await call({ Authorization: `Bearer ${key}` })).status, 404);
+  assert.equal((await call({ Authorization: `bearer  ${key} ` })).status, 404);
+  for (const Authorization of [key, `Basic ${key}`, `Bearer ${key} more`, 'Bearer', 'Bearer x']) {
+    assert.equal((await call({ Authorization })).status, 401, Authorization);
+  }
+  const both = { 'X-API-Key': 'x', Authorization: `Bearer ${key}` };
+  assert.equal((await call(both)).status, 401);
+});
+
+test('no answer of the API may be stored by a cache, a refusal neither', async () => {
+  const { read } = await makeClient(db);
+  const answers = [
+    await app.request('/api/v1/surveys', { headers: read }),
+    await call(read),
+    await call({}),
+  ];
+  assert.deepEqual(
+    answers.map(({ status, headers }) => [status, headers.get('Cache-Control')]),
+    [200, 404, 401].map((status) => [status, 'no-store']),
+  );
+});
+
 test('a key that was never issued is 401, well formed or not', async () => {
   const { read } = await makeClient(db);
   const other = await issueKey(db, await makeOrganization(db), { name: 'gone' });

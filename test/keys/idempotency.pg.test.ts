@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { notFound } from '../../src/errors.ts';
 import { one } from '../../src/lib/db/db.ts';
-import { readBody } from '../../src/lib/http/http.ts';
+import { readBody } from '../../src/lib/http/body.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { bareApp, testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

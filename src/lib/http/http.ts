@@ -3,13 +3,10 @@ import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { GenericSchema } from 'valibot';
 import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
 import { signal } from '../async/signal.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
-import { parseJson } from '../validation/json.ts';
-import { parse } from '../validation/parse.ts';
 
 /**
  * What every request carries; its body once it was read, whose it is once that is known, and the name of
@@ -52,7 +49,6 @@ export const statusOf = {
   unavailable: 503,
 } as const satisfies Record<RefusalKind, ContentfulStatusCode>;
 
-const largestBody = 1024 * 1024;
 const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Accepts the caller's request id or makes one, echoes it, and tells of the request when it has ended. */
@@ -127,72 +123,6 @@ export function refusalIn(error: unknown): Refusal | undefined {
     retryInSeconds: 1,
   });
 }
-
-/** The checked JSON body. With `optional`, a request without one counts as an empty object. */
-export async function parseBody<const S extends GenericSchema>(
-  c: Context,
-  schema: S,
-  { optional = false } = {},
-) {
-  const text = await readBody(c);
-  if (optional && text === '') return parse(schema, {});
-  const value = parseJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
-  return parse(schema, value);
-}
-
-/** The body as it came, whatever its encoding, read no further than its limit. */
-export async function readRawBody(c: Context): Promise<Uint8Array> {
-  const before: unknown = c.get('body');
-  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw, largestBody);
-}
-
-/** The body as text, read no further than its limit. Reading it twice is free. */
-export async function readBody(c: Context, largest = largestBody): Promise<string> {
-  const before: unknown = c.get('body');
-  if (typeof before === 'string') return before;
-  const text = decode(await readBytes(c.req.raw, largest));
-  c.set('body', text);
-  return text;
-}
-
-async function readBytes(request: Request, largest: number): Promise<Uint8Array> {
-  const declared = request.headers.get('Content-Length');
-  if (Number(declared ?? 0) > largest) throw tooLarge(largest);
-  const chunked = request.headers.has('Transfer-Encoding');
-  if (declared === null || chunked) return await readChunks(request.body, largest);
-  const bytes = new Uint8Array(await request.arrayBuffer());
-  if (bytes.length > largest) throw tooLarge(largest);
-  return bytes;
-}
-
-/** A body that does not say how long it is: what has arrived so far is all that is kept in memory. */
-async function readChunks(body: Request['body'], largest: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > largest) throw tooLarge(largest);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new Refusal('invalid', 'the body is not UTF-8', { code: 'invalid_utf8' });
-  }
-}
-
-const notAnObject = () =>
-  new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
-
-const tooLarge = (largest: number) =>
-  new Refusal('too_large', `the body is larger than ${largest} bytes`, {
-    code: 'body_too_large',
-  });
 
 const unstorable = () =>
   new Refusal('invalid', 'the request contains the character NUL, which cannot be stored', {

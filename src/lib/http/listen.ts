@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createDrain } from './drain.ts';
@@ -23,16 +23,35 @@ export type Door = {
 /** How many connections may wait to be accepted; the kernel has a limit of its own, often this one. */
 const backlog = 4096;
 
-export const listen = (where: Where): Promise<Door> =>
-  'descriptors' in where ? takeOver(where.descriptors) : takePort(where);
+/** What one client can hold, and how many of them. */
+export type ListenLimits = { headMs: number; requestMs: number; connections: number };
+
+const usualLimits: ListenLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
+
+export const listen = (where: Where, limits = usualLimits): Promise<Door> =>
+  'descriptors' in where ? takeOver(where.descriptors, limits) : takePort(where, limits);
+
+function serverFor(answer: RequestListener, { headMs, requestMs, connections }: ListenLimits) {
+  const options: ServerOptions = {
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(headMs, 1000),
+  };
+  const server = createServer(options, answer);
+  server.maxConnections = connections;
+  return server;
+}
 
 /**
  * Takes the port at once, before anything slow: one that is in use is known first, and a supervisor
  * that asks meanwhile hears that we are alive and not ready.
  */
-async function takePort({ host, port }: { host: string; port: number }): Promise<Door> {
+async function takePort(
+  { host, port }: { host: string; port: number },
+  limits: ListenLimits,
+): Promise<Door> {
   let answer = getRequestListener(starting);
-  const server = createServer((request, response) => void answer(request, response));
+  const server = serverFor((request, response) => void answer(request, response), limits);
   const drain = createDrain([server]);
   server.listen({ port, host, backlog });
   await once(server, 'listening');
@@ -52,10 +71,12 @@ async function takePort({ host, port }: { host: string; port: number }): Promise
  * Leaves the sockets alone until requests can be answered. Whoever connects before that waits, as between
  * the end of one process and the start of the next, and nobody is refused.
  */
-async function takeOver(descriptors: readonly number[]): Promise<Door> {
+async function takeOver(descriptors: readonly number[], limits: ListenLimits): Promise<Door> {
   let answer: RequestListener;
   const held = descriptors.map(holdSocket);
-  const servers = held.map(() => createServer((request, response) => answer(request, response)));
+  const servers = held.map(() =>
+    serverFor((request, response) => answer(request, response), limits),
+  );
   const { host, port } = held[0]!;
 
   return {
@@ -84,9 +105,10 @@ function shut(server: Server) {
 
 function starting(request: Request): Response {
   const { pathname } = new URL(request.url);
-  if (pathname === '/healthz') return Response.json({ status: 'ok' });
+  const headers = { 'Cache-Control': 'no-store' };
+  if (pathname === '/healthz') return Response.json({ status: 'ok' }, { headers });
   const refusal = { error: 'askback is starting, try again shortly', code: 'starting' };
   const red = { starting: 'is not done' };
   const body = pathname === '/readyz' ? { status: 'not ready', ...refusal, red } : refusal;
-  return Response.json(body, { status: 503, headers: { 'Retry-After': '1' } });
+  return Response.json(body, { status: 503, headers: { ...headers, 'Retry-After': '1' } });
 }

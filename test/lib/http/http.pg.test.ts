@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { serve } from '@hono/node-server';
 import * as v from 'valibot';
 import { connect } from '../../../src/lib/db/db.ts';
-import { parseBody } from '../../../src/lib/http/http.ts';
+import { parseBody } from '../../../src/lib/http/body.ts';
 import { makeClient } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';

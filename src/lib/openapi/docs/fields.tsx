@@ -6,18 +6,21 @@ const deepest = 5;
 type Row = { path: string; words: string; required: boolean; about: string };
 
 /** The fields of an object, also of those inside it, one a row under its whole path. */
-export const Fields = ({ schema, schemas }: Shown) => <Table rows={rowsOf(schema, schemas)} />;
-
-/** The same for an answer, where nothing is asked of the reader. */
-export const AnswerFields = ({ schema, schemas }: Shown) => (
-  <Table rows={rowsOf(schema, schemas).map((row) => ({ ...row, required: false }))} />
+export const Fields = ({ name, schema, schemas }: Shown) => (
+  <Table name={name} rows={rowsOf(schema, schemas)} />
 );
 
-type Shown = { schema: Schema; schemas: Schemas };
+/** The same for an answer, where nothing is asked of the reader. */
+export const AnswerFields = ({ name, schema, schemas }: Shown) => (
+  <Table name={name} rows={rowsOf(schema, schemas).map((row) => ({ ...row, required: false }))} />
+);
 
-export const Table = ({ rows }: { rows: readonly Row[] }) =>
+type Shown = { name: string; schema: Schema; schemas: Schemas };
+
+export const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
   rows.length === 0 ? null : (
-    <div class="scroll">
+    // Wider than a narrow screen: it scrolls by itself, also by the keys.
+    <section class="scroll" tabindex={0} aria-label={name}>
       <table>
         <tbody>
           {rows.map(({ path, words, required, about }) => (
@@ -32,7 +35,7 @@ export const Table = ({ rows }: { rows: readonly Row[] }) =>
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 
 export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {

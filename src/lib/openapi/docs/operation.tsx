@@ -21,13 +21,13 @@ export const Operation = ({ of, at }: { of: Described; at: Place }) => (
     </p>
     {of.description ? <Words text={of.description} /> : null}
     <Parameters of={of} at={at} />
-    <Body of={of} schemas={at.schemas} />
+    <Body of={of} name={of.summary} schemas={at.schemas} />
     <h4>Request</h4>
     <Code text={curl(of, at)} />
     {Object.entries(of.responses)
       .filter(([status]) => status < '400')
       .map(([status, answer]) => (
-        <Success status={status} answer={answer} schemas={at.schemas} />
+        <Success name={of.summary} status={status} answer={answer} schemas={at.schemas} />
       ))}
     <Refusals of={of} />
   </section>
@@ -48,6 +48,7 @@ const Parameters = ({ of, at }: { of: Described; at: Place }) =>
     <>
       <h4>Parameters</h4>
       <Table
+        name={`Parameters of ${of.summary}`}
         rows={of.parameters.map(({ name, in: where, required, description = '', schema }) => ({
           path: where === 'path' ? `{${name}}` : name,
           words: where === 'header' ? 'header' : wordsOf(schema, at.schemas),
@@ -58,26 +59,28 @@ const Parameters = ({ of, at }: { of: Described; at: Place }) =>
     </>
   );
 
-export const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
+export const Body = ({ of, name, schemas }: { of: Described; name: string; schemas: Schemas }) => {
   const schema = of.requestBody?.content['application/json']?.schema;
   return schema ? (
     <>
       <h4>Body</h4>
-      <Fields schema={schema} schemas={schemas} />
+      <Fields name={`Body of ${name}`} schema={schema} schemas={schemas} />
     </>
   ) : null;
 };
 
-type Shown = { status: string; answer: DescribedAnswer; schemas: Schemas };
+type Shown = { name: string; status: string; answer: DescribedAnswer; schemas: Schemas };
 
-const Success = ({ status, answer, schemas }: Shown) => {
+const Success = ({ name, status, answer, schemas }: Shown) => {
   const { schema, example } = answer.content?.['application/json'] ?? {};
   return (
     <>
       <h4>
         {status} {STATUS_CODES[status]}: <span class="plain">{answer.description}</span>
       </h4>
-      {schema ? <AnswerFields schema={schema} schemas={schemas} /> : null}
+      {schema ? (
+        <AnswerFields name={`Answer ${status} of ${name}`} schema={schema} schemas={schemas} />
+      ) : null}
       {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
     </>
   );

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Described } from '../document.ts';
 import type { Document } from '../openapi.ts';
@@ -15,27 +14,17 @@ const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src dat
 /** In the page, so that the browser asks for no /favicon.ico. */
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="#1d55c4"/></svg>')}`;
 
-/** The document for programs, and the same as a page for people. */
-export function docsRoutes(describe: () => Document) {
-  let described: { document: Document; text: string } | undefined;
-  /** Made when it is first asked for: describing everything would make up a quarter of the start. */
-  const api = () => {
-    if (described) return described;
-    const document = describe();
-    described = { document, text: JSON.stringify(document, null, 2) };
-    return described;
-  };
-  return new Hono()
-    .get('/openapi.json', (c) => c.body(api().text, 200, { 'Content-Type': 'application/json' }))
-    .get('/docs', async (c) => {
-      c.header('Content-Security-Policy', policy);
-      c.header('Referrer-Policy', 'no-referrer');
-      c.header('X-Content-Type-Options', 'nosniff');
-      const origin = new URL(c.req.url).origin;
-      return c.html(html`<!doctype html>${<Page document={api().document} origin={origin} />}`);
-    });
-}
+/** Headers of the page. */
+export const docsHeaders = {
+  'Content-Type': 'text/html; charset=UTF-8',
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
 
+/** The document as a page for people. Its lines to paste call the service at `origin`. */
+export const renderDocs = (document: Document, origin: string) =>
+  String(html`<!doctype html>${<Page document={document} origin={origin} />}`);
 type Shown = { document: Document; origin: string };
 type Entry = { method: string; path: string; of: Described };
 
@@ -147,7 +136,7 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
             <code class="path">{type}</code>
           </h3>
           <p class="summary">{post.description}</p>
-          <Body of={post} schemas={components.schemas} />
+          <Body of={post} name={type} schemas={components.schemas} />
           <Code text={JSON.stringify(examplePayload(post), null, 2)} />
         </section>
       ))}

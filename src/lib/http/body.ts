@@ -1,0 +1,83 @@
+import type { Context } from 'hono';
+import type { GenericSchema } from 'valibot';
+import { Refusal } from '../../errors.ts';
+import { parseJson } from '../validation/json.ts';
+import { parse } from '../validation/parse.ts';
+
+const largestBody = 1024 * 1024;
+
+/** The checked JSON body. With `optional`, a request without one counts as an empty object. */
+export async function parseBody<const S extends GenericSchema>(
+  c: Context,
+  schema: S,
+  { optional = false } = {},
+) {
+  const text = await readBody(c);
+  if (optional && text === '') return parse(schema, {});
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  return parse(schema, value);
+}
+
+/** The body as it came, whatever its encoding, read no further than its limit. */
+export async function readRawBody(c: Context): Promise<Uint8Array> {
+  const before: unknown = c.get('body');
+  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw, largestBody);
+}
+
+/** The body as text, read no further than its limit. Reading it twice is free. */
+export async function readBody(c: Context, largest = largestBody): Promise<string> {
+  const before: unknown = c.get('body');
+  if (typeof before === 'string') return before;
+  const text = decode(await readBytes(c.req.raw, largest));
+  c.set('body', text);
+  return text;
+}
+
+async function readBytes(request: Request, largest: number): Promise<Uint8Array> {
+  const declared = request.headers.get('Content-Length');
+  if (Number(declared ?? 0) > largest) throw tooLarge(largest);
+  const chunked = request.headers.has('Transfer-Encoding');
+  if (declared === null || chunked) return await readChunks(request.body, largest);
+  const bytes = new Uint8Array(await request.arrayBuffer().catch(refuseIncomplete));
+  if (bytes.length > largest) throw tooLarge(largest);
+  return bytes;
+}
+
+/** A body that does not say how long it is: what has arrived so far is all that is kept in memory. */
+async function readChunks(body: Request['body'], largest: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = body?.getReader();
+  for (;;) {
+    const { value: chunk } = (await reader?.read().catch(refuseIncomplete)) ?? {};
+    if (!chunk) return Buffer.concat(chunks);
+    size += chunk.length;
+    if (size > largest) {
+      void reader?.cancel().catch(() => {});
+      throw tooLarge(largest);
+    }
+    chunks.push(chunk);
+  }
+}
+
+/** The client went away or took too long, which is no fault of ours. */
+function refuseIncomplete(): never {
+  throw new Refusal('invalid', 'the body ended before it was complete');
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid', 'the body is not UTF-8', { code: 'invalid_utf8' });
+  }
+}
+
+const notAnObject = () =>
+  new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
+
+const tooLarge = (largest: number) =>
+  new Refusal('too_large', `the body is larger than ${largest} bytes`, {
+    code: 'body_too_large',
+  });

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { Hono } from 'hono';
+import { readBody } from '../../../src/lib/http/body.ts';
+import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
+import { type ListenLimits, listen } from '../../../src/lib/http/listen.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+
+const generous = { headMs: 60_000, requestMs: 60_000, connections: 10 };
+
+async function opened(t: TestContext, limits: Partial<ListenLimits>) {
+  const log = createLog({ level: 'silent' });
+  let ended: (status: number) => void = () => {};
+  const app = new Hono<RequestEnv>()
+    .use(async (c, next) => {
+      await next();
+      ended(c.res.status);
+    })
+    .onError(answerError(log, () => undefined))
+    .post('/', async (c) => c.text(await readBody(c)));
+  const listener = await listen({ host: '127.0.0.1', port: 0 }, { ...generous, ...limits });
+  t.after(() => listener.close());
+  await listener.open(app.fetch);
+  const send = (bytes: string) => {
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    return socket;
+  };
+  const requestEnded = () => new Promise<number>((resolve) => (ended = resolve));
+  return { send, requestEnded };
+}
+
+test('a request whose head does not end is answered 408 and hung up on', async (t) => {
+  const { send } = await opened(t, { headMs: 100 });
+  assert.match(await text(send('POST / HTTP/1.1\r\nHost: a\r\n')), /^HTTP\/1.1 408 /);
+});
+
+test('a request whose body does not end is answered 408, and counts as the fault of its client', async (t) => {
+  const { send, requestEnded } = await opened(t, { requestMs: 200, headMs: 200 });
+  for (const framing of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
+    const head = `POST / HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`;
+    const end = requestEnded();
+    assert.match(await text(send(`${head}5\r\nhello`)), /^HTTP\/1.1 408 /, framing);
+    assert.equal(await end, 400, framing);
+  }
+});
+
+test('a client beyond the number of connections is hung up on, and the others are answered', async (t) => {
+  const { send } = await opened(t, { connections: 1 });
+  const first = send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n');
+  await once(first, 'connect');
+  assert.equal(await text(send('POST / HTTP/1.1\r\nHost: a\r\n\r\n')).catch(() => ''), '');
+  first.write('ok');
+  assert.match(String((await once(first, 'data'))[0]), /^HTTP\/1.1 200 OK/);
+  first.destroy();
+});
