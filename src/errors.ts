@@ -1,10 +1,10 @@
 /**
- * An expected "no": the caller asked for something we refuse, and is told why in a sentence to act on.
+ * An expected "no": the caller asked for something we refuse, and learns why in a sentence to act on.
  * Whatever else is thrown is a bug or an outage; its message stays in the log.
  */
 export class Refusal extends Error {
   readonly kind: RefusalKind;
-  /** A stable word for programs, beside the sentence for people. */
+  /** A stable word for programs, in addition to the sentence for people. */
   readonly code: string;
   /** Extra fields of the error body, next to `error` and `code`. */
   readonly details: Readonly<Record<string, string | number>>;

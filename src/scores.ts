@@ -45,7 +45,7 @@ export function normalized(type: SurveyType, score: number): number {
   return wholeRatio(10 * (score - lowest), highest - lowest);
 }
 
-/** -100 to 100; null while nobody has answered, never a false 0. */
+/** -100 to 100; null without responses, never a false 0. */
 export function netPromoterScore({ promoters, passives, detractors }: Tally): number | null {
   const total = promoters + passives + detractors;
   return total === 0 ? null : wholeRatio(100 * (promoters - detractors), total);

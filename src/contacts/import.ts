@@ -31,7 +31,7 @@ export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'no
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 
-/** Takes over the contacts of a CSV file, all or none. Columns beside email and name become properties. */
+/** Takes over the contacts of a CSV file, all or none. Columns other than email and name become properties. */
 export async function importContacts(tools: ImportTools, where: OrgSurvey, text: string) {
   const contacts = readContacts(text);
   return await inTransaction(tools.db, async (tx) => {

@@ -20,7 +20,7 @@ type KeyTools = { db: Db; settings: { rateLimit: number } };
 
 /**
  * Accepts a request with a live key and counts it; counts any other against the address it came from.
- * Every answer behind this door says how much is left of the minute.
+ * Every answer after this check says how much is left of the minute.
  */
 export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {

@@ -85,7 +85,7 @@ function Card({ letter }: { letter: Letter }) {
   );
 }
 
-/** A link that no person can see, press or hear of. */
+/** A link that no person can see, press or have read out. */
 const Trap = ({ href }: { href: string }) => (
   <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">
     <a href={href} tabindex={-1}>

@@ -11,7 +11,7 @@ export const outlookOnly = (html: string) => `<!--[if mso]>${html}<![endif]-->`;
 
 const dark = { page: '#14161a', card: '#1e2127', ink: '#eceef2', quiet: '#a6adba' };
 
-/** What the organization's color becomes where something has to be told apart or read. */
+/** What the organization's color becomes where something has to be distinguished or read. */
 export function colorsOf(color: string) {
   const cell = mix('#ffffff', color, 0.09);
   return {

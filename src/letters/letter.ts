@@ -16,7 +16,7 @@ export type Letter = {
   links: {
     answer: string;
     score: (score: number) => string;
-    /** Nobody sees this one: who opens it is a machine. */
+    /** No person sees this one: a reader who opens it is a machine. */
     trap: string;
     unsubscribe: string;
   };

@@ -10,7 +10,7 @@ const gapPx = 4;
 /** Two of them, with the gaps, fit the narrowest phone. */
 const thumbPx = 136;
 
-/** How many scores stay together. Where both rows fit beside each other they make one. */
+/** How many scores stay together. Where both rows fit next to each other they make one. */
 const firstRow: Record<SurveyType, number> = { nps: 6, csat: 5, ces: 4, star5: 5, thumbs: 2 };
 
 /** One link for each score, in cells that wrap as two rows without the help of a style sheet. */

@@ -1,6 +1,6 @@
 import type { Db } from '../lib/db/db.ts';
 import type { MailTransport } from '../lib/smtp/smtp.ts';
-import { forgetMessages, insertMessage } from './queries.ts';
+import { deleteMessages, insertMessage } from './queries.ts';
 
 /** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
 export const createMailbox = (db: Db): MailTransport => ({
@@ -14,7 +14,7 @@ export const createMailbox = (db: Db): MailTransport => ({
 const keptMails = 10_000;
 
 /** The mailbox is for looking at mails, not for keeping them. */
-export const deleteOldMessages = ({ db }: { db: Db }) => forgetMessages(db, keptMails);
+export const deleteOldMessages = ({ db }: { db: Db }) => deleteMessages(db, keptMails);
 
 /** As the message spells it, unfolded; the page that shows it decodes it. */
 function subjectOf(raw: Buffer): string {

@@ -100,7 +100,7 @@ export function messagePage(message: ShownMessage): Page {
  * the mailbox, as they do in a mail program.
  */
 export function mailHtml(html: string): Page {
-  const opensBeside = html.replace(/<head[^>]*>/i, '$&<base target="_blank">');
+  const opensElsewhere = html.replace(/<head[^>]*>/i, '$&<base target="_blank">');
   const headers = {
     'Content-Security-Policy': [
       'sandbox allow-popups allow-popups-to-escape-sandbox',
@@ -114,7 +114,7 @@ export function mailHtml(html: string): Page {
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
   };
-  return { html: opensBeside, headers };
+  return { html: opensElsewhere, headers };
 }
 
 const Time = ({ at }: { at: Date }) => (

@@ -37,7 +37,7 @@ export async function findMessage(sql: Sql, id: string) {
 }
 
 /** The newest this many are kept. */
-export async function forgetMessages(sql: Sql, kept: number) {
+export async function deleteMessages(sql: Sql, kept: number) {
   await sql`
     delete from mailbox_messages
     where id in (

@@ -3,19 +3,19 @@ import { type EndedRequest, requestEnded } from '../lib/http/http.ts';
 import type { Labels, Measurement } from '../lib/metrics/instrument.ts';
 import { type Recorder, traceOf } from '../lib/metrics/recorder.ts';
 import { jobRan } from '../lib/queue/task.ts';
-import * as happenings from '../signals.ts';
+import * as signals from '../signals.ts';
 import type { RecordedName } from './instruments.ts';
 import { methods, otherMethod } from './label-values.ts';
 
 type Count = Measurement & { name: RecordedName };
 type Facts<Of> = Of extends Signal<infer What> ? What : never;
 
-/** Records everything that is told, until the function that it gives back is called. */
+/** Records everything that is published, until the function that it gives back is called. */
 export function countSignals(record: Recorder['record']) {
   const ends = (Object.keys(counts) as (keyof typeof counts)[]).map((name) => {
     const toCounts = counts[name] as (facts: unknown) => Count[];
-    const told = sources[name] as Signal<unknown>;
-    return told.subscribe((facts) => {
+    const source = sources[name] as Signal<unknown>;
+    return source.subscribe((facts) => {
       const trace = traceOf((facts as { traceparent?: string | null }).traceparent);
       for (const count of toCounts(facts)) record(count, trace);
     });
@@ -25,7 +25,7 @@ export function countSignals(record: Recorder['record']) {
   };
 }
 
-const sources = { ...happenings, requestEnded, jobRan };
+const sources = { ...signals, requestEnded, jobRan };
 
 /** What each signal counts as. */
 export const counts = {
@@ -40,32 +40,30 @@ export const counts = {
     seconds('askback_job_duration_seconds', ms, { task }),
     ...(failed ? [one('askback_job_failures_total', { task })] : []),
   ],
-  attempted: ({ event, outcome, ms, sinceMs }: Facts<typeof happenings.attempted>) =>
+  attempted: ({ event, outcome, ms, sinceMs }: Facts<typeof signals.attempted>) =>
     attempt('webhook', { outcome, ms, sinceMs: event === 'webhook.test' ? null : sinceMs }),
-  mailed: ({ outcome, ms, sinceMs }: Facts<typeof happenings.mailed>) =>
+  mailed: ({ outcome, ms, sinceMs }: Facts<typeof signals.mailed>) =>
     attempt('mail', { outcome: outcome === 'sent' ? 'delivered' : outcome, ms, sinceMs }),
-  skipped: ({ deliveries }: Facts<typeof happenings.skipped>) => [
+  skipped: ({ deliveries }: Facts<typeof signals.skipped>) => [
     {
       ...one('askback_deliveries_total', { channel: 'webhook', outcome: 'skipped' }),
       value: deliveries,
     },
   ],
-  emitted: ({ event }: Facts<typeof happenings.emitted>) => [
-    one('askback_events_total', { event }),
-  ],
+  emitted: ({ event }: Facts<typeof signals.emitted>) => [one('askback_events_total', { event })],
   deactivated: () => [one('askback_webhook_deactivations_total', {})],
-  sendAnswered: ({ results }: Facts<typeof happenings.sendAnswered>) =>
+  sendAnswered: ({ results }: Facts<typeof signals.sendAnswered>) =>
     results.map(({ status, reason_code: reason = '' }) =>
       one('askback_mails_total', { status, reason }),
     ),
-  answered: ({ type, category, held, events }: Facts<typeof happenings.answered>) =>
+  answered: ({ type, category, held, events }: Facts<typeof signals.answered>) =>
     held === null
       ? [
           one('askback_answers_total', { type, category }),
           ...events.map((event) => one('askback_events_total', { event })),
         ]
       : [one('askback_answers_held_total', { reason: held })],
-  rateLimited: ({ by }: Facts<typeof happenings.rateLimited>) => [
+  rateLimited: ({ by }: Facts<typeof signals.rateLimited>) => [
     one('askback_rate_limited_total', { by }),
   ],
 } satisfies { [Name in keyof typeof sources]: (facts: Facts<(typeof sources)[Name]>) => Count[] };

@@ -11,19 +11,23 @@ export function writeLines(log: Log): () => void {
     requestEnded.subscribe((request) => {
       log[probes.has(request.route) ? 'debug' : 'info'](requestFields(request), 'request');
     }),
-    attempted.subscribe(({ statusCode, deliveryId, ms, traceparent, ...told }) => {
-      const { event, attempt, outcome, error } = told;
+    attempted.subscribe(({ statusCode, deliveryId, ms, traceparent, ...signal }) => {
+      const { event, attempt, outcome, error } = signal;
       const result = { event, attempt, outcome, status: statusCode, error, ms: Math.round(ms) };
-      const ids = { delivery_id: deliveryId, webhook_id: told.webhookId, org_id: told.orgId };
+      const ids = { delivery_id: deliveryId, webhook_id: signal.webhookId, org_id: signal.orgId };
       log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'delivery');
     }),
-    mailed.subscribe(({ attempt, outcome, ms, traceparent, ...told }) => {
-      const ids = { send_id: told.sendId, survey_id: told.surveyId, org_id: told.orgId };
+    mailed.subscribe(({ attempt, outcome, ms, traceparent, ...signal }) => {
+      const ids = { send_id: signal.sendId, survey_id: signal.surveyId, org_id: signal.orgId };
       const result = { attempt, outcome, ms: ms === null ? null : Math.round(ms) };
       log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'mail');
     }),
-    answered.subscribe(({ type, category, held, traceparent, ...told }) => {
-      const ids = { response_id: told.responseId, survey_id: told.surveyId, org_id: told.orgId };
+    answered.subscribe(({ type, category, held, traceparent, ...signal }) => {
+      const ids = {
+        response_id: signal.responseId,
+        survey_id: signal.surveyId,
+        org_id: signal.orgId,
+      };
       log.debug({ type, category, held, ...ids, trace_id: traceIdOf(traceparent) }, 'answer');
     }),
     deactivated.subscribe(({ orgId, webhookId }) => {

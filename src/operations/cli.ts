@@ -74,7 +74,7 @@ const doctor = command({
     from: {
       schema: v.optional(v.array(Email)),
       value: 'EMAIL',
-      does: 'a sender to look at, beside those of the surveys',
+      does: 'a sender to look at, in addition to those of the surveys',
       repeatable: true,
     },
     'sends-from': {

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { type Finding, finding } from './finding.ts';
 
 const patienceMs = 5000;
-/** As many as a contact's token has; nobody has this one. */
+/** As many as a contact's token has; no contact has this one. */
 const tokenBytes = 24;
 const mostOfBody = 4096;
 

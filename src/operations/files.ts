@@ -8,7 +8,7 @@ import { flag, option } from '../lib/cli/options.ts';
 import { listAssets, readAsset } from '../lib/process/assets.ts';
 
 const root = 'ops/';
-/** Pages for those who change askback; they lead to files that are only in its repository. */
+/** Pages for developers of askback; they lead to files that are only in its repository. */
 const developerPages = ['architecture.md', 'benchmarks.md'];
 
 /** The folders of examples: alerts, dashboard, collector, receivers of webhooks, units. */

@@ -22,7 +22,7 @@ const mayBeLast = 1000;
 
 const sharedAnswersPerMinute = 300;
 
-/** The beginning of a comment in which nobody can be recognized. */
+/** The beginning of a comment in which no person can be recognized. */
 export type Excerpt = (
   comment: string,
   known: { orgId: string; names: readonly string[]; emails: readonly string[] },

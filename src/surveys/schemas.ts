@@ -4,7 +4,7 @@ import { surveyTypes } from '../scores.ts';
 
 export const NetPromoterScore = described(
   v.nullable(v.pipe(v.number(), v.integer(), v.minValue(-100), v.maxValue(100))),
-  'Net Promoter Score; null while nobody has answered',
+  'Net Promoter Score; null without responses',
 );
 
 const item = {
@@ -31,7 +31,7 @@ export const SurveyStats = v.object({
   total_responses: Count,
   avg_score: described(
     v.nullable(v.number()),
-    'mean of the raw scores to 2 decimals; null while nobody has answered',
+    'mean of the raw scores to 2 decimals; null without responses',
   ),
   promoters: Count,
   passives: Count,

@@ -18,7 +18,7 @@ async function send({ poolId, point, nth, ...order }: Doom) {
   await sender.claim(order);
   await sender.mail(order.orgId);
   await sender.close();
-  await session.retire(poolId);
+  await session.free(poolId);
 }
 
 await send(JSON.parse(process.argv[2]!) as Doom);

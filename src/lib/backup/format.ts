@@ -24,6 +24,6 @@ export const Header = v.object({
 });
 export type Header = v.InferOutput<typeof Header>;
 
-/** Its first character tells it from a row: rows come as `[`, in an array of one. */
+/** Its first character distinguishes it from a row: rows come as `[`, in an array of one. */
 export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
 export type Mark = v.InferOutput<typeof Mark>;

@@ -30,7 +30,7 @@ export function obtainSecretKey(dataDir: string): Buffer {
   } finally {
     rmSync(draft, { force: true });
   }
-  return demand(readSecretKey(dataDir), dataDir);
+  return orRefuse(readSecretKey(dataDir), dataDir);
 }
 
 /** The key in the data directory, if there is one. A damaged one is never silently replaced. */
@@ -61,7 +61,7 @@ function writeWhole(path: string, text: string) {
   }
 }
 
-function demand(key: Buffer | undefined, dataDir: string): Buffer {
+function orRefuse(key: Buffer | undefined, dataDir: string): Buffer {
   if (!key) throw new Refusal('unavailable', `${fileName} vanished from ${dataDir}`);
   return key;
 }

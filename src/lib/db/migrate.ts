@@ -32,7 +32,7 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   }
 }
 
-/** What the database has, beside what this program has: neither writes nor waits. */
+/** What the database has, compared with what this program has: neither writes nor waits. */
 export async function schemaState(sql: Sql, migrations = readMigrations()) {
   const applied = await listApplied(sql);
   const known = new Set(migrations.map(({ name }) => name));
@@ -52,7 +52,7 @@ export function readMigrations(): Migration[] {
   });
 }
 
-/** What this program could not live on: told before anything is written there. */
+/** What this program could not run on: refused before anything is written there. */
 export async function refuseUnfitPostgres(sql: Sql) {
   const { version, folds } = one(
     await sql<{ version: number; folds: boolean }[]>`
@@ -71,7 +71,7 @@ export async function refuseUnfitPostgres(sql: Sql) {
 
 /**
  * Asks again and again instead of blocking: a blocked lock holds a snapshot, and an index built
- * concurrently by another process would wait for that snapshot for ever.
+ * concurrently by another process would wait for that snapshot forever.
  */
 async function waitForLock(sql: Sql) {
   for (;;) {

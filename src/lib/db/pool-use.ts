@@ -7,7 +7,7 @@ export type PoolUse = { limit: number; busy: number; waiting: number };
 type Query = Promise<unknown> & { handler: (query: Query) => unknown; state: object | null };
 
 /**
- * The same pool, and a way to see how much of it is in use; the driver does not tell. It has no queue of
+ * The same pool, and a way to see how much of it is in use; the driver does not say. It has no queue of
  * its own to look at either: once all connections are taken, queries travel behind one another on them.
  */
 export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
@@ -20,7 +20,7 @@ export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
     return made;
   }
 
-  /** Lifecycle of a query are made like queries, but nobody awaits them: they never get to their handler. */
+  /** Lifecycle of a query are made like queries, but no code awaits them: they never get to their handler. */
   function watch(query: Query) {
     const { handler } = query;
     query.handler = (taken) => {

@@ -3,14 +3,14 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { Refusal } from '../../errors.ts';
 
-/** Whom the server runs as. `give` is set when files we make must be handed over to it. */
+/** The account that the server runs as. `give` is set when files we make must be handed over to it. */
 export type Account = { uid: number; gid: number; name: string; give: boolean };
 
 const preferredNames = ['askback', 'nobody'];
 
 /**
- * Postgres refuses to run as root. Started as root we use, in this order: whoever owns the data folder
- * already, an account named askback, whoever owns the folder around it, nobody.
+ * Postgres refuses to run as root. Started as root we use, in this order: the owner of the data folder, if it exists
+ * already, an account named askback, the owner of the folder around it, the account `nobody`.
  */
 export function chooseAccount(dataDir: string): Account {
   if (process.getuid?.() !== 0) return ownAccount();

@@ -81,7 +81,7 @@ async function run(folder: DataFolder, program: string, args: string[], input = 
     child.once('error', reject);
     child.once('close', resolve);
   });
-  child.stdin.on('error', () => {}); // it ended before it read its input: its exit code tells
+  child.stdin.on('error', () => {}); // it ended before it read its input: its exit code says why
   child.stdin.end(input);
   const [output, , code] = await Promise.all([text(child.stderr), text(child.stdout), ended]);
   if (code !== 0) throw serverRefusal(output);
@@ -118,7 +118,7 @@ function settings({ path }: DataFolder, { socketFolder, durable }: ClusterOption
   ].join('\n');
 }
 
-/** For a small machine that also runs askback. Whoever outgrows it brings a Postgres of their own. */
+/** For a small machine that also runs askback. A larger deployment brings a Postgres of its own. */
 const fixed = {
   listen_addresses: '',
   unix_socket_permissions: '0700',

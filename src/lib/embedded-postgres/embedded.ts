@@ -17,7 +17,7 @@ const turnSeconds = 90;
 
 export type EmbeddedOptions = {
   dataDir: string;
-  /** Tells a person what takes long, and what is not as it should be. */
+  /** Shows the operator what takes long, and what is not as it should be. */
   say: (sentence: string) => void;
   /** Off for tests: quicker, and a crash of the machine may lose everything. */
   durable?: boolean;
@@ -32,13 +32,13 @@ export type Embedded = {
   dataDir: string;
   /** Leaves the server. The last to leave stops it and returns when it is gone. Needs no files. */
   stop(): Promise<void>;
-  /** Tells once when the server ends without having been asked to. */
-  onExit(tell: (sentence: string) => void): void;
+  /** Reports once that the server ended without having been asked to. */
+  onExit(report: (sentence: string) => void): void;
 };
 
 /** For the one process that serves from a data folder. A second one is refused. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const folder = settle(options);
+  const folder = openFolder(options);
   const serving = openLock(folder, 'serve');
   if (!serving.tryExclusive()) {
     throw new Refusal(
@@ -49,13 +49,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return await join(folder, options, [serving]);
 }
 
-/** For a command, beside a process that serves or alone: then the server runs for the moment. */
+/** For a command, next to a process that serves or alone: then the server runs for the moment. */
 export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  return await join(settle(options), options, []);
+  return await join(openFolder(options), options, []);
 }
 
 /** The folder, and ourselves as the account that may use it. */
-function settle({ dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
+function openFolder({ dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
   const { path, account } = prepareFolder(dataDir);
   if (!account.give || keepRoot) return { path, account };
 
@@ -70,7 +70,7 @@ function settle({ dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder
 
 /**
  * Everybody who uses the server shares one lock, and starting and stopping happens under another, one
- * process at a time: so the server is up while anybody is in, and the last one out can tell that it is.
+ * process at a time: so the server is up while anybody is in, and the last one out knows that it is.
  */
 async function join(folder: DataFolder, options: EmbeddedOptions, locks: Lock[]) {
   const turn = openLock(folder, 'start');
@@ -104,7 +104,7 @@ async function bringUp(folder: DataFolder, { say, durable = true }: EmbeddedOpti
   return await startServer(folder, { runtime, cluster });
 }
 
-/** A server that an older askback left behind, when nobody uses it. */
+/** A server of an older askback that is still running, when no process uses it. */
 async function stopOtherVersion(cluster: string, runtime: string) {
   const found = findServer(cluster);
   if (!found || found.executable === `${runtime}/bin/postgres`) return;
@@ -130,9 +130,10 @@ function membership(folder: DataFolder, server: Server, { turn, users, all }: He
       leaving ??= leave();
       return leaving;
     },
-    onExit: (tell) => {
+    onExit: (report) => {
       server.gone.then(() => {
-        if (!leaving) tell(`the embedded Postgres has ended; ${folder.path}/postgres.log says why`);
+        if (!leaving)
+          report(`the embedded Postgres has ended; ${folder.path}/postgres.log says why`);
       });
     },
   };
@@ -144,6 +145,6 @@ async function isLastOut(turn: Lock, users: Lock): Promise<boolean> {
     return users.tryExclusive();
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    return true; // the data folder was removed under us, locks and all: nobody else can come
+    return true; // the data folder was removed under us, locks and all: no other process can come
   }
 }

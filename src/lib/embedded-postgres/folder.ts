@@ -24,7 +24,7 @@ const unquotable = /["$`\\\n\r]/;
 export type DataFolder = { path: string; account: Account };
 
 /**
- * The data folder, there, private, and owned by whom the server runs as. Under root it may lie where no
+ * The data folder, there, private, and owned by the account of the server. Under root it may lie where no
  * other account can go (root's own home): then its place holds a link to a folder under /var/lib.
  */
 export function prepareFolder(asked: string): DataFolder {
@@ -97,13 +97,13 @@ function refuseForeign(path: string, account: Account) {
   if (closed !== undefined) {
     throw new Refusal(
       'unavailable',
-      `${account.name}, whom askback runs as, cannot pass through ${closed} to the data folder: open it with chmod o+x or set ASKBACK_DATA_DIR to another folder`,
+      `the account ${account.name}, as which askback runs, cannot pass through ${closed} to the data folder: open it with chmod o+x or set ASKBACK_DATA_DIR to another folder`,
     );
   }
 }
 
 /**
- * What a command run by root wrote here (the secret, say) must be readable to whom the service runs as.
+ * What a command run by root wrote here (the secret, say) must be readable to the account of the service.
  * Only plain files of root's with this one name: anything else may be a trap laid for root.
  */
 function claimFiles(path: string, account: Account) {

@@ -16,7 +16,7 @@ const watchMs = 500;
 const stopPollMs = 20;
 const logBytes = 1_000_000;
 
-/** A server that answers. `gone` settles when it ends, for whatever reason. */
+/** A server that answers. `gone` resolves when it ends, for whatever reason. */
 export type Server = Address & { gone: Promise<void> };
 
 export type Program = { runtime: string; cluster: string };

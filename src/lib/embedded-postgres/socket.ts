@@ -12,7 +12,7 @@ const longestPath = process.platform === 'linux' ? 107 : 103;
 const shortHome = '/tmp';
 
 /**
- * The folder of the server's socket, which nobody else may enter: being able to connect is all the
+ * The folder of the server's socket, which no other account may enter: being able to connect is all the
  * proof the server asks for. A data folder with a long path, or one that a settings file or
  * an address could not carry, has its socket under /tmp.
  */

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a request that is in hand when we are asked to stop may take. */
+/** How long a request that is in flight when we are asked to stop may take. */
 export const requestsLimitMs = 12_000;
 /** A client that is between two requests, or has only just connected, may say one last thing. */
 const lastWordMs = 500;
@@ -11,7 +11,7 @@ const pollMs = 20;
 
 /**
  * Ends the connections of servers so that no client is cut off in the middle of anything. Nothing new is
- * accepted: what waits in the queue of a socket that others hold too is left to them. Requests in hand finish;
+ * accepted: what waits in the queue of a socket that others hold too is left to them. Requests in flight finish;
  * the others have a moment for one more, whose answer says that the connection ends with it.
  */
 export function createDrain(servers: readonly Server[]) {
@@ -54,7 +54,7 @@ export function createDrain(servers: readonly Server[]) {
   }
 }
 
-/** An HTTP server that is closed hangs up at once on whoever is between two requests; this one does not. */
+/** An HTTP server that is closed hangs up at once on a client that is between two requests; this one does not. */
 const stopAccepting = (server: Server) => NetServer.prototype.close.call(server);
 
 async function connections(servers: readonly Server[]): Promise<number> {

@@ -51,7 +51,7 @@ export const statusOf = {
 
 const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Accepts the caller's request id or makes one, echoes it, and tells of the request when it has ended. */
+/** Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. */
 export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
   const began = performance.now();
   const given = c.req.header('X-Request-Id');
@@ -76,7 +76,7 @@ export function routeOf(c: Context): string {
 }
 
 /**
- * Refuses an address with the character NUL in it, which Postgres cannot store and nobody means. Everything
+ * Refuses an address with the character NUL in it, which Postgres cannot store and no caller means. Everything
  * else that is odd in an address is an id or a word that is not found.
  */
 export const refuseNul: MiddlewareHandler = async (c, next) => {

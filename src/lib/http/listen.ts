@@ -15,7 +15,7 @@ export type Door = {
   port: number;
   /** From now on requests reach the application. */
   open: (fetch: Fetch) => Promise<void>;
-  /** Takes no more connections and lets the requests in hand finish, for so long. */
+  /** Takes no more connections and lets the requests in flight finish, for so long. */
   drain: (limitMs?: number) => Promise<void>;
   close: () => void;
 };
@@ -44,7 +44,7 @@ function serverFor(answer: RequestListener, { headMs, requestMs, connections }: 
 
 /**
  * Takes the port at once, before anything slow: one that is in use is known first, and a supervisor
- * that asks meanwhile hears that we are alive and not ready.
+ * that asks meanwhile learns that we are alive and not ready.
  */
 async function takePort(
   { host, port }: { host: string; port: number },
@@ -68,8 +68,8 @@ async function takePort(
 }
 
 /**
- * Leaves the sockets alone until requests can be answered. Whoever connects before that waits, as between
- * the end of one process and the start of the next, and nobody is refused.
+ * Leaves the sockets alone until requests can be answered. A client that connects before that waits, as between
+ * the end of one process and the start of the next, and no client is refused.
  */
 async function takeOver(descriptors: readonly number[], limits: ListenLimits): Promise<Door> {
   let answer: RequestListener;

@@ -17,7 +17,7 @@ export function describeError(error: unknown, causesLeft = mostCauses): Describe
   if (!(error instanceof Error))
     return { type: typeof error, message: withoutValues(String(error)) };
   const { code } = error as { code?: unknown };
-  const told = error.cause instanceof Error && causesLeft > 0;
+  const hasCause = error.cause instanceof Error && causesLeft > 0;
   // What is said may have lines that look like frames.
   const frames = error.stack
     ?.replace(error.message, '')
@@ -28,7 +28,7 @@ export function describeError(error: unknown, causesLeft = mostCauses): Describe
     ...(typeof code === 'string' ? { code } : {}),
     message: withoutValues(error.message),
     ...(frames && frames.length > 0 ? { stack: frames.join('\n') } : {}),
-    ...(told ? { cause: describeError(error.cause, causesLeft - 1) } : {}),
+    ...(hasCause ? { cause: describeError(error.cause, causesLeft - 1) } : {}),
   };
 }
 

@@ -20,12 +20,18 @@ export function terminalLine(line: string, { colors }: { colors: boolean }): str
     paint(colorOf[String(level)] ?? 'dim', String(level).padEnd(5)),
     String(msg),
   ];
-  return `${[...head, ...words].join(' ')}\n${err ? `${errorText(err as Told)}\n` : ''}`;
+  return `${[...head, ...words].join(' ')}\n${err ? `${errorText(err as ErrorLine)}\n` : ''}`;
 }
 
-type Told = { type: string; code?: string; message: string; stack?: string; cause?: Told };
+type ErrorLine = {
+  type: string;
+  code?: string;
+  message: string;
+  stack?: string;
+  cause?: ErrorLine;
+};
 
-function errorText({ type, code, message, stack, cause }: Told): string {
+function errorText({ type, code, message, stack, cause }: ErrorLine): string {
   const what = `  ${type}${code ? ` ${code}` : ''}: ${message}`;
   const because = cause ? `\n  because:\n${errorText(cause)}` : '';
   return `${what}${stack ? `\n${stack}` : ''}${because}`;

@@ -5,7 +5,7 @@ import { terminalLine } from './log-terminal.ts';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
- * What a line may have beside its message; anything else does not reach it. Ids, counts and words of the
+ * What a line may have in addition to its message; anything else does not reach it. Ids, counts and words of the
  * service itself: no address, no name, no comment, no token, nothing that a server or a database said.
  */
 const allowed = [

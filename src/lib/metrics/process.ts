@@ -5,7 +5,7 @@ import { familyOf } from './recorder.ts';
 /** The client would sample ten times a second for two metrics that are left out below. */
 const neverMs = 2 ** 31 - 1;
 
-/** What the client tells of every process: processor time, memory, event loop, garbage collection. */
+/** What the client measures of every process: processor time, memory, event loop, garbage collection. */
 export function watchProcess(): () => Promise<Family[]> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: neverMs });
@@ -21,7 +21,7 @@ const isWellNamed = ({ name, kind }: Family) =>
 
 /**
  * These are read from /proc, which is out of reach once the process has given up its files. They would
- * then be told as 0; the one that matters most is known in another way too.
+ * then be shown as 0; the one that matters most is known in another way too.
  */
 const fromFiles = /^process_(resident_memory|virtual_memory|heap)_bytes$|^process_(open|max)_fds$/;
 

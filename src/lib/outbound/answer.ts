@@ -12,25 +12,25 @@ const maxKeptBytes = 4 * 1024;
 const maxInformational = 8;
 
 /**
- * Takes in one answer and settles exactly once, whatever the other side goes on to do. A body that
+ * Takes in one answer and finishes exactly once, whatever the other side goes on to do. A body that
  * does not end is cut, and the status that came before it counts; our own mistakes go to `fault`.
  */
-export function receiver(settle: (received: Received) => void, fault: (error: Error) => void) {
+export function receiver(finish: (received: Received) => void, fault: (error: Error) => void) {
   let connection: Dispatcher.DispatchController | undefined;
   let statusCode: number | null = null;
-  let settled = false;
+  let finished = false;
   let informational = 0;
   let bytes = 0;
   const kept: Buffer[] = [];
 
   function end(failure: OutboundFailure | null) {
-    if (settled) return;
-    settled = true;
-    settle({ statusCode, body: readable(kept, bytes), failure });
+    if (finished) return;
+    finished = true;
+    finish({ statusCode, body: readable(kept, bytes), failure });
     kept.length = 0;
   }
 
-  /** Settles before it hangs up: hanging up comes back as an error. */
+  /** Finishes before it hangs up: hanging up comes back as an error. */
   function hangUp(failure: OutboundFailure | null) {
     end(failure);
     connection?.abort(failure ?? new Error('the rest is not wanted'));
@@ -40,7 +40,7 @@ export function receiver(settle: (received: Received) => void, fault: (error: Er
     giveUp: hangUp,
     onRequestStart(controller) {
       connection = controller;
-      if (settled) controller.abort(new Error('given up before it was sent'));
+      if (finished) controller.abort(new Error('given up before it was sent'));
     },
     onResponseStart(_controller, status) {
       if (status >= 200) statusCode = status;
@@ -54,10 +54,10 @@ export function receiver(settle: (received: Received) => void, fault: (error: Er
     },
     onResponseEnd: () => end(null),
     onResponseError(_controller, error) {
-      if (settled) return;
+      if (finished) return;
       const failure = failureOf(error);
       if (failure) return end(failure === tooMuch && statusCode !== null ? null : failure);
-      settled = true;
+      finished = true;
       fault(error);
     },
   };

@@ -84,7 +84,7 @@ function answerWith(addresses: string[]) {
     all ? found(null, known) : found(null, known[0]!.address, known[0]!.family);
 }
 
-/** Settles when the connection can be used, TLS included; a connection that comes too late is destroyed. */
+/** Resolves when the connection can be used, TLS included; a connection that comes too late is destroyed. */
 function connected(socket: Socket | TLSSocket, protocol: string, late: Promise<never>) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let dialled = false;

@@ -2,7 +2,7 @@
 export type FailureKind =
   | 'forbidden' // the address may not be reached
   | 'dns' // the name leads nowhere
-  | 'connect' // nobody takes the connection
+  | 'connect' // no program takes the connection
   | 'tls' // the other side cannot prove who it is
   | 'timeout' // no whole answer in time
   | 'reset' // the connection ended before the answer did
@@ -10,7 +10,7 @@ export type FailureKind =
   | 'busy' // no connection to this host became free in time: nothing was sent
   | 'cancelled'; // we gave up ourselves, as when the process stops
 
-/** A failure with its sentence for whoever gave us the address. It must not tell what our network looks like. */
+/** A failure with its sentence for the caller who gave us the address. It must not show what our network looks like. */
 export class OutboundFailure extends Error {
   readonly kind: FailureKind;
 

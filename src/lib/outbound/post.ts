@@ -42,7 +42,7 @@ const idleConnectionMs = 4_000;
 const maxIdleConnectionMs = 30_000;
 
 /**
- * The one way to talk to addresses that others gave us. Whatever they lead to is an outcome, told
+ * The one way to talk to addresses that others gave us. Whatever they lead to is an outcome, returned
  * within the deadline; only a mistake of our own is thrown.
  */
 export function createOutbound({ allow, http, perHostConnections, resolve }: Settings) {

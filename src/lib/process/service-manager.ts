@@ -1,7 +1,7 @@
 import { write } from 'node:fs';
 import type { Log } from '../log/log.ts';
 
-/** What NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID say: who started us and wants to be told how we are. */
+/** What NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID say: the manager that started us and wants to know our state. */
 export type ManagerSettings = Readonly<{
   notifySocket: string | null;
   watchdogMs: number | null;
@@ -26,16 +26,16 @@ export async function reachServiceManager(
 ): Promise<ServiceManager> {
   const descriptor = notifySocket === null ? undefined : await connectTo(notifySocket);
   process.permission?.drop('ffi');
-  const tell = (...lines: string[]) => {
+  const notify = (...lines: string[]) => {
     if (descriptor !== undefined) send(descriptor, lines, log);
   };
   if (watchdogMs !== null && (watchdogPid ?? process.pid) === process.pid) {
-    setInterval(() => tell('WATCHDOG=1'), watchdogMs / 2).unref();
+    setInterval(() => notify('WATCHDOG=1'), watchdogMs / 2).unref();
   }
   return {
-    ready: (status) => tell('READY=1', statusLine(status)),
-    status: (status) => tell(statusLine(status)),
-    stopping: (status) => tell('STOPPING=1', statusLine(status)),
+    ready: (status) => notify('READY=1', statusLine(status)),
+    status: (status) => notify(statusLine(status)),
+    stopping: (status) => notify('STOPPING=1', statusLine(status)),
   };
 }
 
@@ -67,6 +67,6 @@ function addressOf(path: string): Buffer {
 /** Not waited for: a service manager that does not listen must not keep anybody waiting. */
 function send(descriptor: number, lines: readonly string[], log: Log) {
   write(descriptor, lines.join('\n'), (err) => {
-    if (err) log.warn({ err }, 'the service manager cannot be told how we are');
+    if (err) log.warn({ err }, 'the service manager could not be notified');
   });
 }

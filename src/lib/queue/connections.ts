@@ -15,9 +15,9 @@ export function openConnections(url: string, log: Log): Connections {
     keepAlive: true,
   });
   // Without these two, a connection that breaks ends the process.
-  const heard = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
-  pool.on('error', heard);
-  pool.on('connect', (client) => client.on('error', heard));
+  const logBroken = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
+  pool.on('error', logBroken);
+  pool.on('connect', (client) => client.on('error', logBroken));
 
   return { pool, holdUntil: gate(pool) };
 }
@@ -46,6 +46,6 @@ function gate(pool: pg.Pool): Connections['holdUntil'] {
 
   return (ready) => {
     open = ready;
-    open.catch(() => {}); // told to whoever asks for a connection
+    open.catch(() => {}); // thrown to the caller that asks for a connection
   };
 }

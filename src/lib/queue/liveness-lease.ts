@@ -6,7 +6,7 @@ import { openSession, type Session } from './session.ts';
 const tryAgainMs = 250;
 
 export type LivenessLease = {
-  /** In whose name this process takes work in hand. What has this name is free again when it has died. */
+  /** In whose name this process claims work. What has this name is free again when it has died. */
   id: () => string;
   stop: () => Promise<void>;
 };
@@ -35,7 +35,7 @@ export async function holdLease(url: string, log: Log): Promise<LivenessLease> {
     id: () => current.id,
     async stop() {
       stopping = true;
-      await current.session.retire(current.id);
+      await current.session.free(current.id);
       await living;
     },
   };
@@ -43,7 +43,7 @@ export async function holdLease(url: string, log: Log): Promise<LivenessLease> {
 
 async function begin(url: string, log: Log): Promise<{ id: string; session: Session }> {
   const session = await openSession(url, log);
-  const id = `life-${randomUUID()}`;
+  const id = `lease-${randomUUID()}`;
   await session.register(id).catch(async (error) => {
     await session.end();
     throw error;

@@ -12,7 +12,7 @@ import {
 import type pg from 'pg';
 import type { Log } from '../log/log.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { countInHand } from './in-flight.ts';
+import { countInFlight } from './in-flight.ts';
 import { quietLogger } from './quiet-logger.ts';
 import { openSession, type Session } from './session.ts';
 
@@ -33,21 +33,21 @@ export type Work = {
   sweepMs: number;
   /** How long after its start it sweeps for the first time. */
   firstSweepMs: number;
-  /** The worker pools of this process that still have jobs in hand. */
+  /** The worker pools of this process that still have jobs in flight. */
   alive: Set<string>;
   /** Called when jobs of a dead pool have become free. */
   onFreed: () => void;
 };
 
 /**
- * One life of a runner. It ends by a hiccup while outcomes are recorded (Graphile then shuts down and
+ * One run of a runner. It ends by a hiccup while outcomes are recorded (Graphile then shuts down and
  * says nothing), or with its session. The supervisor starts the next one at once, while `drain` waits
- * for the jobs that this one still has in hand.
+ * for the jobs that this one still has in flight.
  */
 export type Generation = {
   ended: Promise<void>;
   nudge: () => void;
-  /** At the deadline what is still in hand is given up: another runner may start it. */
+  /** At the deadline what is still in flight is given up: another runner may start it. */
   drain: (deadline?: Promise<unknown>) => Promise<void>;
 };
 
@@ -59,9 +59,9 @@ export async function startGeneration(work: Work, onConnected: () => void): Prom
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
   const born = registerAtBirth(events, { work, session, connections });
-  const inHand = countInHand(work.tasks);
+  const inFlight = countInFlight(work.tasks);
 
-  const taskList = inHand.tasks; // without one, the working directory is searched for tasks
+  const taskList = inFlight.tasks; // without one, the working directory is searched for tasks
   const options = { ...runnerOptions(work, connections.pool), events, taskList };
   const runner = await run(options).catch(async (error) => {
     await Promise.all([session.end(), connections.pool.end()]);
@@ -70,7 +70,7 @@ export async function startGeneration(work: Work, onConnected: () => void): Prom
   onConnected();
 
   const workerPool = born.workerPool!; // a runner that is returned has created its pool
-  const parts = { work, session, connections, runner, workerPool, shuttingDown, inHand };
+  const parts = { work, session, connections, runner, workerPool, shuttingDown, inFlight };
   const generation = live(parts);
   const started = Promise.all([born.registered, fetched]);
   const failed = [failAfter(generation.ended), failAfter(wait(startTimeoutMs))];
@@ -87,7 +87,7 @@ function registerAtBirth(events: WorkerEvents, { work, session, connections }: S
   events.once('pool:create', ({ workerPool }) => {
     born.workerPool = workerPool;
     born.registered = session.register(workerPool.id);
-    connections.holdUntil(born.registered); // before, it must not take a job that nobody could free
+    connections.holdUntil(born.registered); // before, it must not take a job that no process could free
     work.alive.add(workerPool.id);
   });
   return born;
@@ -118,7 +118,7 @@ type Lifecycle = Surroundings & {
   runner: Runner;
   workerPool: WorkerPool;
   shuttingDown: Promise<unknown>;
-  inHand: { none: () => Promise<void> };
+  inFlight: { none: () => Promise<void> };
 };
 
 function live(parts: Lifecycle): Generation {
@@ -141,7 +141,7 @@ function live(parts: Lifecycle): Generation {
       runner.stop().catch(() => {}); // it may be stopping already
       await Promise.race([emptied(parts), ...(deadline ? [deadline] : [])]);
       connections.holdUntil(Promise.reject(new Error('this generation is over')));
-      await session.retire(workerPool.id);
+      await session.free(workerPool.id);
       work.alive.delete(workerPool.id);
       work.onFreed();
       connections.pool.end().catch(() => {});
@@ -153,16 +153,16 @@ function live(parts: Lifecycle): Generation {
  * Graphile's own end is the usual way. It never comes once some batches of outcomes could not be
  * recorded (its count of what is pending is wrong from then on): then empty hands have to do.
  */
-async function emptied({ workerPool, inHand }: Lifecycle) {
-  const settled = workerPool.promise.catch(() => {}); // its errors have been logged
-  const emptyHanded = inHand
+async function emptied({ workerPool, inFlight }: Lifecycle) {
+  const ended = workerPool.promise.catch(() => {}); // its errors have been logged
+  const noneInFlight = inFlight
     .none()
     .then(() => wait(recordWithinMs))
-    .then(() => inHand.none());
-  await Promise.race([settled, emptyHanded]);
+    .then(() => inFlight.none());
+  await Promise.race([ended, noneInFlight]);
 }
 
-/** A sweep that fails is the end of the session: it may not be able to prove our life either. */
+/** A sweep that fails is the end of the session: it may not be able to prove that we are alive either. */
 function keepSweeping(session: Session, work: Work): () => void {
   const { alive, sweepMs, firstSweepMs, onFreed } = work;
   let sweeping = false;

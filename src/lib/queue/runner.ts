@@ -13,16 +13,16 @@ export type RunnerState = {
 };
 
 export type SupervisedRunner = {
-  /** Settles once it is connected to the queue's schema, or its first attempt to start failed. */
+  /** Resolves once it is connected to the queue's schema, or its first attempt to start failed. */
   connected: Promise<void>;
-  /** Settles with the first attempt to start, whichever way it went. */
+  /** Resolves with the first attempt to start, whichever way it went. */
   tried: Promise<void>;
   state: () => RunnerState;
   nudge: () => void;
   stop: (deadline: Promise<unknown>) => Promise<void>;
 };
 
-/** Keeps a runner running until it is stopped: every end that nobody asked for is a new beginning. */
+/** Keeps a runner running until it is stopped: every unexpected end is a new beginning. */
 export function superviseRunner(name: string, work: Work): SupervisedRunner {
   const { log } = work;
   const stopping = Promise.withResolvers<{ deadline: Promise<unknown> }>();
@@ -34,7 +34,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
   let restarts = 0;
   let pauseMs = shortestPauseMs;
 
-  async function oneLife() {
+  async function oneRun() {
     const generation = await startGeneration(work, connected.resolve);
     const began = performance.now();
     current = generation;
@@ -52,7 +52,7 @@ export function superviseRunner(name: string, work: Work): SupervisedRunner {
 
   async function supervise() {
     while (!stopped) {
-      await oneLife().catch((error) => {
+      await oneRun().catch((error) => {
         log[failing ? 'debug' : 'warn']({ runner: name, err: error }, 'a job runner cannot start');
         failing = true;
       });

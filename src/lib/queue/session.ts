@@ -6,18 +6,18 @@ import type { Log } from '../log/log.ts';
 const answerTimeoutMs = 5000;
 
 /**
- * Proof of life of one worker pool: a connection of its own that holds the pool's advisory lock.
- * When the process dies, however it dies, Postgres lets go of the lock, and whoever then gets it may
+ * The lease of one worker pool: a connection of its own that holds the pool's advisory lock.
+ * When the process dies, however it dies, Postgres lets go of the lock, and the process that then gets it may
  * free the pool's jobs.
  */
 export type Session = {
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when the connection is gone, whichever side ended it. */
   lost: Promise<void>;
   register: (poolId: string) => Promise<void>;
   /** Frees the jobs of pools whose process has died; says whether there were any. */
   sweep: (alive: ReadonlySet<string>) => Promise<boolean>;
   /** Frees what the pool still holds and ends. If that fails, somebody's sweep does it. */
-  retire: (poolId: string) => Promise<void>;
+  free: (poolId: string) => Promise<void>;
   end: () => Promise<void>;
 };
 
@@ -41,9 +41,9 @@ export async function openSession(url: string, log: Log): Promise<Session> {
     end,
     register: (poolId) => register(client, poolId),
     sweep: (alive) => sweep(client, [...alive]),
-    async retire(poolId) {
+    async free(poolId) {
       await free(client, [poolId]).catch((error) => {
-        log.debug({ err: error }, 'a worker pool could not be retired, a sweep will do it');
+        log.debug({ err: error }, 'a worker pool could not be freed, a sweep will do it');
       });
       await end();
     },

@@ -12,7 +12,7 @@ export type Mailbox = { name: string | null; address: string };
  * Stricter than the standard where the standard allows what people never mean: no quoted local parts,
  * no comments, no address literals, no domain without a dot. An international domain is mailed in its
  * ASCII form, which every server takes. A local part beyond ASCII is refused: it needs SMTPUTF8 on
- * every server on the way, and a mail that is lost half way helps nobody.
+ * every server on the way, and a mail that is lost half way helps no contact.
  */
 export function mailableAddress(text: string): string | undefined {
   const trimmed = text.trim();
@@ -39,7 +39,7 @@ export function normalizeEmail(text: string): string | undefined {
 
 const isAscii = (text: string) => /^[\x21-\x7e]*$/.test(text);
 
-/** What addresses are compared by, also those that nobody checked. */
+/** What addresses are compared by, also unchecked ones. */
 export const addressKey = (text: string) => (mailableAddress(text) ?? text.trim()).toLowerCase();
 
 /** Whether mail can be addressed to it: the one rule for everybody's address. */

@@ -22,7 +22,7 @@ export type Opened = { connection: Connection } | { failure: MailOutcome };
 /** Connects, greets, encrypts and logs in, or says what went wrong. */
 export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Opened> {
   const smtp = new SMTPConnection(connectionOptions(settings));
-  // Nobody else listens while the connection is idle, and an unheard error would end the process.
+  // No other listener exists while the connection is idle, and an error without one would end the process.
   smtp.on('error', () => {});
   const attempt = new Promise<Opened>((resolve) => {
     const fail = (error: SmtpError) => {

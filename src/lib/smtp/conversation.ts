@@ -24,17 +24,17 @@ export function converse(smtp: SMTPConnection) {
     over ??= reason;
     for (const answer of expected.splice(0)) answer({ ended: over });
   };
-  const hear = replyReader((reply) => {
+  const read = replyReader((reply) => {
     const answer = expected.shift();
     if (answer) answer(reply);
-    else smtp.close(); // nobody asked: it says goodbye, or what cannot be understood
+    else smtp.close(); // unexpected: it says goodbye, or what cannot be understood
   });
 
   smtp.on('error', (error: Error) => end(tidy(error.message) || 'the connection failed'));
   smtp.once('end', () => end('the server closed the connection'));
   socket?.removeAllListeners('data');
   socket?.on('data', (chunk: Buffer) => {
-    if (!hear(chunk.toString('latin1'))) smtp.close();
+    if (!read(chunk.toString('latin1'))) smtp.close();
   });
 
   const nextReply = () =>
@@ -78,7 +78,7 @@ export function converse(smtp: SMTPConnection) {
 }
 
 /** Cuts what arrives into replies. False once more is held than any reply has. */
-function replyReader(tell: (reply: Reply) => void) {
+function replyReader(onReply: (reply: Reply) => void) {
   let rest = '';
   let lines = '';
   return (text: string): boolean => {
@@ -87,7 +87,7 @@ function replyReader(tell: (reply: Reply) => void) {
     for (const line of parts) {
       lines += line;
       if (partialLine.test(line)) continue;
-      tell({ code: Number(wholeLine.exec(line)?.[1] ?? 0), text: decoded(lines) });
+      onReply({ code: Number(wholeLine.exec(line)?.[1] ?? 0), text: decoded(lines) });
       lines = '';
     }
     return rest.length + lines.length <= longestReply;

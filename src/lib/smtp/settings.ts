@@ -16,7 +16,7 @@ export type SmtpSettings = {
   messagesPerSecond: number | null;
   /** Up to and including the greeting. */
   connectTimeoutMs: number;
-  /** Between two signs of life of the server. */
+  /** Between two replies of the server. */
   silenceTimeoutMs: number;
   /** For one message, or for opening one connection, however lively the server. */
   wholeTimeoutMs: number;

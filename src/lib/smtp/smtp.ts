@@ -168,7 +168,7 @@ function createIdle() {
   };
   return {
     size: () => timers.size,
-    /** Forgets a connection that ends, whoever ends it. */
+    /** Removes a connection that ends, on whichever side. */
     watch: (connection: Connection) => connection.smtp.once('end', () => remove(connection)),
     put(connection: Connection) {
       timers.set(connection, setTimeout(quit, idleMs, connection).unref());

@@ -45,7 +45,7 @@ async function begin(server: Conversation, commands: readonly string[], pipelini
     const reply = await (replies[at] ?? server.say(command)[0]!);
     if ('ended' in reply) return failed ?? lost(reply.ended);
     if (at === atData && asksForMessage(reply)) {
-      if (failed) await withhold(server, failedAt);
+      if (failed) await abandon(server, failedAt);
       return failed;
     }
     if (isDone(reply)) continue;
@@ -58,9 +58,9 @@ async function begin(server: Conversation, commands: readonly string[], pipelini
 
 /**
  * From a server that takes DATA although it refused what came before. Without a recipient an empty
- * message goes to nobody; without a sender there is nothing to trust it with.
+ * message reaches no recipient; without a sender there is nothing to trust it with.
  */
-async function withhold(server: Conversation, failedAt: number) {
+async function abandon(server: Conversation, failedAt: number) {
   if (failedAt === atSender) server.close();
   else await server.say('.')[0];
 }

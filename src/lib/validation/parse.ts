@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 
-/** Checks input from outside. The first thing wrong with it is what the caller is told. */
+/** Checks input from outside. The first thing wrong with it is what the caller sees. */
 export function parse<const S extends v.GenericSchema>(
   schema: S,
   input: unknown,

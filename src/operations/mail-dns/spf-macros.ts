@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Whom a mail is from, as far as a domain in an SPF record can ask for it. */
+/** The sender of a mail, as far as a domain in an SPF record can ask for it. */
 export type SpfSender = { ip: string; local: string; domain: string; helo: string };
 
 /** Fills `%{i}` and its kin in (RFC 7208, 7) for the record of one domain. */
@@ -38,7 +38,7 @@ function macroValue(
     h: helo,
     v: isFour ? 'in-addr' : 'ip6',
   };
-  return values[letter] ?? 'unknown'; // the name of the address is not asked for: nobody should use it
+  return values[letter] ?? 'unknown'; // the name of the address is not asked for: no domain should use it
 }
 
 const dotted = (bytes: readonly number[]) =>
