@@ -2,8 +2,8 @@ import { signal } from './lib/async/signal.ts';
 import type { Category, SurveyType } from './scores.ts';
 
 /**
- * What the rooms tell of themselves; requests and jobs are told by the platform (`requestEnded`,
- * `jobRan`). Log lines and metrics are made of these. Told after what they tell of was written.
+ * What the rooms publish; requests and jobs are published by libraries (`requestEnded`,
+ * `jobRan`). Log lines and metrics are made of these. Published after it was written.
  * None carries an address, a name, a comment, a token or what a server said.
  */
 
@@ -27,7 +27,7 @@ export const attempted = signal<{
 /** Deliveries that were kept and not attempted, because their webhook was switched off. */
 export const skipped = signal<{ deliveries: number }>();
 
-/** An event beside those that an answer gave rise to. */
+/** An event in addition to those of an answer. */
 export const emitted = signal<{ event: string }>();
 
 /** A webhook was switched off because its subscriber did not take its deliveries. */

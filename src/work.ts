@@ -48,8 +48,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     () => createSendProgress({ db, log }),
     (it) => it.stop(),
   );
-  const life = await parts.start(
-    'life',
+  const lease = await parts.start(
+    'lease',
     () => holdLease(url, log),
     (it) => it.stop(),
   );
@@ -59,7 +59,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const common = { db, log, pump, settings: config };
   const deliveries = await parts.start(
     'deliveries',
-    () => createDeliveryWorker({ ...common, outbound, secrets, claimer: life.id }),
+    () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
     (it) => it.stop(),
   );
   const sweep = () => void deliveries.sweep().catch(() => {});

@@ -10,7 +10,7 @@ type Part = ReturnType<Sql>;
  * status, the reason, and when it was sent. Who has answered or unsubscribed meanwhile stays so, and who
  * has that status already keeps its reason.
  */
-export const markSettled = (sql: Sql, outcomes: Part) => sql`
+export const markOutcome = (sql: Sql, outcomes: Part) => sql`
   update contacts c
   set status = case when c.status in ('responded', 'unsubscribed') then c.status else s.status end,
       failure_reason = coalesce(s.reason, case when c.status = s.status then c.failure_reason end),

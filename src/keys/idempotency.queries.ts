@@ -4,7 +4,7 @@ import { one, type Sql } from '../lib/db/db.ts';
 export type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
 
 export type NameClaim = {
-  /** Set when this request has the name now. It tells this claim from one that takes the name over later. */
+  /** Set when this request has the name now. It distinguishes this claim from one that takes the name over later. */
   claimed_at: string | null;
   same_request: boolean | null;
   status: number | null;

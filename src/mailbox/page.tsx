@@ -96,7 +96,7 @@ export function messagePage(message: ShownMessage): Page {
 }
 
 /**
- * The HTML part by itself, for the frame: it runs nothing and loads nothing, and its links open beside
+ * The HTML part by itself, for the frame: it runs nothing and loads nothing, and its links open next to
  * the mailbox, as they do in a mail program.
  */
 export function mailHtml(html: string): Page {

@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { Refusal } from '../errors.ts';
 import { answerError, followRequests, type RequestEnv } from '../lib/http/http.ts';
 import { httpAddress } from '../lib/http/http-address.ts';
-import { type Door, listen, type Where } from '../lib/http/listen.ts';
+import { type Listener, listen, type Where } from '../lib/http/listen.ts';
 import { answerNoRoute } from '../lib/http/methods.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
@@ -15,7 +15,7 @@ import { type Counting, type Observed, startMetrics } from './metrics.ts';
 export async function takeMetricsAddress(
   where: Where | null,
   { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },
-): Promise<Door | undefined> {
+): Promise<Listener | undefined> {
   if (!where) return undefined;
   const take = () =>
     listen(where).catch((error: Error) => {
@@ -33,7 +33,7 @@ type ShowMetrics = {
   parts: Lifecycle;
   log: Log;
   counting: Counting;
-  listener: Door | undefined;
+  listener: Listener | undefined;
   /** Whether local callers need no token: no proxy can be in front. */
   trustsLocal: boolean;
 };

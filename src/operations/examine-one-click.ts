@@ -14,7 +14,7 @@ export type OneClickFacts =
 
 /**
  * Presses unsubscribe from outside, as RFC 8058 has it: a POST without cookies that follows no redirect. Its
- * token belongs to nobody, so nothing changes; that this very service says so proves the way to it is open.
+ * token belongs to no contact, so nothing changes; that this very service says so proves the way to it is open.
  */
 export async function examineOneClick(publicUrl: string, limitMs = patienceMs): Promise<Finding> {
   const url = `${publicUrl}/u/${randomBytes(tokenBytes).toString('base64url')}`;

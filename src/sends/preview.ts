@@ -5,7 +5,7 @@ import type { Sql } from '../lib/db/db.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import { findMailed } from './preview.queries.ts';
 
-/** Somebody who is nobody: the links in a preview lead to no contact. */
+/** An invented contact: the links in a preview lead to no contact. */
 const reader = {
   sendId: '00000000-0000-0000-0000-000000000000',
   email: 'reader@example.com',

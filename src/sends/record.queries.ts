@@ -1,4 +1,4 @@
-import { markSettled } from '../contacts/sending.cte.ts';
+import { markOutcome } from '../contacts/sending.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { giveBackUsage } from '../organizations/usage.queries.ts';
 import { suppressBounced } from '../suppressions/bounced.cte.ts';
@@ -43,7 +43,7 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[]) {
       returning s.org_id, s.contact_id, s.email, s.month, s.status, s.reason,
                 o.contact_status, o.failure_reason
     ), marked as (
-      ${markSettled(
+      ${markOutcome(
         sql,
         sql`select org_id, contact_id, contact_status, failure_reason,
                    case when status = 'sent' then now() end
@@ -89,7 +89,7 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
       where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'
       returning s.*
     ), marked as (
-      ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from begun`)}
+      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from begun`)}
     )
     select ${endedMail(sql)} from begun`;
 }
@@ -104,7 +104,7 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
       where org_id = ${orgId} and request_id = ${requestId} and status = 'claimed'
       returning *
     ), marked as (
-      ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from cancelled`)}
+      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from cancelled`)}
     ), given_back as (
       ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
     )
@@ -120,5 +120,5 @@ export async function giveUpOpenMails(sql: Sql, reason: string) {
       where status in ('claimed', 'sending')
       returning org_id, contact_id
     )
-    ${markSettled(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open`)}`;
+    ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open`)}`;
 }

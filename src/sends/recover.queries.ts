@@ -1,4 +1,4 @@
-import { markSettled } from '../contacts/sending.cte.ts';
+import { markOutcome } from '../contacts/sending.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { giveBackUsage } from '../organizations/usage.queries.ts';
 import { type EndedMail, endedMail } from './record.queries.ts';
@@ -60,7 +60,7 @@ export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
       where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'
       returning s.*
     ), marked as (
-      ${markSettled(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled`)}
+      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled`)}
     ), given_back as (
       ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
     )

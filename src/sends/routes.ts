@@ -8,7 +8,7 @@ import { type SendTools, sendSurvey, trySend } from './send.ts';
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
 
-/** Mounted beside the surveys' own routes. */
+/** Mounted next to the surveys' own routes. */
 export function sendRoutes(tools: RouteTools) {
   const Body = SendBody(tools.settings.maxContacts);
   return new Hono<ApiEnv>().post('/:id/send', async (c) => {

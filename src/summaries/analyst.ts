@@ -2,7 +2,7 @@ import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { Theme } from './themes.ts';
 
-/** What an analyst is told of an answer. The comment has nobody recognizable in it. */
+/** What an analyst gets of an answer. The comment has no recognizable person in it. */
 export type Remark = {
   /** Organizations take turns; not part of what an analyst reads. */
   orgId: string;

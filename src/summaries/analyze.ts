@@ -9,7 +9,7 @@ import { vocabulary } from './themes.ts';
 
 export type AnalyzeTools = { db: Db; log: Log; analyst: Analyst; redact: Redact; pump: () => void };
 
-/** `asked_at` when it is asked for again: an analysis from before then is made anew. */
+/** `asked_at` when it is asked for again: an analysis from before then is made again. */
 export type AnalyzeJob = {
   org_id: string;
   response_id: string;

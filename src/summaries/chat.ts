@@ -18,7 +18,7 @@ export type Question<S> = {
   schema: S;
 };
 
-/** Once more after a moment where that may help: the endpoint's own wish is heard, if it is short. */
+/** Once more after a moment where that may help: the endpoint's own wish is followed, if it is short. */
 export async function askTwice<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,

@@ -23,7 +23,7 @@ const standstillLooks = 60;
 
 const create = command({
   name: 'summary create',
-  does: 'writes an executive summary of a period and tells it to subscribers',
+  does: 'writes an executive summary of a period and publishes it to subscribers',
   options: {
     org: id('whose feedback'),
     from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
@@ -78,7 +78,7 @@ const analyze = command({
 
 type Watched = { since: Date; answers: number; askedAt: string };
 
-/** On a terminal one likes to see it go on, for as long as it does; whoever has seen enough may leave. */
+/** On a terminal one likes to see it go on, for as long as it does; a caller who has seen enough may leave. */
 async function watch(db: Db, orgId: string, { since, answers, askedAt }: Watched) {
   if (!process.stderr.isTTY) return;
   const show = createProgress('analyzed');
@@ -143,12 +143,12 @@ const allThemes = command({
 
 const removeTheme = command({
   name: 'theme remove',
-  does: 'forgets a theme of the organization',
+  does: 'removes a theme of the organization',
   options: { org: id('whose vocabulary'), name: option(themeName, 'N', 'which theme') },
   run: (tools: CommandTools, { org, name }) =>
     inDatabase(tools, async (db) => {
       if (!(await deleteTheme(db, org, name))) throw notFound('theme');
-      return { data: { name }, text: `forgot ${name}` };
+      return { data: { name }, text: `removed ${name}` };
     }),
 });
 

@@ -4,7 +4,7 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { countThemesOf, saveTheme } from './queries.ts';
 import type { Theme } from './themes.ts';
 
-/** All of them are looked for in every comment, and told to a provider. */
+/** All of them are looked for in every comment, and sent to a provider. */
 const mostOwnThemes = 100;
 
 /** Adds a theme, or gives the one of that name other words. */

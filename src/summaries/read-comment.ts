@@ -88,13 +88,13 @@ function sentence({ category, score }: Remark, { sentiment, themes, leaving, rea
 const listed = (words: readonly string[]) =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
 
-/** Runs of nouns, with an adjective before them that tells them apart: "monthly report", "return form". */
+/** Runs of nouns, with an adjective before them that distinguishes them: "monthly report", "return form". */
 function nounPhrases(words: readonly string[], parts: readonly string[]): string[] {
   const phrases: string[] = [];
   let run: string[] = [];
   for (const [place, part] of [...parts, 'END'].entries()) {
     const word = (words[place] ?? '').toLowerCase();
-    if (part === 'NOUN' || (part === 'ADJ' && run.length === 0 && !tellsNothing.has(word))) {
+    if (part === 'NOUN' || (part === 'ADJ' && run.length === 0 && !emptyAdjectives.has(word))) {
       run.push(word);
       continue;
     }
@@ -105,7 +105,7 @@ function nounPhrases(words: readonly string[], parts: readonly string[]): string
 }
 
 /** Adjectives that go with any noun and make no theme of it. */
-const tellsNothing: ReadonlySet<string> = new Set(
+const emptyAdjectives: ReadonlySet<string> = new Set(
   'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half'.split(
     ' ',
   ),

@@ -1,7 +1,7 @@
 import { type Category, netPromoterScore, percentage } from '../scores.ts';
 import type { ThemeCount, Volume } from './summary.queries.ts';
 
-/** All that a report is written from. Quotes have nobody recognizable in them. */
+/** All that a report is written from. Quotes have no recognizable person in them. */
 export type Facts = {
   organization: string;
   period: { from: string; to: string };
@@ -46,7 +46,7 @@ function mood({ now }: Facts): string {
   if (now.responses === 0) return '';
   const share = (part: number) => `${percentage(part, now.responses)}%`;
   return [
-    `${share(now.promoters)} of those who answered are promoters,`,
+    `${share(now.promoters)} of the respondents are promoters,`,
     `${share(now.passives)} passives and ${share(now.detractors)} detractors`,
     `(${now.promoters}, ${now.passives} and ${now.detractors}).`,
   ].join(' ');

@@ -49,7 +49,7 @@ export function toneOf(sentences: readonly number[], category: Category): Sentim
   return bad ? 'negative' : 'neutral';
 }
 
-/** Words and score together: kind words beside a bad score are mixed, plain ones take its colour. */
+/** Words and score together: kind words with a bad score are mixed, plain ones take its colour. */
 export function sentimentOf(tone: Sentiment | 'reserved', category: Category): Sentiment {
   const byScore = scoreAlone(category);
   if (tone === 'reserved') return byScore === 'positive' ? 'positive' : 'mixed';
@@ -86,7 +86,7 @@ const risk: Record<Category, Record<Sentiment, ChurnRisk>> = {
   promoter: { negative: 'medium', mixed: 'low', neutral: 'low', positive: 'low' },
 };
 
-/** Whoever speaks of leaving is one step nearer to it than the score says. */
+/** A comment that speaks of leaving is one step nearer to it than the score says. */
 export function churnRiskOf(category: Category, sentiment: Sentiment, leaving: boolean): ChurnRisk {
   const usual = risk[category][sentiment];
   if (!leaving) return usual;

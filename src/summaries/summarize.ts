@@ -51,7 +51,7 @@ type Wish = {
 };
 
 /**
- * Writes the summary of a period, keeps it, and tells it to subscribers in the same transaction. Gives
+ * Writes the summary of a period, keeps it, and publishes it to subscribers in the same transaction. Gives
  * nothing back when a scheduled one is there already: another process was quicker.
  */
 export async function summarize(tools: SummaryTools, wish: Wish): Promise<SummaryRow | undefined> {
@@ -73,7 +73,7 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
       top_themes: themes,
       text,
     });
-    if (kept) await tell(tx, { orgId: organization.id, traceparent }, kept);
+    if (kept) await publish(tx, { orgId: organization.id, traceparent }, kept);
     return kept;
   });
   tools.pump();
@@ -83,7 +83,7 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
 
 type Whose = { orgId: string; traceparent: string | null };
 
-async function tell(tx: Sql, whose: Whose, { nps, top_themes, created_at }: SummaryRow) {
+async function publish(tx: Sql, whose: Whose, { nps, top_themes, created_at }: SummaryRow) {
   const event = summaryGenerated({ reportType, nps, themes: top_themes, at: created_at });
   await emit(tx, { ...whose, events: [event] });
 }
@@ -113,8 +113,8 @@ async function gather(tools: SummaryTools, { id, name, time_zone }: Organization
 }
 
 /**
- * The analyst's words; where it has none, fails, or counts what nobody counted, the template's. Without
- * analysis switched on nobody is asked.
+ * The analyst's words; where it has none, fails, or has a number that was not counted, the template's. Without
+ * analysis switched on no analyst is asked.
  */
 async function words(
   { analyst, log }: SummaryTools,
@@ -123,8 +123,8 @@ async function words(
 ): Promise<string> {
   const template = writeReport(facts);
   if (!ai_enabled) return template;
-  const { organization: _, ...told } = facts;
-  const data = JSON.stringify(told);
+  const { organization: _, ...shown } = facts;
+  const data = JSON.stringify(shown);
   const answer = await analyst.write(data);
   if (!answer.ok) log.warn({ why: answer.why }, 'the report is written from the template');
   if (!answer.ok || answer.value === null) return template;

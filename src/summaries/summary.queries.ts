@@ -43,7 +43,7 @@ export async function countThemes(sql: Sql, orgId: string, now: Period, before: 
 
 export type Quote = KnownPeople & { comment: string; category: Category };
 
-/** The newest comments of each category, with those who must not be recognizable in them. */
+/** The newest comments of each category, with the people who must not be recognizable in them. */
 export async function listQuotes(sql: Sql, orgId: string, { start, end }: Period, each: number) {
   return await sql<Quote[]>`
     select comment, category, known_names, known_addresses

@@ -1,7 +1,7 @@
 /** A theme, and the words or phrases that speak of it. */
 export type Theme = { name: string; words: readonly string[] };
 
-/** What most organizations hear about; each may add its own, or redefine one by its name. */
+/** What most comments are about; each may add its own, or redefine one by its name. */
 export const usualThemes: readonly Theme[] = [
   {
     name: 'support',

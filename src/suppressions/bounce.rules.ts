@@ -29,7 +29,7 @@ function isHard({ action, status, diagnostic }: RecipientStatus): boolean {
   if (action !== 'failed' || !status.startsWith('5.')) return false;
   if (aboutSender.has(status)) return false;
   if (/^5\.1\./.test(status) || deadMailbox.has(status)) return true;
-  return vague.has(status) && nobodyThere.test(diagnostic);
+  return vague.has(status) && noSuchMailbox.test(diagnostic);
 }
 
 /** 5.1.7 and 5.1.8 say that our own address is wrong. */
@@ -38,5 +38,5 @@ const aboutSender = new Set(['5.1.7', '5.1.8']);
 const deadMailbox = new Set(['5.2.1', '5.4.310']);
 /** Servers without enhanced codes, and those that know only one: then their words decide. */
 const vague = new Set(['5.0.0', '5.5.0', '5.4.1', '5.7.1']);
-const nobodyThere =
+const noSuchMailbox =
   /(user|recipient|mailbox|address|account)s?( here)? (is )?(unknown|not found|does(n't| not) exist|invalid)|(unknown|no such|invalid|non-?existent) (user|recipient|mailbox|address|account)|no mailbox here by that name|does not have an? .{0,40}account/i;

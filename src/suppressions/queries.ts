@@ -44,7 +44,7 @@ export async function insertSuppression(sql: Sql, { orgId, email, kind, detail }
     on conflict do nothing`;
 }
 
-/** The address that was freed, if it was kept back for that reason at all. */
+/** The address that was freed, if it was blocked for that reason at all. */
 export async function deleteUnsubscribed(sql: Sql, orgId: string, email: string) {
   const [freed] = await sql<{ email: string }[]>`
     delete from suppressions

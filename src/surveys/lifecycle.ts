@@ -33,24 +33,24 @@ export async function completeIfAnswered(
   surveyId: string,
 ) {
   const survey = await completeAnswered(tx, orgId, surveyId);
-  if (survey) await tellCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
+  if (survey) await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
   return survey !== undefined;
 }
 
-/** Closes a survey by hand. A survey that had completed by itself has told so already. */
+/** Closes a survey by hand. A survey that had completed by itself has published so already. */
 export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: string) {
   const closed = await inTransaction(db, async (tx) => {
     await lockSurvey(tx, orgId, surveyId);
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
-    if (survey.was !== 'completed') await tellCompletion(tx, { orgId }, { surveyId, ...survey });
+    if (survey.was !== 'completed') await publishCompletion(tx, { orgId }, { surveyId, ...survey });
     return { id: surveyId, name: survey.name, was: survey.was };
   });
   if (closed.was !== 'completed') emitted.publish({ event: 'survey.completed' });
   return closed;
 }
 
-async function tellCompletion(
+async function publishCompletion(
   tx: Sql,
   whose: { orgId: string; traceparent?: string | null },
   survey: CompletedSurvey & { surveyId: string },

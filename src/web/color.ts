@@ -23,7 +23,7 @@ const ink = '#14161b';
 
 /**
  * The palettes of an organization's colour. The colour itself may be anything: where it must be read
- * or tell a control apart it is darkened, or in the dark lightened, as far as contrast needs and no further.
+ * or set a control apart it is darkened, or in the dark lightened, as far as contrast needs and no further.
  */
 export function themeOf(color: string): Theme {
   const brand = color.toLowerCase();

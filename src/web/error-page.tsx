@@ -11,7 +11,7 @@ export type Trouble =
   | 'unavailable'
   | 'broken';
 
-/** A page of nobody: whose it would be is not known, or does not matter now. */
+/** A page without an organization: whose it would be is not known, or does not matter now. */
 export function errorPage(why: Trouble, language: Language): Page {
   const { title, text } = language.texts[why];
   return renderPage({

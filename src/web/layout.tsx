@@ -14,7 +14,7 @@ export type Page = { html: string; headers: Record<string, string> };
 export type PageContent = {
   language: Language;
   title: string;
-  /** Without one the page speaks for nobody, in a neutral colour. */
+  /** Without one the page speaks for no organization, in a neutral colour. */
   sender?: Sender | undefined;
   /** Rules that only this kind of page needs. */
   style?: string;

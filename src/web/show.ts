@@ -14,7 +14,7 @@ export const showPage = (
   status: ContentfulStatusCode = 200,
 ): Response => c.html(html, status, headers);
 
-/** A failed request as its status alone tells it, to a person; a program gets nothing from here. */
+/** A failed request as its status alone says it, for a person; a program gets nothing from here. */
 export function showTrouble(c: Context, status: ContentfulStatusCode): Response | undefined {
   const { path } = c.req;
   if (path.startsWith('/api/') || wantsJson(c)) return undefined;

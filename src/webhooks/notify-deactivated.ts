@@ -8,7 +8,7 @@ import { type Deactivation, findDeactivation } from './queries.ts';
 
 export type NotifyTools = { db: Db; log: Log; transport: MailTransport; publicUrl: string };
 
-/** Tells the organization, by mail to its contact address, that a webhook was switched off, and why. */
+/** Notifies the organization, by mail to its contact address, that a webhook was switched off, and why. */
 export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: WebhookRef) {
   const { db, log, transport, publicUrl } = tools;
   const found = await findDeactivation(db, org_id, webhook_id);

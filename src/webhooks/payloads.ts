@@ -41,7 +41,7 @@ const SurveyCompleted = v.object({
   surveyId: Uuid,
   name: v.string(),
   responseCount: v.pipe(Whole, v.minValue(0)),
-  nps: v.pipe(Nps, v.description('null when nobody answered')),
+  nps: v.pipe(Nps, v.description('null without responses')),
   completionRate: v.pipe(v.number(), v.description('percentage of contacts who responded')),
   timestamp: Moment,
 });

@@ -10,7 +10,7 @@ type Fetch = Parameters<typeof getRequestListener>[0];
 /** An address of our own, or sockets that were opened for us. */
 export type Where = { host: string; port: number } | { descriptors: readonly number[] };
 
-export type Door = {
+export type Listener = {
   host: string;
   port: number;
   /** From now on requests reach the application. */
@@ -28,7 +28,7 @@ export type ListenLimits = { headMs: number; requestMs: number; connections: num
 
 const usualLimits: ListenLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
 
-export const listen = (where: Where, limits = usualLimits): Promise<Door> =>
+export const listen = (where: Where, limits = usualLimits): Promise<Listener> =>
   'descriptors' in where ? takeOver(where.descriptors, limits) : takePort(where, limits);
 
 function serverFor(answer: RequestListener, { headMs, requestMs, connections }: ListenLimits) {
@@ -49,7 +49,7 @@ function serverFor(answer: RequestListener, { headMs, requestMs, connections }: 
 async function takePort(
   { host, port }: { host: string; port: number },
   limits: ListenLimits,
-): Promise<Door> {
+): Promise<Listener> {
   let answer = getRequestListener(starting);
   const server = serverFor((request, response) => void answer(request, response), limits);
   const drain = createDrain([server]);
@@ -71,7 +71,7 @@ async function takePort(
  * Leaves the sockets alone until requests can be answered. A client that connects before that waits, as between
  * the end of one process and the start of the next, and no client is refused.
  */
-async function takeOver(descriptors: readonly number[], limits: ListenLimits): Promise<Door> {
+async function takeOver(descriptors: readonly number[], limits: ListenLimits): Promise<Listener> {
   let answer: RequestListener;
   const held = descriptors.map(holdSocket);
   const servers = held.map(() =>

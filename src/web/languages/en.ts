@@ -29,7 +29,7 @@ export const en: Texts = {
   },
   answered: {
     title: 'You have already answered',
-    text: (organization, when) => `This is what you told ${organization} on ${when}.`,
+    text: (organization, when) => `This is your answer to ${organization} on ${when}.`,
   },
   yourScore: 'Your score',
   yourComment: 'Your comment',

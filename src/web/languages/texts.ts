@@ -20,7 +20,7 @@ export type Texts = {
   commentTooLong: (most: number) => string;
   tooManyAnswers: string;
   notSaved: string;
-  /** Beside the field and the link that only machines find. */
+  /** In addition to the field and the link that only machines find. */
   leaveEmpty: string;
   doNotFollow: string;
 
