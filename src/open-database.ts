@@ -1,6 +1,8 @@
 import { Refusal } from './errors.ts';
+import { createFairSlots } from './lib/async/fair-slots.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
+import { shareFairly } from './lib/db/fair-pool.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import type { Config } from './settings/config.ts';
@@ -29,9 +31,10 @@ export async function openDatabase(
     ? undefined
     : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
   const url = config.databaseUrl ?? embedded!.url;
-  const { db, use: pool } = watchPool(
-    connect(url, { connections, ...(serving && { limits: serviceLimits }) }),
-  );
+  const raw = connect(url, { connections, ...(serving && { limits: serviceLimits }) });
+  // An organization alone gets half of the connections: another finds a free one at any moment.
+  const slots = createFairSlots({ total: connections, reserve: Math.ceil(connections / 2) });
+  const { db, use: pool } = watchPool(serving ? shareFairly(raw, slots) : raw);
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
     await embedded?.stop();

@@ -27,7 +27,6 @@ import { Settings } from './settings/settings.ts';
 import { unknownSettings } from './settings/unknown-settings.ts';
 import { startWork } from './work.ts';
 
-const connections = 20;
 const stopLimitMs = 29_000;
 const mailboxSecretBytes = 24;
 
@@ -92,7 +91,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });
   const database = await parts.start(
     'database',
-    () => openDatabase(config, { say, connections, serving: true }),
+    () => openDatabase(config, { say, connections: config.databaseConnections, serving: true }),
     (it) => it.close(),
   );
   const { db, lost } = database;

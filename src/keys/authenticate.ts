@@ -1,6 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { acceptTrace } from '../lib/http/request-spans.ts';
@@ -47,7 +48,7 @@ export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
     c.set('key', found);
     c.set('orgId', found.org_id);
     acceptTrace(c);
-    await next();
+    await inGroup(found.org_id, next);
   });
 
 const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';

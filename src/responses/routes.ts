@@ -8,6 +8,7 @@ import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
 import { likePattern, rollUp } from './rules.ts';
 import { NpsQuery, ResponseQuery } from './schemas.ts';
+import { runSearch } from './search.ts';
 import { countCategories } from './totals.queries.ts';
 
 export const responseRoutes = ({ db }: { db: Db }) =>
@@ -15,7 +16,9 @@ export const responseRoutes = ({ db }: { db: Db }) =>
     .get('/', async (c) => {
       const page = parseList(ResponseQuery, c.req.queries());
       const filter = filterOf(page);
-      return answerJson(c, db, listResponses(db, c.var.key.org_id, { filter, page }));
+      const list = listResponses(db, c.var.key.org_id, { filter, page });
+      if (filter.pattern === null) return answerJson(c, db, list);
+      return runSearch(db, c.req.raw.signal, (sql) => answerJson(c, sql, list));
     })
 
     .get('/:id', async (c) => {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import * as v from 'valibot';
 import { createDkimSigner } from '../lib/smtp/dkim.ts';
 import { complaint } from '../lib/validation/parse.ts';
@@ -66,6 +67,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
   const aiUrl = settings.ASKBACK_AI_URL;
   return {
     databaseUrl: settings.DATABASE_URL ?? null,
+    databaseConnections: settings.ASKBACK_DB_POOL ?? poolByProcessors(),
     databaseWaitSeconds: settings.ASKBACK_DATABASE_WAIT_SECONDS,
     dataDir: settings.ASKBACK_DATA_DIR,
     host: settings.HOST,
@@ -108,3 +110,6 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     },
   };
 }
+
+/** More connections than this make statements slower: they share the processors. Fewer than 8 leave no room for a slow disk. */
+const poolByProcessors = () => Math.min(32, Math.max(8, 4 * availableParallelism()));

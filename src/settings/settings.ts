@@ -24,6 +24,7 @@ const longestWatchdogUs = 86_400_000_000;
 export const Settings = v.object({
   DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
   ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
+  ASKBACK_DB_POOL: v.optional(whole(2, 500)),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
   HOST: v.optional(text, '127.0.0.1'),
   PORT: v.optional(whole(0, 65_535), '8080'),

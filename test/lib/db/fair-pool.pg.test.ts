@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFairSlots } from '../../../src/lib/async/fair-slots.ts';
+import { runAbortable } from '../../../src/lib/db/abortable.ts';
+import type { Db } from '../../../src/lib/db/db.ts';
+import { inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { until } from '../../support/probe/until.ts';
+
+const { db: pool } = await testDatabase();
+const { db: watcher } = await testDatabase();
+
+/** Statements, in all connections of this pool, that wait for the lock of this number. */
+const waitingFor = async (lock: number) =>
+  (
+    await watcher`select from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`
+  ).length;
+
+let lastLock = 7000;
+
+/** A lock that is held until it is released, and statements that wait for it. */
+async function heldLock() {
+  const lock = ++lastLock;
+  const holder = await pool.reserve();
+  await holder`select pg_advisory_lock(${lock})`;
+  return {
+    lock,
+    wait: (db: Db) => db`select pg_advisory_xact_lock_shared(${lock})`,
+    release: async () => {
+      await holder`select pg_advisory_unlock(${lock})`;
+      holder.release();
+    },
+  };
+}
+
+test('statements of one group have half of the pool, and those of another go past its queue', async () => {
+  const db = shareFairly(pool, createFairSlots({ total: 6, reserve: 3 }));
+  const { lock, wait, release } = await heldLock();
+  const crowd = Array.from({ length: 30 }, () => inGroup('crowd', async () => await wait(db)));
+  await until(
+    'the share of the crowd waits in Postgres',
+    async () => (await waitingFor(lock)) === 3,
+  );
+
+  const [answer] = await inGroup('other', async () => await db`select 1 as one`);
+  assert.deepEqual({ ...answer }, { one: 1 });
+  assert.equal(await waitingFor(lock), 3);
+  await release();
+  await Promise.all(crowd);
+});
+
+test('what is done inside a transaction takes no second slot of its group', async () => {
+  const db = shareFairly(pool, createFairSlots({ total: 2, reserve: 1 }));
+  const work = () =>
+    db.begin(async (tx) => {
+      await tx`select 1`;
+      const [row] = await db`select 2 as two`;
+      return row?.['two'];
+    });
+  assert.deepEqual(
+    await Promise.all(Array.from({ length: 5 }, () => inGroup('one', work))),
+    [2, 2, 2, 2, 2],
+  );
+});
+
+test('a failed statement, a failed transaction and a reserved connection give their slot back', async () => {
+  const slots = createFairSlots({ total: 2, reserve: 1 });
+  const db = shareFairly(pool, slots);
+  await inGroup('one', async () => {
+    await assert.rejects(async () => await db`select 1 / 0`);
+    await assert.rejects(db.begin(async (tx) => await tx`select 1 / 0`));
+    const session = await db.reserve();
+    assert.equal(slots.counts().held, 1);
+    session.release();
+  });
+  assert.equal(slots.counts().held, 0);
+});
+
+test('a statement ends in Postgres when its caller is gone, and its connection serves the next', async () => {
+  const slots = createFairSlots({ total: 2, reserve: 1 });
+  const db = shareFairly(pool, slots);
+  const { lock, wait, release } = await heldLock();
+  const caller = new AbortController();
+  const ended = inGroup('one', () =>
+    runAbortable(db, caller.signal, async (sql) => await wait(sql as Db)),
+  );
+  await until('the statement waits', async () => (await waitingFor(lock)) === 1);
+
+  caller.abort(new Error('gone'));
+  await assert.rejects(ended, /gone/);
+  assert.equal(await waitingFor(lock), 0);
+  assert.equal(slots.counts().held, 0);
+  await release();
+  assert.equal((await inGroup('one', async () => await db`select 1`)).length, 1);
+});
