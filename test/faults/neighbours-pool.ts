@@ -15,7 +15,10 @@ const calls = 100;
 export const poolNeighbours: Neighbours = {
   shared: 'database pool',
   async measure(databaseUrl) {
-    const service = await createService({ ...environment(databaseUrl), ASKBACK_RATE_LIMIT: '1000' });
+    const service = await createService({
+      ...environment(databaseUrl),
+      ASKBACK_RATE_LIMIT: '1000',
+    });
     const db = connect(databaseUrl, { connections: 2 });
     try {
       await service.start();

@@ -1,4 +1,5 @@
 import { mailNeighbours } from './neighbours-mail.ts';
+import { poolNeighbours } from './neighbours-pool.ts';
 
 /**
  * One shared thing: while one organization does its worst with it, another makes its ordinary use of it.
@@ -12,7 +13,7 @@ export type Neighbours = {
 export type NeighbourTimes = { idleMs: number[]; crowdedMs: number[]; wrong: string[] };
 
 /** A new row here is a new shared thing. */
-const rows: readonly Neighbours[] = [mailNeighbours];
+const rows: readonly Neighbours[] = [mailNeighbours, poolNeighbours];
 
 /** How many times slower than on an idle service the other organization may be. */
 const mostTimes = 3;
