@@ -3,14 +3,15 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { Refusal } from '../../errors.ts';
 
-/** The account that the server runs as. `give` is set when files we make must be handed over to it. */
-export type Account = { uid: number; gid: number; name: string; give: boolean };
+/** The account that the server runs as. `isOther` while this process is root: the files it makes must be handed over. */
+export type Account = { uid: number; gid: number; name: string; isOther: boolean };
 
-const preferredNames = ['askback', 'nobody'];
+const ownName = 'askback';
+const sharedName = 'nobody';
 
 /**
- * Postgres refuses to run as root. Started as root we use, in this order: the owner of the data folder, if it exists
- * already, an account named askback, the owner of the folder around it, the account `nobody`.
+ * Postgres refuses to run as root. A process that root started uses, in this order: the owner of the data
+ * folder, the account `askback`, the owner of the folder around it, the account `nobody`.
  */
 export function chooseAccount(dataDir: string): Account {
   if (process.getuid?.() !== 0) return ownAccount();
@@ -20,33 +21,39 @@ export function chooseAccount(dataDir: string): Account {
 
   const named = (name: string) => accounts.find((account) => account.name === name);
   const neighbour = accounts.find(({ uid }) => uid !== 0 && uid === ownerOf(dirname(dataDir)));
-  const chosen = named(preferredNames[0]!) ?? neighbour ?? named(preferredNames[1]!);
-  if (chosen) return { ...chosen, give: true };
+  const chosen = named(ownName) ?? neighbour ?? named(sharedName);
+  if (chosen) return { ...chosen, isOther: true };
   throw new Refusal(
     'unavailable',
-    'askback was started as root and found no account to become: add one with `useradd --system askback`',
+    'askback will not run Postgres as root and found no other account: add one with `useradd --system askback`',
   );
 }
 
-/** Root for good becomes the account for good: nothing that serves needs more. */
-export function become(account: Account): Account {
-  if (!account.give) return account;
+/** What is wrong with the account that root would use, as a sentence, if anything is. */
+export function accountWarning({ name, isOther }: Account, dataDir: string): string | undefined {
+  if (!isOther || name !== sharedName) return undefined;
+  return `warning: root starts askback as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${ownName} && chown -R ${ownName}: ${dataDir}`;
+}
+
+/** Root becomes the account, for as long as the process runs: serving needs nothing that only root may do. */
+export function dropPrivileges(account: Account): Account {
+  if (!account.isOther) return account;
   process.setgid!(account.gid);
   process.setgroups!([account.gid]);
   process.setuid!(account.uid);
-  return { ...account, give: false };
+  return { ...account, isOther: false };
 }
 
-/** Hands a file or folder of root's to the account; a link is never followed. (Descriptors cannot be: fchown is off under the permission model.) */
-export function give(path: string, account: Account) {
-  if (account.give) lchownSync(path, account.uid, account.gid);
+/** Gives a file or folder of root to the account; a link is not followed. (`fchown` does not work under the permission model.) */
+export function chownTo(path: string, account: Account) {
+  if (account.isOther) lchownSync(path, account.uid, account.gid);
 }
 
-/** How a child is started as the account: by root as another, by the account itself as it is. */
-export const spawnAs = ({ uid, gid, give: other }: Account) => (other ? { uid, gid } : {});
+/** The options that start a child process as the account. */
+export const spawnIdentity = ({ uid, gid, isOther }: Account) => (isOther ? { uid, gid } : {});
 
-/** The nearest folder on the way to a path that the account may not pass through. */
-export function barrier(path: string, { uid, gid }: Account): string | undefined {
+/** The nearest folder above a path that the account may not enter. */
+export function firstInaccessibleParent(path: string, { uid, gid }: Account): string | undefined {
   for (let folder = path; ; folder = dirname(folder)) {
     const stat = statSync(folder, { throwIfNoEntry: false });
     if (stat && (stat.mode & searchBit(stat, { uid, gid })) === 0) return folder;
@@ -63,7 +70,7 @@ function searchBit(stat: { uid: number; gid: number }, account: { uid: number; g
 function ownAccount(): Account {
   try {
     const { uid, gid, username } = userInfo();
-    return { uid, gid, name: username, give: false };
+    return { uid, gid, name: username, isOther: false };
   } catch {
     throw new Refusal(
       'unavailable',
@@ -72,9 +79,9 @@ function ownAccount(): Account {
   }
 }
 
-function known(accounts: Omit<Account, 'give'>[], uid: number, dataDir: string): Account {
+function known(accounts: Omit<Account, 'isOther'>[], uid: number, dataDir: string): Account {
   const found = accounts.find((account) => account.uid === uid);
-  if (found) return { ...found, give: true };
+  if (found) return { ...found, isOther: true };
   throw new Refusal(
     'unavailable',
     `${dataDir} belongs to the account ${uid}, which has no entry in /etc/passwd: give the folder to an account that has one`,
@@ -82,7 +89,7 @@ function known(accounts: Omit<Account, 'give'>[], uid: number, dataDir: string):
 }
 
 /** Read from the file because Node cannot ask the system for an account by name or number. */
-function readAccounts(): Omit<Account, 'give'>[] {
+function readAccounts(): Omit<Account, 'isOther'>[] {
   return readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'))

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Refusal } from '../../errors.ts';
-import { give, spawnAs } from './account.ts';
+import { chownTo, spawnIdentity } from './account.ts';
 import { serverRefusal } from './failure.ts';
 import type { DataFolder } from './folder.ts';
 
@@ -25,7 +25,7 @@ export type ClusterOptions = { runtime: string; socketFolder: string; durable: b
 
 export const clusterOf = ({ path }: Pick<DataFolder, 'path'>) => join(path, 'cluster');
 
-/** The database files: made on the first start, then only given their settings again. */
+/** The database files: made on the first start; later starts only write the settings again. */
 export async function ensureCluster(folder: DataFolder, options: ClusterOptions): Promise<string> {
   const cluster = clusterOf(folder);
   if (!existsSync(cluster)) await makeCluster(folder, options);
@@ -35,13 +35,13 @@ export async function ensureCluster(folder: DataFolder, options: ClusterOptions)
 }
 
 /**
- * Under a working name first: what an interrupted start leaves behind is no cluster. A new name each
- * time: an initdb whose askback was killed may still be writing under the last one.
+ * Under a working name first, so that an interrupted start leaves no half cluster. A new name each time,
+ * because the initdb of a killed process may still be writing under the last one.
  */
 async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOptions) {
   removeDrafts(folder);
   const draft = mkdtempSync(join(folder.path, draftPrefix));
-  give(draft, folder.account);
+  chownTo(draft, folder.account);
 
   const made = ['-D', draft, '-U', role, ...initdbArguments, ...(durable ? [] : ['--no-sync'])];
   await run(folder, `${runtime}/bin/initdb`, made);
@@ -55,7 +55,7 @@ function removeDrafts({ path }: DataFolder) {
     try {
       rmSync(join(path, name), { recursive: true });
     } catch {
-      // still being written to: a later start gets it
+      // An initdb still writes to it: a later start removes it.
     }
   }
 }
@@ -72,7 +72,7 @@ const initdbArguments = [
 
 async function run(folder: DataFolder, program: string, args: string[], input = '') {
   const child = spawn(program, args, {
-    ...spawnAs(folder.account),
+    ...spawnIdentity(folder.account),
     cwd: folder.path,
     env: serverEnvironment,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -81,7 +81,7 @@ async function run(folder: DataFolder, program: string, args: string[], input = 
     child.once('error', reject);
     child.once('close', resolve);
   });
-  child.stdin.on('error', () => {}); // it ended before it read its input: its exit code says why
+  child.stdin.on('error', () => {}); // it ended before it read its input: its exit code says so
   child.stdin.end(input);
   const [output, , code] = await Promise.all([text(child.stderr), text(child.stdout), ended]);
   if (code !== 0) throw serverRefusal(output);
@@ -118,7 +118,7 @@ function settings({ path }: DataFolder, { socketFolder, durable }: ClusterOption
   ].join('\n');
 }
 
-/** For a small machine that also runs askback. A larger deployment brings a Postgres of its own. */
+/** For a small machine that also runs the service. A bigger deployment brings a Postgres of its own. */
 const fixed = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -145,7 +145,7 @@ const fixed = {
   log_autovacuum_min_duration: '-1',
 };
 
-/** For tests: a crash of the machine may lose everything, and everything is quicker; and there are many. */
+/** For tests: quicker, with many connections, and a crash of the machine may lose everything. */
 const careless = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -157,6 +157,6 @@ function replace(folder: DataFolder, path: string, content: string) {
   const draft = `${path}.new`;
   rmSync(draft, { force: true });
   writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
-  give(draft, folder.account);
+  chownTo(draft, folder.account);
   renameSync(draft, path);
 }

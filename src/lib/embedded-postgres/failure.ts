@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
 
-/** What the system's codes mean to the person who can do something about them. */
+/** What the system's codes mean for the operator. */
 const meanings: Record<string, string> = {
   EACCES: 'is not accessible to the account askback runs as: change its owner or its mode',
   EPERM: 'belongs to another account: change its owner or set ASKBACK_DATA_DIR to another folder',
@@ -27,7 +27,7 @@ export function asSentence(error: unknown, subject: string): unknown {
     : new Refusal('unavailable', `${subject} ${meaning}`, { code: 'data_folder' });
 }
 
-/** What Postgres says when it ends at once, and what to do about it. */
+/** Messages of a Postgres that ends at once, and the remedy. */
 const complaints: [RegExp, string][] = [
   [/No space left on device/i, 'the disk is full: free some space and start again'],
   [/Disk quota exceeded/i, 'the disk quota is used up: free some space and start again'],

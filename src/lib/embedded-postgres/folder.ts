@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../errors.ts';
-import { type Account, barrier, chooseAccount, give } from './account.ts';
+import { type Account, chooseAccount, chownTo, firstInaccessibleParent } from './account.ts';
 import { asSentence } from './failure.ts';
 
-/** Where the data of a deployment goes when the account cannot reach the folder that was asked for. */
+/** Holds the data when the account cannot enter the folder that was asked for. */
 const reachableHome = '/var/lib/askback';
 
 /** initdb calls the server through a shell, its path in double quotes. */
@@ -24,8 +24,8 @@ const unquotable = /["$`\\\n\r]/;
 export type DataFolder = { path: string; account: Account };
 
 /**
- * The data folder, there, private, and owned by the account of the server. Under root it may lie where no
- * other account can go (root's own home): then its place holds a link to a folder under /var/lib.
+ * Makes the data folder private and gives it to the account of the server. Root may ask for a folder that no
+ * other account can enter (in root's home): then a link there leads to a folder under /var/lib.
  */
 export function prepareFolder(asked: string): DataFolder {
   const wanted = resolve(asked);
@@ -55,12 +55,12 @@ function makeFolder(wanted: string, account: Account) {
 
   const parent = dirname(wanted);
   makeFolders(parent);
-  if (account.give && barrier(parent, account) !== undefined && !present) {
+  if (account.isOther && firstInaccessibleParent(parent, account) !== undefined && !present) {
     symlinkSync(makeReachable(account), wanted);
     return;
   }
   if (!present) mkdirSync(wanted, { mode: 0o700 });
-  give(wanted, account);
+  chownTo(wanted, account);
 }
 
 /** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
@@ -70,9 +70,9 @@ function makeFolders(path: string) {
   mkdirSync(path);
 }
 
-/** A volume that was mounted for us looks like this: it may be taken over. */
+/** A freshly mounted volume looks like this, and may be given to the account. */
 function isEmptyFolderOfRoot(path: string, account: Account): boolean {
-  if (!account.give) return false;
+  if (!account.isOther) return false;
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && readdirSync(path).length === 0;
 }
@@ -80,7 +80,7 @@ function isEmptyFolderOfRoot(path: string, account: Account): boolean {
 function makeReachable(account: Account): string {
   mkdirSync(reachableHome, { recursive: true, mode: 0o755 });
   const path = mkdtempSync(`${reachableHome}/data-`);
-  give(path, account);
+  chownTo(path, account);
   return path;
 }
 
@@ -93,24 +93,24 @@ function refuseForeign(path: string, account: Account) {
       `${path} belongs to ${stat.uid === 0 ? 'root' : `the account ${stat.uid}`} and askback runs as ${account.name}: give it to ${account.name} or set ASKBACK_DATA_DIR to another folder`,
     );
   }
-  const closed = account.give ? barrier(dirname(path), account) : undefined;
+  const closed = account.isOther ? firstInaccessibleParent(dirname(path), account) : undefined;
   if (closed !== undefined) {
     throw new Refusal(
       'unavailable',
-      `the account ${account.name}, as which askback runs, cannot pass through ${closed} to the data folder: open it with chmod o+x or set ASKBACK_DATA_DIR to another folder`,
+      `the account ${account.name}, which askback runs as, cannot enter ${closed} on the way to the data folder: open it with chmod o+x or set ASKBACK_DATA_DIR to another folder`,
     );
   }
 }
 
 /**
- * What a command run by root wrote here (the secret, say) must be readable to the account of the service.
- * Only plain files of root's with this one name: anything else may be a trap laid for root.
+ * Files that a command of root wrote here, such as the secret key, must be readable by the account of the
+ * service. Only plain files of root with one name: anything else may be a trap for root.
  */
 function claimFiles(path: string, account: Account) {
-  if (!account.give) return;
+  if (!account.isOther) return;
   for (const name of readdirSync(path)) {
     const file = join(path, name);
     const stat = lstatSync(file);
-    if (stat.isFile() && stat.uid === 0 && stat.nlink === 1) give(file, account);
+    if (stat.isFile() && stat.uid === 0 && stat.nlink === 1) chownTo(file, account);
   }
 }

@@ -2,13 +2,13 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
-import { give } from './account.ts';
+import { chownTo } from './account.ts';
 import type { DataFolder } from './folder.ts';
 
 const pollMs = 25;
 const sqliteBusy = 5;
 
-/** A lock on one file. It is held until released, or until the process is gone, however it went. */
+/** A lock on one file. It is held until it is released or the process ends, also by a crash. */
 export type Lock = {
   tryExclusive(): boolean;
   tryShared(): boolean;
@@ -25,7 +25,7 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   const file = `${path}/${name}.lock`;
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
   closeSync(openSync(file, flags, 0o600));
-  give(file, account);
+  chownTo(file, account);
   const db = new DatabaseSync(file, { timeout: 0 });
   let held = false;
   const release = () => {
@@ -48,7 +48,7 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   };
 }
 
-/** Takes a lock that others hold only for moments. */
+/** Takes a lock that other processes hold only for moments. */
 export async function waitFor(take: () => boolean, what: string, seconds: number) {
   const deadline = performance.now() + seconds * 1000;
   while (!take()) {

@@ -10,7 +10,7 @@ export type Running = { pid: number; socketFolder: string; ready: boolean; execu
 export const socketName = '.s.PGSQL.5432';
 const deletedMark = ' (deleted)';
 
-/** The live server of a database folder, whichever process started it. */
+/** The running server of a database folder, also one that another process started. */
 export function findServer(cluster: string): Running | undefined {
   const lines = readPidFile(cluster);
   const pid = Number(lines[0]);
@@ -30,8 +30,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Resolves when a server is gone. One that is no child of ours may stay behind as a zombie that no process
- * collects and would look alive by its number; its socket decides. Reads no files: a serving process may not.
+ * Resolves when a server is gone. A server that is not our child may stay as a zombie, which looks alive by
+ * its number, so its socket is tried as well. Reads no files: a serving process may not.
  */
 export async function untilGone({ pid, socketFolder }: Address, everyMs: number) {
   while (isAlive(pid) && (await answers(socketFolder))) {
@@ -53,8 +53,8 @@ function answers(socketFolder: string): Promise<boolean> {
 }
 
 /**
- * A pid file whose number now belongs to some other program keeps Postgres from starting forever (after
- * a restart of a container the numbers are the same again). It may go once no server works in the folder.
+ * A pid file whose number now belongs to another program keeps Postgres from ever starting (after the
+ * restart of a container the numbers are the same again). It may go when no process works in the folder.
  */
 export function removeStrayPidFile(cluster: string) {
   if (process.platform !== 'linux') return;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
-import { give, spawnAs } from './account.ts';
+import { chownTo, spawnIdentity } from './account.ts';
 import { serverEnvironment } from './cluster.ts';
 import { serverRefusal } from './failure.ts';
 import type { DataFolder } from './folder.ts';
@@ -21,7 +21,7 @@ export type Server = Address & { gone: Promise<void> };
 
 export type Program = { runtime: string; cluster: string };
 
-/** Another process' workers may still be at work on the data for a moment after a crash: asks again. */
+/** Workers of a crashed server may still use the data for a moment, so it tries again. */
 export async function startServer(folder: DataFolder, program: Program): Promise<Server> {
   const deadline = performance.now() + startSeconds * 1000;
   for (;;) {
@@ -35,7 +35,7 @@ export async function startServer(folder: DataFolder, program: Program): Promise
   }
 }
 
-/** The server that runs already, once it takes connections. */
+/** The server that already runs, once it takes connections. */
 export async function adoptServer(cluster: string): Promise<Server | undefined> {
   const deadline = performance.now() + startSeconds * 1000;
   for (;;) {
@@ -44,13 +44,16 @@ export async function adoptServer(cluster: string): Promise<Server | undefined> 
     const { pid, socketFolder } = found;
     if (found.ready) return { pid, socketFolder, gone: untilGone(found, watchMs) };
     if (performance.now() > deadline) {
-      throw new Refusal('unavailable', `the embedded Postgres has not become ready (pid ${pid})`);
+      throw new Refusal(
+        'unavailable',
+        `the embedded Postgres has not dropPrivileges ready (pid ${pid})`,
+      );
     }
     await sleep(pollMs);
   }
 }
 
-/** Ends its sessions, writes everything down, and waits until it is really gone. */
+/** Ends the sessions of the server, lets it write everything to disk, and waits until it is gone. */
 export async function stopServer(server: Server) {
   const late = setTimeout(() => signal(server.pid, 'SIGQUIT'), stopSeconds * 1000);
   signal(server.pid, 'SIGINT');
@@ -60,20 +63,20 @@ export async function stopServer(server: Server) {
 
 type Log = { fd: number; path: string; from: number };
 
-/** What the server says goes to a file that lives on when we do not; a long one is put aside at a start. */
+/** The server writes its log into a file that outlives this process; a long file is put aside at a start. */
 function openLog(folder: DataFolder): Log {
   const path = join(folder.path, 'postgres.log');
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > logBytes) renameSync(path, `${path}.1`);
   const fd = openSync(path, 'a', 0o600);
-  give(path, folder.account);
+  chownTo(path, folder.account);
   return { fd, path, from: size > logBytes ? 0 : size };
 }
 
-/** In a session of its own: a Ctrl-C in the terminal is for us, and we still need the server to finish. */
+/** In a session of its own: a Ctrl-C in the terminal must not end the server, which is still needed to finish. */
 async function launch(folder: DataFolder, program: Program, log: Log): Promise<Server | string> {
   const child = spawn(`${program.runtime}/bin/postgres`, ['-D', program.cluster], {
-    ...spawnAs(folder.account),
+    ...spawnIdentity(folder.account),
     cwd: program.cluster,
     env: serverEnvironment,
     detached: true,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from './embedded.ts';
 
-/** A fresh Postgres for tests. Nothing of it survives `stop`; unless it is durable, nor a crash. */
+/** A fresh Postgres for tests. `stop` removes it; unless it is durable, a crash of the machine may lose it. */
 export async function startTemporary({ durable = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'askback-temporary-'));
-  chmodSync(home, 0o755); // the account that the server runs as under root must get through
+  chmodSync(home, 0o755); // the account that the server runs as under root must be able to enter
   const remove = () => rmSync(home, { recursive: true, force: true });
   try {
     const options = { durable, keepRoot: true, say: () => {} };

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Account, give } from './account.ts';
+import { type Account, chownTo } from './account.ts';
 import { type Contents, checksum, type Manifest } from './archive.ts';
 import type { Distribution } from './distribution.ts';
 import type { DataFolder } from './folder.ts';
@@ -20,7 +20,7 @@ const prefix = 'postgres-';
 const draftPrefix = '.unpacking-';
 const manifestName = 'manifest.json';
 
-/** Where a server's own program files lie in its data folder. */
+/** The folder of the server's program files, in its data folder. */
 export const runtimeOf = ({ path }: Pick<DataFolder, 'path'>, id: string) =>
   join(path, prefix + id);
 
@@ -36,21 +36,21 @@ export function ensureRuntime(folder: DataFolder, distribution: Distribution): s
   const draft = mkdtempSync(join(folder.path, draftPrefix));
   writeRuntime(draft, distribution.open());
   rmSync(runtime, { recursive: true, force: true });
-  giveAll(draft, folder.account);
+  chownAll(draft, folder.account);
   renameSync(draft, runtime);
   return runtime;
 }
 
-/** Who replaces these files one day may be the account, although root unpacked them. */
-function giveAll(draft: string, account: Account) {
-  if (!account.give) return;
+/** Root may unpack these files, and the account replace them later. */
+function chownAll(draft: string, account: Account) {
+  if (!account.isOther) return;
   for (const path of readdirSync(draft, { recursive: true, encoding: 'utf8' })) {
-    give(join(draft, path), account);
+    chownTo(join(draft, path), account);
   }
-  give(draft, account);
+  chownTo(draft, account);
 }
 
-/** Program files of earlier versions. Only for when no server runs from them. */
+/** Removes program files of other versions. Only while no server runs from them. */
 export function removeOtherRuntimes({ path }: DataFolder, current: string) {
   for (const name of readdirSync(path)) {
     const other = join(path, name);

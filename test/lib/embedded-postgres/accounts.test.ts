@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { accountWarning } from '../../../src/lib/embedded-postgres/account.ts';
 import { asSentence, serverRefusal } from '../../../src/lib/embedded-postgres/failure.ts';
 import { prepareFolder } from '../../../src/lib/embedded-postgres/folder.ts';
 import { ask, dataFolder, hold, serveFrom } from '../../support/processes/embedded.ts';
@@ -22,7 +23,7 @@ test('program files that root unpacked can be replaced by the account later', as
   }
 });
 
-test('works below a folder that only its maker may enter', async (t) => {
+test('a data folder below a folder that only root may enter works', async (t) => {
   const dataDir = dataFolder(t);
   chmodSync(dirname(dataDir), 0o700);
   const embedded = await serveFrom(dataDir);
@@ -31,7 +32,7 @@ test('works below a folder that only its maker may enter', async (t) => {
   if (embedded.dataDir !== dataDir) rmSync(embedded.dataDir, { recursive: true });
 });
 
-test('refuses a folder that belongs to somebody else and leaves it as it is', () => {
+test('a folder of another account is refused and stays as it is', () => {
   const before = statSync('/usr/share');
   assert.throws(() => prepareFolder('/usr/share'), {
     name: 'Refusal',
@@ -42,7 +43,15 @@ test('refuses a folder that belongs to somebody else and leaves it as it is', ()
   assert.deepEqual({ uid, gid, mode }, { uid: before.uid, gid: before.gid, mode: before.mode });
 });
 
-test('refuses a path that leads through a file', (t) => {
+test('root that would serve as the account `nobody` is warned, another account is not', () => {
+  const account = { uid: 65_534, gid: 65_534, name: 'nobody', isOther: true };
+  const warning = accountWarning(account, '/data');
+  assert.match(warning!, /useradd --system askback && chown -R askback: \/data/);
+  assert.equal(accountWarning({ ...account, name: 'askback' }, '/data'), undefined);
+  assert.equal(accountWarning({ ...account, isOther: false }, '/data'), undefined);
+});
+
+test('a path that leads through a file is refused', (t) => {
   const file = dataFolder(t);
   writeFileSync(file, '');
   assert.throws(() => prepareFolder(`${file}/data`), {
@@ -51,7 +60,7 @@ test('refuses a path that leads through a file', (t) => {
   });
 });
 
-test('refuses a file in the place of the folder', (t) => {
+test('a file in the place of the data folder is refused', (t) => {
   const file = dataFolder(t);
   writeFileSync(file, '');
   assert.throws(() => prepareFolder(file), {
@@ -60,7 +69,7 @@ test('refuses a file in the place of the folder', (t) => {
   });
 });
 
-test('refuses a path that the shell inside initdb would read as something else', (t) => {
+test('a path that the shell inside initdb would misread is refused', (t) => {
   assert.throws(() => prepareFolder(`${dataFolder(t)}$(id)`), {
     name: 'Refusal',
     message: /has a character in its path/,
@@ -82,14 +91,14 @@ test('a full disk is reported in a sentence', () => {
   );
 });
 
-test('what Postgres says when it cannot start is passed on', () => {
+test('the message of a Postgres that cannot start is passed on', () => {
   assert.equal(
     serverRefusal('LOG:  starting\nFATAL:  invalid value for parameter "work_mem": "x"\n').message,
     'the embedded Postgres did not start: invalid value for parameter "work_mem": "x"',
   );
 });
 
-test('an unexpected error stays as it is', () => {
+test('an unexpected error of the data folder stays as it is', () => {
   const bug = new TypeError('x is not a function');
   assert.equal(asSentence(bug, 'the data folder /data'), bug);
 });

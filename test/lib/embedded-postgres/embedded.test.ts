@@ -20,7 +20,7 @@ import {
 
 const serverIn = (dataDir: string) => findServer(clusterOf({ path: dataDir }));
 
-test('starts Postgres 18 from nothing and stops it completely', async (t) => {
+test('an embedded Postgres 18 starts from nothing and stops completely', async (t) => {
   const dataDir = dataFolder(t);
   const embedded = await serveFrom(dataDir);
   assert.equal(await ask(embedded.url, "current_setting('server_version_num')::int / 10000"), 18);
@@ -29,7 +29,7 @@ test('starts Postgres 18 from nothing and stops it completely', async (t) => {
   assert.equal(existsSync(join(dataDir, 'cluster/postmaster.pid')), false);
 });
 
-test('keeps the data for the next start', async (t) => {
+test('an embedded Postgres keeps its data for the next start', async (t) => {
   const dataDir = dataFolder(t);
   const first = await serveFrom(dataDir);
   await ask(first.url, "set_config('a.b', 'c', false) from pg_create_restore_point('x')").catch(
@@ -44,7 +44,7 @@ test('keeps the data for the next start', async (t) => {
   );
 });
 
-test('is reachable by its address with both drivers, and from nowhere else', async (t) => {
+test('an embedded Postgres is reached by its address with both drivers, and over no network', async (t) => {
   const embedded = await serveFrom(dataFolder(t));
   const client = new pg.Client(embedded.url);
   await client.connect();
@@ -55,13 +55,13 @@ test('is reachable by its address with both drivers, and from nowhere else', asy
   assert.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
-test('writes everything to the disk when it is to be durable', async (t) => {
+test('a durable embedded Postgres writes everything to the disk', async (t) => {
   const embedded = await serveFrom(dataFolder(t), { durable: true });
   assert.equal(await ask(embedded.url, "current_setting('fsync')"), 'on');
   assert.equal(await ask(embedded.url, "current_setting('synchronous_commit')"), 'on');
 });
 
-test("follows the operator's own settings", async (t) => {
+test("an embedded Postgres follows the operator's own settings", async (t) => {
   const dataDir = dataFolder(t);
   await (await serveFrom(dataDir)).stop();
   writeFileSync(join(dataDir, 'postgresql.conf'), "work_mem = '3MB'\n");
@@ -69,18 +69,18 @@ test("follows the operator's own settings", async (t) => {
   assert.equal(await ask(embedded.url, "current_setting('work_mem')"), '3MB');
 });
 
-test('finds its socket although the path of the data folder is too long for one', async (t) => {
+test('a data folder whose path is too long for a socket works', async (t) => {
   const embedded = await serveFrom(dataFolder(t, 'long'.repeat(40)));
   assert.equal(await ask(embedded.url, '1'), 1);
   assert.match(decodeURIComponent(embedded.url), /host=\/tmp\/askback-[0-9a-f]{16}$/);
 });
 
-test('copes with a data folder whose name has spaces, an apostrophe and commas', async (t) => {
+test('a data folder whose name has spaces, an apostrophe and commas works', async (t) => {
   const embedded = await serveFrom(dataFolder(t, "it's a, b 100%"));
   assert.equal(await ask(embedded.url, '1'), 1);
 });
 
-test('repairs program files that were damaged', async (t) => {
+test('damaged program files are repaired at the next start', async (t) => {
   const dataDir = dataFolder(t);
   await (await serveFrom(dataDir)).stop();
   const manifest = `${dataDir}/postgres-18.4.0-beta.17`;
@@ -95,7 +95,7 @@ test('repairs program files that were damaged', async (t) => {
   assert.equal(await ask(embedded.url, '1'), 1);
 });
 
-test('lives on when its process is killed, and the next process takes it over', async (t) => {
+test('a server outlives its killed process, and the next process takes it over', async (t) => {
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
   const pid = postmasterPid(dataDir);
@@ -108,7 +108,7 @@ test('lives on when its process is killed, and the next process takes it over', 
   assert.equal(serverIn(dataDir), undefined);
 });
 
-test('starts again after both it and its process were killed', async (t) => {
+test('a server starts again after it and its process were killed', async (t) => {
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
   const pid = postmasterPid(dataDir);
@@ -121,7 +121,7 @@ test('starts again after both it and its process were killed', async (t) => {
   assert.equal(await ask(embedded.url, '1'), 1);
 });
 
-test('refuses a second process that would serve from the same folder', async (t) => {
+test('a second process that would serve from the same folder is refused', async (t) => {
   const dataDir = dataFolder(t);
   const first = await hold(t, dataDir);
   assert.match(first.said, /^ready /);
@@ -174,7 +174,7 @@ test('the exit is reported to the process that serves when the server dies', asy
   );
 });
 
-test('the lock names a process that took the server over when it dies', async (t) => {
+test('a server that a process took over is watched by that process', async (t) => {
   const dataDir = dataFolder(t);
   await end(await hold(t, dataDir), 'SIGKILL');
   const embedded = await serveFrom(dataDir);
