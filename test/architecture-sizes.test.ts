@@ -7,7 +7,7 @@ const longestFile = 200;
 
 /** What is still too long, or shares its name. Nothing is added here. */
 const notYet = {
-  files: ['src/observations/instruments.ts'],
+  files: [] as string[],
   types: ['Answer', 'Outbound', 'Page', 'SendProgress', 'Submission', 'Theme', 'Verdict'],
 };
 

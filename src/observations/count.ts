@@ -4,8 +4,8 @@ import type { Labels, Measurement } from '../lib/metrics/instrument.ts';
 import { type Recorder, traceOf } from '../lib/metrics/recorder.ts';
 import { jobRan } from '../lib/queue/task.ts';
 import * as signals from '../signals.ts';
-import type { RecordedName } from './instruments.ts';
 import { methods, otherMethod } from './label-values.ts';
+import type { RecordedName } from './recorded-instruments.ts';
 
 type Count = Measurement & { name: RecordedName };
 type Facts<Of> = Of extends Signal<infer What> ? What : never;

@@ -10,13 +10,13 @@ import {
   countWebhooks,
   limitTime,
   listWaiting,
-  type SendProgress,
+  type WaitingJobs,
 } from './queries.ts';
 
 const longestStatementMs = 1000;
 
 /** What waits in the database, the same for all processes. One round trip. */
-export async function lookIntoDatabase(db: Db): Promise<Readings> {
+export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
     const [, waiting, outbox, webhooks, mails, , deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
@@ -42,8 +42,8 @@ export async function lookIntoDatabase(db: Db): Promise<Readings> {
   });
 }
 
-/** Of a task without jobs it is known that nothing waits. */
-function byTask(waiting: readonly SendProgress[], value: (row: SendProgress) => number): Reading[] {
+/** A task without a row has no jobs waiting. */
+function byTask(waiting: readonly WaitingJobs[], value: (row: WaitingJobs) => number): Reading[] {
   const found = new Map(waiting.map((row) => [row.task, value(row)]));
   return tasks.map((task) => ({ labels: { task }, value: found.get(task) ?? 0 }));
 }

@@ -5,7 +5,7 @@ import { answered, attempted, deactivated, mailed } from '../signals.ts';
 
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** One line for each request, attempt at a delivery and mail. The function it gives back ends that. */
+/** One line for each request, attempt at a delivery and mail. The returned function ends that. */
 export function writeLines(log: Log): () => void {
   const ends = [
     requestEnded.subscribe((request) => {

@@ -10,7 +10,7 @@ import { createRecorder } from '../lib/metrics/recorder.ts';
 import { type Checks, failedChecks } from '../lib/process/checks.ts';
 import type { Jobs } from '../lib/queue/start.ts';
 import { countSignals } from './count.ts';
-import { by, lookIntoDatabase } from './database.ts';
+import { by, readDatabase } from './database.ts';
 import { instruments } from './instruments.ts';
 
 const scope = 'askback';
@@ -44,7 +44,7 @@ export type Metrics = { families: () => Promise<Family[]>; stop: () => void };
 
 /** All instruments, as of now: what was counted, and what is read from the database and the process. */
 export function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
-  const database = cachedFor(() => lookIntoDatabase(observed.db), {
+  const database = cachedFor(() => readDatabase(observed.db), {
     everyMs: lookEveryMs,
     patienceMs,
   });

@@ -1,15 +1,15 @@
 import type { Sql } from '../lib/db/db.ts';
 
-/** Nothing that is asked here may keep a connection for long, whatever the tables have become. */
+/** No statement here may keep a connection for long, however large the tables are. */
 export async function limitTime(sql: Sql, ms: number) {
   await sql`select set_config('statement_timeout', ${`${ms}ms`}, true)`;
 }
 
-export type SendProgress = { task: string; jobs: number; oldest_seconds: number };
+export type WaitingJobs = { task: string; jobs: number; oldest_seconds: number };
 
 /** Reads the table behind the queue's view: only there the queue's own index of what waits serves. */
 export async function listWaiting(sql: Sql) {
-  return await sql<SendProgress[]>`
+  return await sql<WaitingJobs[]>`
     select t.identifier as task, j.jobs, j.oldest_seconds
     from (
       select task_id, count(*)::int as jobs,

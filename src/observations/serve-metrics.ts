@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { Refusal } from '../errors.ts';
 import { answerError, followRequests, type RequestEnv } from '../lib/http/http.ts';
 import { httpAddress } from '../lib/http/http-address.ts';
-import { type Listener, listen, type Where } from '../lib/http/listen.ts';
+import { type ListenAddress, type Listener, listen } from '../lib/http/listen.ts';
 import { answerNoRoute } from '../lib/http/methods.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
@@ -13,7 +13,7 @@ import { type Counting, type Observed, startMetrics } from './metrics.ts';
 
 /** Listens on the address of metrics alone, if there is one; until it is opened it answers "starting". */
 export async function takeMetricsAddress(
-  where: Where | null,
+  where: ListenAddress | null,
   { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },
 ): Promise<Listener | undefined> {
   if (!where) return undefined;

@@ -1,9 +1,9 @@
 import { Refusal } from '../errors.ts';
-import type { Where } from '../lib/http/listen.ts';
+import type { ListenAddress } from '../lib/http/listen.ts';
 import { sortPassedSockets } from '../lib/http/passed-sockets.ts';
 import { type Config, ConfigError } from '../settings/config.ts';
 
-export type ListenAddresses = { requests: Where; metrics: Where | null };
+export type ListenAddresses = { requests: ListenAddress; metrics: ListenAddress | null };
 
 /** The sockets that a service manager passed, or else the addresses of the settings. */
 export function whereToListen({ host, port, metrics, sockets }: Config): ListenAddresses {

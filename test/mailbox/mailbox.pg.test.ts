@@ -42,7 +42,7 @@ test('the mailbox lists mails, newest first, with their subjects decoded', async
   assert.ok(body.indexOf('aus dem Süden, wo es länger wird als eine') < body.indexOf('Ein Gruß'));
 });
 
-test('it goes on from page to page', async () => {
+test('the mailbox has pages', async () => {
   await keep('one');
   await keep('two');
   const first = await ask('/mailbox?limit=1');
@@ -73,7 +73,7 @@ test('the HTML part runs nothing, loads nothing and can be framed by no other pa
   assert.match(body, /<base target="_blank">/);
 });
 
-test('programs read it as JSON', async () => {
+test('programs read the mailbox as JSON', async () => {
   const { id } = await keep('For programs');
   const accept = { Accept: 'application/json' };
   const { data: list } = JSON.parse((await ask('/mailbox', accept)).body);
@@ -84,7 +84,7 @@ test('programs read it as JSON', async () => {
 });
 
 for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST`, `[::1]:${port}`]) {
-  test(`it answers to the name ${host.replace(/\d{5}/, 'PORT')}`, async () => {
+  test(`the mailbox answers to the name ${host.replace(/\d{5}/, 'PORT')}`, async () => {
     assert.equal((await ask('/mailbox', { Host: host })).status, 200);
   });
 }
@@ -96,7 +96,7 @@ const strangers: [what: string, headers: Record<string, string>][] = [
   ['a proxy that says so in the standard way', { Forwarded: 'for=203.0.113.9' }],
 ];
 for (const [what, headers] of strangers) {
-  test(`it is closed to ${what}`, async () => {
+  test(`the mailbox is closed to ${what}`, async () => {
     const { id } = await keep('secret');
     for (const path of [
       '/mailbox',
@@ -111,7 +111,7 @@ for (const [what, headers] of strangers) {
   });
 }
 
-test('it is closed to who comes over no socket of this machine', async () => {
+test('the mailbox is closed to a request over no socket', async () => {
   const answer = await app.request('http://localhost/mailbox', { headers: { Host: 'localhost' } });
   assert.equal(answer.status, 403);
 });

@@ -46,30 +46,23 @@ const proxied = { 'X-Forwarded-For': '203.0.113.9' };
 const rebound = { Host: 'evil.test' };
 const withToken = (given: string) => ({ ...proxied, Authorization: given });
 
-type Row = [who: string, headers: Record<string, string>, ...statuses: number[]];
+type Row = [caller: string, headers: Record<string, string>, ...statuses: number[]];
 /** The statuses: on the main address without and with a token, on an address of its own likewise. */
 const table: Row[] = [
-  ['who asks on this machine', here, 200, 200, 200, 200],
+  ['a caller on this machine', here, 200, 200, 200, 200],
   ['a proxy on this machine', proxied, 403, 401, 200, 401],
-  [
-    'a proxy that says so in the standard way',
-    { Forwarded: 'for=203.0.113.9' },
-    403,
-    401,
-    200,
-    401,
-  ],
-  ['a page whose name leads here', rebound, 403, 401, 200, 401],
-  ['who has the token', withToken(`Bearer ${token}`), 403, 200, 200, 200],
-  ['who spells the scheme otherwise', withToken(`bearer  ${token} `), 403, 200, 200, 200],
-  ['who has another token', withToken('Bearer wrong-horse'), 403, 401, 200, 401],
-  ['who has the beginning of it', withToken('Bearer correct'), 403, 401, 200, 401],
-  ['who has more than it', withToken(`Bearer ${token}s`), 403, 401, 200, 401],
-  ['who has it as a password', withToken(`Basic ${token}`), 403, 401, 200, 401],
-  ['who says only the scheme', withToken('Bearer'), 403, 401, 200, 401],
+  ['a proxy that sends Forwarded', { Forwarded: 'for=203.0.113.9' }, 403, 401, 200, 401],
+  ['a page under a foreign name that resolves here', rebound, 403, 401, 200, 401],
+  ['a caller with the token', withToken(`Bearer ${token}`), 403, 200, 200, 200],
+  ['a caller that spells the scheme otherwise', withToken(`bearer  ${token} `), 403, 200, 200, 200],
+  ['a caller with another token', withToken('Bearer wrong-horse'), 403, 401, 200, 401],
+  ['a caller with the beginning of the token', withToken('Bearer correct'), 403, 401, 200, 401],
+  ['a caller with more than the token', withToken(`Bearer ${token}s`), 403, 401, 200, 401],
+  ['a caller with the token as a password', withToken(`Basic ${token}`), 403, 401, 200, 401],
+  ['a caller with only the scheme', withToken('Bearer'), 403, 401, 200, 401],
 ];
-for (const [who, headers, ...statuses] of table) {
-  test(`${who}: main ${statuses.slice(0, 2)}, own address ${statuses.slice(2)}`, async () => {
+for (const [caller, headers, ...statuses] of table) {
+  test(`${caller}: main ${statuses.slice(0, 2)}, own address ${statuses.slice(2)}`, async () => {
     const places = [false, true].flatMap((ownAddress) =>
       [null, token].map((given) => appFor({ token: given, ownAddress })),
     );
@@ -122,13 +115,13 @@ test('a page of this machine is local', async () => {
   assert.equal((await ask(appFor({ token: null, ownAddress: false }), headers)).status, 200);
 });
 
-test('who comes over no socket of this machine is a stranger', async () => {
+test('a request over no socket is not local', async () => {
   const app = appFor({ token: null, ownAddress: false });
   const answer = await app.request('http://localhost/metrics', { headers: { Host: 'localhost' } });
   assert.equal(answer.status, 403);
 });
 
-test('a proxy that adds nothing is known by the version it speaks', async () => {
+test('a request in HTTP/1.0 is not local', async () => {
   const { fetch } = appFor({ token: null, ownAddress: false });
   const server = serve({ fetch, port: 0, hostname: '127.0.0.1' });
   await once(server, 'listening');
@@ -139,7 +132,7 @@ test('a proxy that adds nothing is known by the version it speaks', async () => 
   assert.match(await text(socket), /^HTTP\/1.1 403 /);
 });
 
-test('a refusal says what would allow access, and what is wrong with the key', async () => {
+test('a refusal names the setting that gives access, or what is wrong with the token', async () => {
   const closed = await ask(appFor({ token: null, ownAddress: false }), proxied);
   assert.match(JSON.parse(closed.body).error, /ASKBACK_METRICS_TOKEN/);
   const locked = await ask(appFor({ token, ownAddress: false }), withToken('Bearer wrong-horse'));
@@ -164,7 +157,7 @@ test('other methods are refused by name', async () => {
   assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD, OPTIONS']);
 });
 
-test('OpenMetrics is for who asks for it', async () => {
+test('OpenMetrics is sent to clients that ask for it', async () => {
   const accept = { Accept: 'application/openmetrics-text' };
   const { headers, body } = await ask(appFor({ token: null, ownAddress: false }), accept);
   assert.match(String(headers['content-type']), /^application\/openmetrics-text; version=1\.0\.0/);

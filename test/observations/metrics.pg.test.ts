@@ -52,7 +52,7 @@ const hook = async (path: string) => {
   return (await post('/api/webhooks', wish)) as { id: string };
 };
 const [well, dead] = [await hook('/well'), await hook('/dead')];
-const contacts = [{ email, name: 'Hermine' }, { email }, { email: 'nobody' }];
+const contacts = [{ email, name: 'Hermine' }, { email }, { email: 'no-address' }];
 const sent = await post(`/api/v1/surveys/${survey}/send`, { contacts });
 const { token } = (sent as { data: { contacts: { token: string }[] } }).data.contacts[0]!;
 await post(`/s/${token}`, { score: 3, comment: 'The broomstick splintered' }, {});

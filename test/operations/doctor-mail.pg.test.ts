@@ -104,7 +104,7 @@ test('a missing record is shown as it goes into DNS, and passes once it is there
   assert.ok(after.mail.some(({ name }) => name === 'alignment news.example.com'));
 });
 
-test('no mail is sent, and no login tried where none is set', async () => {
+test('the doctor sends no mail, and tries no login where none is set', async () => {
   const { server } = await nameServer({});
   await doctor(['--resolver', server]);
   const words = seen.commands.map((line) => line.split(' ')[0]);
@@ -149,7 +149,7 @@ test('before the first survey, what needs no sender is looked at', async () => {
   ]);
 });
 
-test('a service on a port of its own finding is looked for where it said it is', async () => {
+test('a service with PORT=0 is found by the service record', async () => {
   const { checks } = JSON.parse(
     (await doctor(['--json'], { PORT: '0', ASKBACK_PUBLIC_URL: '', ASKBACK_SMTP_URL: '' })).stdout,
   );
@@ -161,11 +161,11 @@ test('a service on a port of its own finding is looked for where it said it is',
   });
 });
 
-test('meaningless options are refused before anything is examined', async () => {
+test('wrong options are refused before anything is examined', async () => {
   for (const words of [
     ['--resolver', 'dns.example'],
     ['--resolver', '127.0.0.1:70000'],
-    ['--from', 'nobody'],
+    ['--from', 'no-address'],
     ['--sends-from', 'mail.example.com'],
   ]) {
     const { code, stderr } = await doctor(words);

@@ -29,7 +29,7 @@ test('--json is one value', async () => {
   assert.deepEqual(JSON.parse(stdout), { url: address, status: 200, healthy: true });
 });
 
-test('with PORT=0 the service is found where it said that it is', async () => {
+test('with PORT=0 healthcheck finds the service by the service record', async () => {
   const { code, stdout } = await check(['--json'], { PORT: '0' });
   assert.equal(code, 0);
   assert.equal(JSON.parse(stdout).url, `http://127.0.0.1:${port}/healthz`);
@@ -47,7 +47,7 @@ test('with PORT=0 and a public URL the address of the service is unknown', async
   );
 });
 
-test('alive and not ready differ in the exit code', async () => {
+test('a service that runs and is not ready differs in the exit code', async () => {
   await proxy.cut();
   assert.equal((await check([])).code, 0);
   const { code, stdout } = await check(['--ready']);
@@ -56,7 +56,7 @@ test('alive and not ready differ in the exit code', async () => {
   await proxy.mend();
 });
 
-test('a process that takes the connection and says nothing is not alive', async () => {
+test('a process that accepts the connection and answers nothing is unhealthy', async () => {
   const server = createServer(() => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

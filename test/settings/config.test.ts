@@ -135,6 +135,7 @@ for (const name of Object.keys(Settings.entries)) {
           assert.ok(isOwn || isCompanion, complaint);
         }
       }),
+      { numRuns: 25 },
     );
   });
 }

@@ -8,7 +8,7 @@ import { type HeldSocket, holdSocket } from './passed-sockets.ts';
 type Fetch = Parameters<typeof getRequestListener>[0];
 
 /** An address of our own, or sockets that were opened for us. */
-export type Where = { host: string; port: number } | { descriptors: readonly number[] };
+export type ListenAddress = { host: string; port: number } | { descriptors: readonly number[] };
 
 export type Listener = {
   host: string;
@@ -28,7 +28,7 @@ export type ListenLimits = { headMs: number; requestMs: number; connections: num
 
 const usualLimits: ListenLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
 
-export const listen = (where: Where, limits = usualLimits): Promise<Listener> =>
+export const listen = (where: ListenAddress, limits = usualLimits): Promise<Listener> =>
   'descriptors' in where ? takeOver(where.descriptors, limits) : takePort(where, limits);
 
 function serverFor(answer: RequestListener, { headMs, requestMs, connections }: ListenLimits) {

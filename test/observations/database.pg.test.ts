@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { enqueue } from '../../src/jobs.ts';
-import { lookIntoDatabase } from '../../src/observations/database.ts';
+import { readDatabase } from '../../src/observations/database.ts';
 import { proxyTo } from '../support/fakes/database-proxy.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -52,7 +52,7 @@ test('what waits is counted, and the age of the oldest', async (t) => {
     await db`delete from graphile_worker._private_jobs`;
   });
 
-  const readings = await lookIntoDatabase(db);
+  const readings = await readDatabase(db);
   const read = (name: string, label = '') =>
     readings[name]!.find(({ labels }) => Object.values(labels).join() === label)!.value;
 
