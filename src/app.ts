@@ -29,6 +29,7 @@ import { surveyRoutes } from './surveys/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 import { showTrouble } from './web/show.ts';
 import type { Outbound } from './webhooks/deliver.ts';
+import type { OwnDeliveries } from './webhooks/emit.cte.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Everything that requests need. Each room takes only the part that it uses. */
@@ -54,6 +55,8 @@ export type AppTools = MailboxAccess & {
   /** What links in mails and on pages begin with. */
   publicUrl: string;
   outbound: Outbound;
+  /** What this process delivers of its own answers. */
+  deliveries: OwnDeliveries;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
   progress: Pick<SendProgress, 'watch'>;

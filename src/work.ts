@@ -103,7 +103,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const mailbox = !config.smtpUrl;
   const { judge: judgeTarget } = outbound;
-  return { jobs, pump, outbound, judgeTarget, secrets, progress, claimedMails, mailbox, excerpt };
+  const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox, excerpt };
+  return { jobs, pump, deliveries, ...opened };
 }
 
 /** What a comment contains must not end in the log: which task failed, and how, is all it says. */

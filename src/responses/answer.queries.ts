@@ -1,8 +1,12 @@
 import { markAnswered } from '../contacts/answered.queries.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { Category } from '../scores.ts';
-import { emission } from '../webhooks/emit.cte.ts';
-import type { WebhookEvent } from '../webhooks/events.ts';
+import {
+  type EmittedDelivery,
+  emission,
+  emittedDeliveries,
+  type NewEvents,
+} from '../webhooks/emit.cte.ts';
 import { enqueueAnalysis } from './analysis-job.cte.ts';
 
 export type NewResponse = {
@@ -24,14 +28,10 @@ export type NewResponse = {
  * hottest path. Returns nothing, and has done nothing, when the contact has answered already or the
  * survey takes no answers any more. A response replaces one of the same contact that is on hold.
  */
-export async function insertResponse(
-  sql: Sql,
-  response: NewResponse,
-  events: readonly WebhookEvent[],
-) {
+export async function insertResponse(sql: Sql, response: NewResponse, added: NewEvents) {
   const { org_id: orgId, traceparent } = response;
   const counted = response.held_reason === null;
-  const [row] = await sql<{ skipped: number }[]>`
+  const [row] = await sql<{ skipped: number; emitted: EmittedDelivery[] | null }[]>`
     with answered as (
       insert into responses as r (org_id, survey_id, contact_id, id, source, score, category, comment,
                                   held_reason, traceparent, created_at)
@@ -55,8 +55,9 @@ export async function insertResponse(
         traceparent,
         sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
       )}
-    ), ${emission(sql, { orgId, events, traceparent }, sql`exists (select from answered)`)}
-    select (select count(*)::int from emitted where status = 'skipped') as skipped
+    ), ${emission(sql, added, sql`exists (select from answered)`)}
+    select (select count(*)::int from emitted where status = 'skipped') as skipped,
+           ${emittedDeliveries(sql)} as emitted
     from answered`;
   return row;
 }

@@ -9,6 +9,7 @@ import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { lockSurvey } from '../surveys/queries.ts';
+import type { EmittedDelivery, NewEvents, OwnDeliveries } from '../webhooks/emit.cte.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
 import { insertResponse, type NewResponse } from './answer.queries.ts';
 import type { SurveyLink } from './link.queries.ts';
@@ -28,7 +29,7 @@ export type Excerpt = (
   known: { orgId: string; names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
-export type AnswerTools = { db: Db; pump: () => void; excerpt: Excerpt };
+export type AnswerTools = { db: Db; pump: () => void; deliveries: OwnDeliveries; excerpt: Excerpt };
 
 /**
  * Answers through a link: checks the submission, decides whether the response goes on hold, and records it
@@ -55,11 +56,12 @@ export async function answerSurvey(
     () => enqueueSpan('webhooks.deliver'),
     async ({ traceparent }) => {
       const response = { ...untraced, traceparent };
-      const recorded = await record(tools.db, response, {
-        events,
-        openContacts: link.open_contacts,
-      });
+      const owner = tools.deliveries.owner();
+      const added = { orgId: response.org_id, events, traceparent, owner };
+      const recording = { added, openContacts: link.open_contacts };
+      const recorded = await record(tools.db, response, recording);
       if (!recorded) throw alreadyAnswered();
+      tools.deliveries.start(added, recorded.emitted ?? []);
       tools.pump();
       publishAnswered(response, { type: link.type, ...recorded });
       return response;
@@ -125,29 +127,29 @@ export async function eventsOf(
   return [received, detractorDetected({ ...answer, excerpt: redacted })];
 }
 
-type Recording = { events: readonly WebhookEvent[]; openContacts: number };
-type Recorded = { skipped: number; completed?: boolean };
+type Recording = { added: NewEvents; openContacts: number };
+type Recorded = { skipped: number; emitted: EmittedDelivery[] | null; completed?: boolean };
 
 /** Records nothing when the contact has answered already or the survey takes no answers any more. */
 async function record(
   db: Db,
   response: NewResponse,
-  { events, openContacts }: Recording,
+  { added, openContacts }: Recording,
 ): Promise<Recorded | undefined> {
   const counts = response.contact_id !== null && response.held_reason === null;
-  if (!counts || openContacts > mayBeLast) return await insertResponse(db, response, events);
-  return await inTransaction(db, (tx) => recordPerhapsLast(tx, response, events));
+  if (!counts || openContacts > mayBeLast) return await insertResponse(db, response, added);
+  return await inTransaction(db, (tx) => recordPerhapsLast(tx, response, added));
 }
 
 /**
  * The lock, the response and the check whether it was the last travel together, in one round trip. Each
  * statement sees what those before it did.
  */
-async function recordPerhapsLast(tx: Sql, response: NewResponse, events: readonly WebhookEvent[]) {
+async function recordPerhapsLast(tx: Sql, response: NewResponse, added: NewEvents) {
   const { org_id: orgId, survey_id: surveyId, traceparent } = response;
   const [, recorded, completed] = await Promise.all([
     lockSurvey(tx, orgId, surveyId),
-    insertResponse(tx, response, events),
+    insertResponse(tx, response, added),
     completeIfAnswered(tx, { orgId, traceparent }, surveyId),
   ]);
   return recorded && { ...recorded, completed };

@@ -1,20 +1,8 @@
-import { enqueue, type NewJob } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
 import type { FailureKind } from '../lib/outbound/post.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
-import { attempted, deactivated } from '../signals.ts';
-import {
-  type AttemptRow,
-  type ClaimedDelivery,
-  lockStanding,
-  type SavedAttempt,
-  saveAttempts,
-  saveStanding,
-  type WebhookRef,
-} from './delivery.queries.ts';
-import { answerTimeoutMs, judge, standAfter, type Verdict } from './rules.ts';
+import type { ClaimedDelivery } from './delivery.queries.ts';
+import { answerTimeoutMs, judge, type Verdict } from './rules.ts';
 import { deliveryHeaders } from './sign.ts';
 import { attemptEnd, attemptSpan } from './spans.ts';
 
@@ -110,61 +98,6 @@ const withoutNames = (answer: SubscriberAnswer): SubscriberAnswer =>
 export const isOurFault = ({ errorKind }: SubscriberAnswer) =>
   errorKind === 'busy' || errorKind === 'cancelled';
 
-/**
- * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
- * and whether it is switched off. Returns whether jobs were written.
- */
-export async function record(
-  db: Db,
-  webhook: WebhookRef,
-  outcomes: readonly AttemptOutcome[],
-): Promise<boolean> {
-  const { counted, retries, switchedOff } = await inTransaction(db, (tx) =>
-    write(tx, webhook, outcomes),
-  );
-  for (const outcome of counted) attempted.publish(toSignal(outcome));
-  if (switchedOff) deactivated.publish({ orgId: webhook.org_id, webhookId: webhook.webhook_id });
-  return retries > 0 || switchedOff;
-}
-
-async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
-  const before = await lockStanding(tx, webhook);
-  if (!before) return { counted: [], retries: 0, switchedOff: false };
-
-  const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
-  const ids = new Set(saved.map(({ id }) => id));
-  const counted = outcomes.filter(({ delivery }) => ids.has(delivery.id));
-  const standing = standAfter(counted.map(toResult), before.failure_count);
-  await saveStanding(tx, webhook, {
-    failures: standing.failures,
-    deactivatedReason: before.active ? standing.deactivatedReason : null,
-  });
-
-  // Named one by one: a caller may hand in a row with more fields, which must not go into the queue.
-  const payload = { org_id: webhook.org_id, webhook_id: webhook.webhook_id };
-  const retries = retriesOf(payload, saved);
-  await enqueue(tx, retries);
-  const switchedOff = before.active && standing.deactivatedReason !== null;
-  if (switchedOff) {
-    const traceparent = counted.at(-1)?.traceparent ?? null;
-    await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
-  }
-  return { counted, retries: retries.length, switchedOff };
-}
-
-/** Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery. */
-const retriesOf = (payload: WebhookRef, saved: readonly SavedAttempt[]): NewJob[] =>
-  saved.flatMap(({ next_attempt_at: runAt, traceparent }) =>
-    runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent }] : [],
-  );
-
-const toResult = ({ delivery, answer, verdict }: AttemptOutcome) => ({
-  event: delivery.event,
-  status: verdict.status,
-  statusCode: answer.statusCode,
-  error: answer.error,
-});
-
 export function toSignal(outcome: AttemptOutcome) {
   const { delivery, answer, verdict } = outcome;
   return {
@@ -176,20 +109,5 @@ export function toSignal(outcome: AttemptOutcome) {
     ms: answer.durationMs,
     sinceMs: Math.max(Date.now() - delivery.created_at.getTime(), 0),
     traceparent: outcome.traceparent,
-  };
-}
-
-function toRow({ delivery, answer, verdict, at, traceparent }: AttemptOutcome): AttemptRow {
-  return {
-    id: delivery.id,
-    number: delivery.attempts + 1,
-    status: verdict.status,
-    status_code: answer.statusCode,
-    response_body: answer.statusCode === null ? null : answer.body,
-    error: answer.error,
-    duration_ms: answer.durationMs,
-    at,
-    traceparent,
-    retry_in_seconds: verdict.retryInSeconds,
   };
 }

@@ -61,7 +61,7 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
               d.traceparent, d.created_at, w.url, w.secret, w.previous_secret`;
 }
 
-type Claim = { by: string; atMost: number; claimed: Iterable<string> };
+type Claim = { by: string; atMost: number; known: Iterable<string> };
 
 /**
  * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
@@ -92,20 +92,35 @@ export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, 
   return one(skipped).count;
 }
 
-const takeableBy = (sql: Sql, { by, claimed }: Omit<Claim, 'atMost'>) => sql`
-  (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...claimed]}::uuid[])`;
+const takeableBy = (sql: Sql, { by, known }: Omit<Claim, 'atMost'>) => sql`
+  (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...known]}::uuid[])`;
 
 const free = (sql: Sql) => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
-/** Webhooks with deliveries that are due and that no living process has claimed. */
-export async function listWebhooksDue(sql: Sql) {
+/**
+ * Gives deliveries back that were claimed and not attempted, so that others can claim them at once.
+ */
+export async function release(sql: Sql, { org_id }: WebhookRef, ids: readonly string[]) {
+  await sql`
+    update deliveries
+    set claimed_by = null
+    where org_id = ${org_id} and id = any (${[...ids]}::uuid[]) and status = 'pending'`;
+}
+
+/**
+ * Webhooks with deliveries that are due and that no living process has claimed, or that were claimed by
+ * this one a while ago: of a commit whose answer was lost it does not know.
+ */
+export async function listWebhooksDue(sql: Sql, by: string) {
   return await sql<WebhookRef[]>`
     select org_id, id as webhook_id
     from webhooks w
     where exists (
       select from deliveries
-      where webhook_id = w.id and status = 'pending' and next_attempt_at <= now() and ${free(sql)}
+      where webhook_id = w.id and status = 'pending' and next_attempt_at <= now()
+        and (${free(sql)}
+             or claimed_by = ${by} and next_attempt_at < now() - interval '2 seconds')
     )`;
 }
 
@@ -115,86 +130,4 @@ export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, second
     update deliveries
     set claimed_by = null, next_attempt_at = now() + make_interval(secs => ${seconds})
     where org_id = ${org_id} and id = ${id} and status = 'pending'`;
-}
-
-/** Locks the webhook, so that the outcomes of several deliveries are counted one after the other. */
-export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef) {
-  const [webhook] = await sql<{ active: boolean; failure_count: number }[]>`
-    select active, failure_count
-    from webhooks
-    where org_id = ${org_id} and id = ${webhook_id}
-    for no key update`;
-  return webhook;
-}
-
-export type AttemptRow = {
-  id: string;
-  number: number;
-  status: 'delivered' | 'pending' | 'failed';
-  status_code: number | null;
-  response_body: string | null;
-  error: string | null;
-  duration_ms: number;
-  at: Date;
-  traceparent: string | null;
-  retry_in_seconds: number | null;
-};
-
-export type SavedAttempt = {
-  id: string;
-  next_attempt_at: Date | null;
-  traceparent: string | null;
-};
-
-/**
- * Writes attempts and what they mean for their deliveries, and returns those that were new: an attempt
- * that is written already, because the answer to the first statement was lost, changes nothing again. A
- * delivery without a trace of its cause gets the trace of its first attempt.
- */
-export async function saveAttempts(
-  sql: Sql,
-  { org_id }: WebhookRef,
-  attempts: readonly AttemptRow[],
-) {
-  return await sql<SavedAttempt[]>`
-    with attempt as (
-      select *
-      from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
-        id uuid, number smallint, status text, status_code smallint, response_body text, error text,
-        duration_ms integer, at timestamptz, traceparent text, retry_in_seconds integer)
-    ), recorded_now as (
-      update deliveries d
-      set status = a.status, attempts = a.number, status_code = a.status_code,
-          response_body = a.response_body, claimed_by = null,
-          delivered_at = case when a.status = 'delivered' then now() end,
-          next_attempt_at = now() + make_interval(secs => a.retry_in_seconds),
-          traceparent = coalesce(d.traceparent, a.traceparent)
-      from attempt a
-      where d.org_id = ${org_id} and d.id = a.id and d.status = 'pending'
-        and d.attempts = a.number - 1
-      returning d.id, d.next_attempt_at, d.traceparent
-    ), recorded as (
-      insert into delivery_attempts
-        (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
-      select ${org_id}, id, number, status_code, response_body, error, duration_ms, at
-      from attempt
-      join recorded_now using (id)
-      on conflict (org_id, delivery_id, number) do nothing
-    )
-    select id, next_attempt_at, traceparent
-    from recorded_now`;
-}
-
-export async function saveStanding(
-  sql: Sql,
-  { org_id, webhook_id }: WebhookRef,
-  { failures, deactivatedReason }: { failures: number; deactivatedReason: string | null },
-) {
-  await sql`
-    update webhooks
-    set failure_count = ${failures}, last_delivery_at = now(),
-        active = active and ${deactivatedReason}::text is null,
-        deactivated_at = case when ${deactivatedReason}::text is null then deactivated_at else now() end,
-        deactivated_reason = coalesce(${deactivatedReason}, deactivated_reason)
-    where org_id = ${org_id} and id = ${webhook_id}`;
 }

@@ -7,6 +7,28 @@ export type NewEvents = {
   orgId: string;
   events: readonly WebhookEvent[];
   traceparent?: string | null;
+  /** The lease of the process that will attempt the deliveries itself; without one, a job is written. */
+  owner?: string | null;
+};
+
+/** A delivery as `emission` returns it; the event is known by its place among those handed in. */
+export type EmittedDelivery = {
+  id: string;
+  webhook_id: string;
+  place: number;
+  created_at: string;
+  url: string;
+  /** Sealed, as base64. */
+  secret: string;
+  previous_secret: string | null;
+};
+
+/** The part of the delivery worker that a flow needs whose events are delivered by its own process. */
+export type OwnDeliveries = {
+  /** The lease to emit under; null where no worker runs, so that jobs are written instead. */
+  owner: () => string | null;
+  /** To be called after the commit. A delivery that it is not called for is found by a sweep. */
+  start: (added: NewEvents, emitted: readonly EmittedDelivery[]) => void;
 };
 
 /**
@@ -22,30 +44,34 @@ export async function emit(sql: Sql, added: NewEvents) {
 
 /**
  * The CTEs of `emit`, for a statement that records the cause as well: a delivery for each webhook that
- * subscribed to an event, and a job for each webhook that has one. For a webhook that is switched off the
- * delivery is skipped, and can be replayed later. They do nothing unless `when` holds. A webhook is locked
- * against its deletion: one that is being deleted must not fail the caller's statement.
+ * subscribed to an event, claimed by its owner, or with a job for each webhook that has one. For a webhook
+ * that is switched off the delivery is skipped, and can be replayed later. They do nothing unless `when`
+ * holds. A webhook is locked against its deletion: one that is being deleted must not fail the caller's
+ * statement.
  */
 export function emission(
   sql: Sql,
-  { orgId, events, traceparent = null }: NewEvents,
+  { orgId, events, traceparent = null, owner = null }: NewEvents,
   when = sql`true`,
 ) {
   return sql`
-    emitted as (
+    subscribed as materialized (
+      select w.org_id, gen_random_uuid() as id, w.id as webhook_id, w.active, w.url, w.secret,
+             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
+             e.event, e.body, e.place
+      from unnest(${events.map(({ type }) => type)}::text[],
+                  ${events.map(({ body }) => body)}::text[])
+             with ordinality as e (event, body, place)
+      join webhooks w on w.org_id = ${orgId} and e.event = any (w.events)
+      where ${when}
+      for key share of w
+    ), emitted as (
       insert into deliveries (org_id, id, message_id, webhook_id, event, body, status,
-                              next_attempt_at, traceparent)
-      select d.org_id, d.id, d.id, d.webhook_id, d.event, d.body, d.status,
-             case when d.status = 'pending' then now() end, ${traceparent}
-      from (
-        select w.org_id, gen_random_uuid() as id, w.id as webhook_id, e.event, e.body,
-               case when w.active then 'pending' else 'skipped' end as status
-        from unnest(${events.map(({ type }) => type)}::text[],
-                    ${events.map(({ body }) => body)}::text[]) as e (event, body)
-        join webhooks w on w.org_id = ${orgId} and e.event = any (w.events)
-        where ${when}
-        for key share of w
-      ) d
+                              next_attempt_at, claimed_by, traceparent)
+      select org_id, id, id, webhook_id, event, body,
+             case when active then 'pending' else 'skipped' end,
+             case when active then now() end, case when active then ${owner} end, ${traceparent}
+      from subscribed
       returning org_id, webhook_id, status
     ), queued as (
       ${enqueueEach(
@@ -54,7 +80,15 @@ export function emission(
         sql`
         select distinct jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id)
         from emitted
-        where status = 'pending'`,
+        where status = 'pending' and ${owner}::text is null`,
       )}
     )`;
 }
+
+/** The deliveries of `emission` that are due, as JSON, for a statement that has an owner. */
+export const emittedDeliveries = (sql: Sql) => sql`
+  (select json_agg(json_build_object(
+     'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
+     'secret', encode(secret, 'base64'), 'previous_secret', encode(previous_secret, 'base64')))
+   from subscribed
+   where active)`;

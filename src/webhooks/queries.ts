@@ -115,14 +115,21 @@ export async function rotateSecret(sql: Sql, orgId: string, id: string, secret: 
 
 export type WebhookTarget = { url: string; secret: Buffer; previous_secret: Buffer | null };
 
+const target = (sql: Sql) => sql`
+  url, secret, case when previous_secret_until > now() then previous_secret end as previous_secret`;
+
+/** The same, unless the webhook is switched off. */
+export async function findActiveTarget(sql: Sql, orgId: string, id: string) {
+  const [found] = await sql<WebhookTarget[]>`
+    select ${target(sql)} from webhooks where org_id = ${orgId} and id = ${id} and active`;
+  return found;
+}
+
 /** Where to post to, and the secrets that sign. */
 export async function findTarget(sql: Sql, orgId: string, id: string) {
-  const [target] = await sql<WebhookTarget[]>`
-    select url, secret,
-           case when previous_secret_until > now() then previous_secret end as previous_secret
-    from webhooks
-    where org_id = ${orgId} and id = ${id}`;
-  return target;
+  const [found] = await sql<WebhookTarget[]>`
+    select ${target(sql)} from webhooks where org_id = ${orgId} and id = ${id}`;
+  return found;
 }
 
 export type Deactivation = {

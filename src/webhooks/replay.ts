@@ -5,8 +5,8 @@ import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
-import { lockStanding } from './delivery.queries.ts';
 import { copyDeliveries, tryLockReplay } from './history.queries.ts';
+import { lockStanding } from './outcome.queries.ts';
 
 type ReplayTools = { db: Db; pump: () => void };
 type ReplayRequest = {

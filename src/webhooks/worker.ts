@@ -1,39 +1,83 @@
-import { listWebhooksDue, type WebhookRef } from './delivery.queries.ts';
-import { newQueue, type QueueTools, type WebhookQueue, wakeQueue } from './webhook-queue.ts';
+import { offer } from './attempts.ts';
+import { wakeQueue } from './claim.ts';
+import { listWebhooksDue, release, type WebhookRef } from './delivery.queries.ts';
+import type { EmittedDelivery, NewEvents } from './emit.cte.ts';
+import { createRecorder, type RecordTools } from './record.ts';
+import { dropReady, newQueue, type QueueTools, type WebhookQueue } from './webhook-queue.ts';
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
-export type WorkerTools = Omit<QueueTools, 'isStopping' | 'onIdle'>;
+export type WorkerTools = RecordTools &
+  Omit<QueueTools, 'isStopping' | 'onIdle' | 'record' | 'wakeQuietly'>;
 
 /**
- * Delivers through a queue for each webhook that has deliveries due: it claims a few, attempts them at the
- * same time, and claims the next as these end. Queues share nothing, so a slow webhook, or one with a long
- * backlog, delays no other. A job only wakes a queue, so that it holds no runner while a subscriber hangs.
+ * Delivers through a queue for each webhook that has deliveries due. What this process commits itself is
+ * handed over in memory and owned by its lease, so that nothing is written before the outcome; everything
+ * else is claimed: retries at their time, and what a dead process owned. Queues share nothing, so a slow
+ * webhook, or one with a long backlog, delays no other. A job only wakes a queue, so that it holds no
+ * runner while a subscriber hangs.
  */
 export function createDeliveryWorker(given: WorkerTools) {
   const queues = new Map<string, WebhookQueue>();
+  const recorder = createRecorder(given);
   let stopping = false;
   let allIdle = () => {};
-  const onIdle = ({ webhook_id }: WebhookRef) => {
-    queues.delete(webhook_id);
-    if (queues.size === 0) allIdle();
+  const tools: QueueTools = {
+    ...given,
+    record: recorder.record,
+    isStopping: () => stopping,
+    onIdle({ webhook_id }) {
+      queues.delete(webhook_id);
+      if (queues.size === 0) allIdle();
+    },
+    wakeQuietly: (queue) => void wakeQuietly(queue),
   };
-  const tools: QueueTools = { ...given, isStopping: () => stopping, onIdle };
 
-  /** Looks for due deliveries of a webhook; resolves once the attempts it may start have started. */
-  async function wake(webhook: WebhookRef) {
+  function queueOf(webhook: WebhookRef) {
     const queue = queues.get(webhook.webhook_id) ?? newQueue(webhook);
     queues.set(webhook.webhook_id, queue);
-    await wakeQueue(tools, queue);
+    return queue;
+  }
+
+  /** Looks for due deliveries of a webhook; resolves once the attempts it may start have started. */
+  const wake = (webhook: WebhookRef) => wakeQueue(tools, queueOf(webhook));
+
+  /** While Postgres is away nothing is claimed; the queue tries again by itself. */
+  async function wakeQuietly(queue: WebhookQueue) {
+    const { webhook_id } = queue.webhook;
+    await wakeQueue(tools, queue).catch((err: unknown) =>
+      given.log.warn({ err, webhook_id }, 'no deliveries claimed'),
+    );
+  }
+
+  /** Attempts deliveries that this process has committed under its own lease. */
+  function start(
+    { orgId, events, traceparent = null }: NewEvents,
+    emitted: readonly EmittedDelivery[],
+  ) {
+    if (stopping) return;
+    for (const { id, webhook_id, place, created_at, ...target } of emitted) {
+      const { type: event, body } = events[place - 1]!;
+      offer(tools, queueOf({ org_id: orgId, webhook_id }), {
+        ...{ id, org_id: orgId, webhook_id, message_id: id, event, body, attempts: 0, traceparent },
+        created_at: new Date(created_at),
+        url: target.url,
+        secret: Buffer.from(target.secret, 'base64'),
+        previous_secret: target.previous_secret
+          ? Buffer.from(target.previous_secret, 'base64')
+          : null,
+      });
+    }
   }
 
   /** Wakes every webhook with something due, as a crash or a lost job leaves it. */
   async function sweep() {
-    for (const webhook of await listWebhooksDue(tools.db)) await wake(webhook);
+    for (const webhook of await listWebhooksDue(given.db, given.claimer())) await wake(webhook);
   }
 
-  /** Claims no more deliveries. */
+  /** Claims no more deliveries and starts no more attempts. */
   function takeNoMore() {
     stopping = true;
+    recorder.hurry();
   }
 
   /** The same; resolves when those in flight are attempted and recorded. */
@@ -42,9 +86,16 @@ export function createDeliveryWorker(given: WorkerTools) {
     const idle = new Promise<void>((resolve) => {
       allIdle = resolve;
     });
-    await Promise.all([...queues.values()].map((queue) => wakeQueue(tools, queue)));
+    await Promise.all([...queues.values()].map(letGo));
     if (queues.size > 0) await idle;
   }
 
-  return { wake, sweep, takeNoMore, stop };
+  /** If it fails, the end of the lease sets the deliveries free. */
+  async function letGo(queue: WebhookQueue) {
+    const ids = dropReady(queue);
+    if (ids.length > 0) await release(given.db, queue.webhook, ids).catch(() => {});
+    await wakeQuietly(queue);
+  }
+
+  return { owner: given.claimer, wake, start, sweep, takeNoMore, stop };
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AttemptOutcome, record } from '../../src/webhooks/deliver.ts';
+import type { AttemptOutcome } from '../../src/webhooks/deliver.ts';
 import {
   type ClaimedDelivery,
   claimDue,
   type WebhookRef,
 } from '../../src/webhooks/delivery.queries.ts';
+import { record } from '../../src/webhooks/record.ts';
 import { judge } from '../../src/webhooks/rules.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { answerThrough, linkOf } from '../support/make/answers.ts';
@@ -26,7 +27,7 @@ const outcomeOf = (delivery: ClaimedDelivery, status: number): AttemptOutcome =>
 });
 
 const claimAll = async (target: WebhookRef) =>
-  await claimDue(db, target, { by: await makePool(db), atMost: 100, claimed: [] });
+  await claimDue(db, target, { by: await makePool(db), atMost: 100, known: [] });
 
 const makeDue = (target: WebhookRef) => db`
   update deliveries set next_attempt_at = now()
@@ -77,7 +78,7 @@ test('a first attempt that is recorded late does not undo the second', async () 
 test('a process finds its own claim again when the answer to it was lost', async () => {
   const target = await makeBacklog(db, 3);
   const by = await makePool(db);
-  await claimDue(db, target, { by, atMost: 3, claimed: [] });
+  await claimDue(db, target, { by, atMost: 3, known: [] });
 
   const { posts, outbound } = subscriber(200);
   const worker = workerOf(db, outbound, by);

@@ -237,4 +237,4 @@ test('a rotated secret signs at once, and the old one too for 24 hours', async (
 });
 
 const claim = (target: { org_id: string; webhook_id: string }) =>
-  claimDue(db, target, { by: 'another process', atMost: 1, claimed: [] });
+  claimDue(db, target, { by: 'another process', atMost: 1, known: [] });

@@ -23,7 +23,9 @@ type Given = Partial<Submission> & { tools?: Partial<AnswerTools> };
 /** Posts an answer through a link; undefined when the survey takes none from there any more. */
 export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted }: Given = {}) {
   const submission = { score: 9, comment: null, honeypotHit: false, traceparent: null, ...posted };
-  const all = { db, pump: () => {}, excerpt: async (comment: string) => comment, ...tools };
+  const deliveries = { owner: () => null, start: () => {} };
+  const excerpt = async (comment: string) => comment;
+  const all = { db, pump: () => {}, deliveries, excerpt, ...tools };
   try {
     return await answerSurvey(all, link, { ...submission, address: '192.0.2.1' });
   } catch (error) {

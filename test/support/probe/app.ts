@@ -31,6 +31,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     log: createLog({ level: 'silent' }),
     settings: testSettings,
     pump: () => {},
+    deliveries: { owner: () => null, start: () => {} },
     checks: {},
     publicUrl: 'https://askback.test',
     outbound: subscriber(200).outbound,

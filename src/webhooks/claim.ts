@@ -1,0 +1,77 @@
+import { skipped } from '../signals.ts';
+import { startReady } from './attempts.ts';
+import { claimDue, release, skipWaiting, type WebhookRef } from './delivery.queries.ts';
+import {
+  addReady,
+  isClaiming,
+  type QueueTools,
+  readyAtMost,
+  reportIdle,
+  type WebhookQueue,
+} from './webhook-queue.ts';
+
+const claimedAtOnce = 64;
+const unrecordedAtMost = 1000;
+const skippedAtOnce = 1000;
+const tryAgainMs = 500;
+
+/** Claims what is due and starts the attempts, until all is claimed or enough is ready. */
+export async function wakeQueue(tools: QueueTools, queue: WebhookQueue) {
+  if (isClaiming(queue)) {
+    queue.state = 'woken';
+    return;
+  }
+  try {
+    do {
+      queue.state = 'claiming';
+      const end = await claim(tools, queue);
+      if (end !== 'more') queue.state = end === 'empty' && isWoken(queue) ? 'woken' : end;
+    } while (isClaiming(queue) && !tools.isStopping());
+    if (isClaiming(queue)) queue.state = 'full';
+  } catch (error) {
+    queue.state = 'broken';
+    wakeLater(tools, queue);
+    throw error;
+  } finally {
+    reportIdle(tools, queue);
+  }
+}
+
+const isWoken = ({ state }: WebhookQueue) => state === 'woken';
+
+/** The deliveries of a failed claim may be claimed all the same, and no other process would take them. */
+function wakeLater(tools: QueueTools, queue: WebhookQueue) {
+  const again = () => {
+    if (queue.state === 'broken') tools.wakeQuietly(queue);
+  };
+  setTimeout(again, tryAgainMs).unref(); // a process that ends gives up its claims
+}
+
+/** One claim. Its end: all that was due is claimed, enough is ready, or there may be more. */
+async function claim(tools: QueueTools, queue: WebhookQueue): Promise<'empty' | 'full' | 'more'> {
+  const tooMany = queue.ready.length >= readyAtMost || queue.unrecorded >= unrecordedAtMost;
+  if (tooMany || tools.isStopping()) return 'full';
+  const made = { by: tools.claimer(), atMost: claimedAtOnce, known: queue.known };
+  const deliveries = await claimDue(tools.db, queue.webhook, made);
+  if (tools.isStopping()) {
+    await releaseAll(tools, queue.webhook, deliveries);
+    return 'full';
+  }
+  if (deliveries.length === 0) return await skip(tools, queue, made.by);
+  addReady(queue, deliveries);
+  void startReady(tools, queue);
+  return deliveries.length < claimedAtOnce ? 'empty' : 'full';
+}
+
+/** If it fails, the end of the lease sets them free. */
+async function releaseAll({ db }: QueueTools, webhook: WebhookRef, claimed: { id: string }[]) {
+  const ids = claimed.map(({ id }) => id);
+  await release(db, webhook, ids).catch(() => {});
+}
+
+/** For a webhook that is switched off; other webhooks have their turn between two steps. */
+async function skip(tools: QueueTools, { webhook, known }: WebhookQueue, by: string) {
+  const deliveries = await skipWaiting(tools.db, webhook, { by, atMost: skippedAtOnce, known });
+  if (deliveries > 0) skipped.publish({ deliveries });
+  return deliveries === skippedAtOnce ? 'more' : 'empty';
+}

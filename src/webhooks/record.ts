@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { enqueue, type NewJob } from '../jobs.ts';
+import { createBatch } from '../lib/async/batch.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import type { Log } from '../lib/log/log.ts';
+import { attempted, deactivated } from '../signals.ts';
+import { type AttemptOutcome, toSignal } from './deliver.ts';
+import type { WebhookRef } from './delivery.queries.ts';
+import {
+  type AttemptRow,
+  lockStanding,
+  type SavedAttempt,
+  saveAttempts,
+  saveDelivered,
+  saveStanding,
+} from './outcome.queries.ts';
+import { standAfter } from './rules.ts';
+
+/** Outcomes of all webhooks are written in batches: so many, or as many as come within this time. */
+const batch = { most: 500, lingerMs: 20 };
+const tryAgainMs = 500;
+
+export type RecordTools = { db: Db; log: Log; pump: () => void };
+
+/**
+ * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch. A failure, and
+ * what that statement leaves out because its webhook is locked or has failures to reset, is recorded with
+ * its webhook's lock, in batches of its own, so that it holds up no other webhook. While Postgres is away
+ * outcomes stay in memory: they are written when it is back.
+ */
+export function createRecorder(tools: RecordTools) {
+  const delivered = createBatch(
+    (outcomes: AttemptOutcome[]) => saveTogether(tools, outcomes),
+    batch,
+  );
+  const alone = new Map<string, ReturnType<typeof recordAlone>>();
+  let hurried = false;
+
+  async function record(outcome: AttemptOutcome) {
+    const isDelivered = outcome.verdict.status === 'delivered';
+    if (isDelivered) {
+      const together = untilDone(tools, () => delivered.add(outcome));
+      if (hurried) delivered.flush();
+      if (await together) return;
+    }
+    await recordWithLock(outcome);
+  }
+
+  async function recordWithLock(outcome: AttemptOutcome) {
+    const { webhook_id } = outcome.delivery;
+    const own = alone.get(webhook_id) ?? recordAlone(tools, outcome.delivery);
+    alone.set(webhook_id, own);
+    own.waiting += 1;
+    await untilDone(tools, () => own.add(outcome));
+    own.waiting -= 1;
+    if (own.waiting === 0) alone.delete(webhook_id);
+  }
+
+  /** From now on no batch waits for more outcomes. */
+  function hurry() {
+    hurried = true;
+    delivered.flush();
+  }
+
+  return { record, hurry };
+}
+
+/** Deliveries that are left out of the statement come back as false. */
+async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutcome[]) {
+  const found = await saveDelivered(db, outcomes.map(toDeliveredRow));
+  const isNew = new Map(found.map(({ id, is_new }) => [id, is_new]));
+  for (const outcome of outcomes) {
+    if (isNew.get(outcome.delivery.id)) attempted.publish(toSignal(outcome));
+  }
+  return outcomes.map(({ delivery }) => isNew.has(delivery.id));
+}
+
+const toDeliveredRow = (outcome: AttemptOutcome) => ({
+  ...toRow(outcome),
+  org_id: outcome.delivery.org_id,
+});
+
+function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
+  const { add } = createBatch(
+    async (outcomes: AttemptOutcome[]) => {
+      if (await record(db, webhook, outcomes)) pump();
+      return outcomes;
+    },
+    { most: batch.most },
+  );
+  return { add, waiting: 0 };
+}
+
+async function untilDone<T>({ log }: RecordTools, write: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (err) {
+      log.warn({ err }, 'attempts not recorded yet');
+      await sleep(tryAgainMs);
+    }
+  }
+}
+
+/**
+ * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
+ * and whether it is switched off. Returns whether jobs were written.
+ */
+export async function record(
+  db: Db,
+  webhook: WebhookRef,
+  outcomes: readonly AttemptOutcome[],
+): Promise<boolean> {
+  const { counted, retries, switchedOff } = await inTransaction(db, (tx) =>
+    write(tx, webhook, outcomes),
+  );
+  for (const outcome of counted) attempted.publish(toSignal(outcome));
+  if (switchedOff) deactivated.publish({ orgId: webhook.org_id, webhookId: webhook.webhook_id });
+  return retries > 0 || switchedOff;
+}
+
+async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
+  const before = await lockStanding(tx, webhook);
+  if (!before) return { counted: [], retries: 0, switchedOff: false };
+
+  const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
+  const ids = new Set(saved.map(({ id }) => id));
+  const counted = outcomes.filter(({ delivery }) => ids.has(delivery.id));
+  const standing = standAfter(counted.map(toResult), before.failure_count);
+  await saveStanding(tx, webhook, {
+    failures: standing.failures,
+    deactivatedReason: before.active ? standing.deactivatedReason : null,
+  });
+
+  // Named one by one: a caller may hand in a row with more fields, which must not go into the queue.
+  const payload = { org_id: webhook.org_id, webhook_id: webhook.webhook_id };
+  const retries = retriesOf(payload, saved);
+  await enqueue(tx, retries);
+  const switchedOff = before.active && standing.deactivatedReason !== null;
+  if (switchedOff) {
+    const traceparent = counted.at(-1)?.traceparent ?? null;
+    await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
+  }
+  return { counted, retries: retries.length, switchedOff };
+}
+
+/** Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery. */
+const retriesOf = (payload: WebhookRef, saved: readonly SavedAttempt[]): NewJob[] =>
+  saved.flatMap(({ next_attempt_at: runAt, traceparent }) =>
+    runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent }] : [],
+  );
+
+const toResult = ({ delivery, answer, verdict }: AttemptOutcome) => ({
+  event: delivery.event,
+  status: verdict.status,
+  statusCode: answer.statusCode,
+  error: answer.error,
+});
+
+function toRow({ delivery, answer, verdict, at, traceparent }: AttemptOutcome): AttemptRow {
+  return {
+    id: delivery.id,
+    number: delivery.attempts + 1,
+    status: verdict.status,
+    status_code: answer.statusCode,
+    response_body: answer.statusCode === null ? null : answer.body,
+    error: answer.error,
+    duration_ms: answer.durationMs,
+    at,
+    traceparent,
+    retry_in_seconds: verdict.retryInSeconds,
+  };
+}
