@@ -148,6 +148,16 @@ test('what a dead process began with its last words is given up by the job that 
   assert.deepEqual(sent, []);
 });
 
+test('a mail that an earlier run of its job had begun is given up, and the others go out', async () => {
+  const left = await claimed(2);
+  await beginMails(db, left.sends.slice(0, 1));
+  const { sent, mailJobs } = counting();
+  const ids = left.sends.map(({ id }) => id);
+  await mailJobs.run(left.orgId, ids);
+  assert.deepEqual(await statuses(left), ['unknown', 'sent']);
+  assert.deepEqual(sent, [left.sends[1]?.email]);
+});
+
 test('a mail that is begun although this process has it in memory is given up, not sent again', async () => {
   const left = await claimed(1);
   const sent: string[] = [];

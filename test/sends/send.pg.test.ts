@@ -205,7 +205,7 @@ test('an unknown outcome is answered as failed and never repeated', async () => 
   assert.equal(mailed.length, 1);
 });
 
-test('what an earlier run of a job had begun is given up, the rest goes out', async () => {
+test('mails that an earlier run of a job had begun are given up, the others go out', async () => {
   const { key, orgId, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const { tools, runJobs } = sending(mailer);
@@ -224,6 +224,9 @@ test('what an earlier run of a job had begun is given up, the rest goes out', as
     ],
   );
   assert.deepEqual(mailed.sort(), ['p1@people.test', 'p2@people.test']);
+  const [begun] = await db`
+    select status from mails where org_id = ${orgId} and email = 'p0@people.test'`;
+  assert.equal(begun?.['status'], 'unknown');
 });
 
 test('the frequency rule holds between surveys of an organization', async () => {
@@ -238,7 +241,7 @@ test('the frequency rule holds between surveys of an organization', async () => 
   assert.deepEqual({ ...blocked }, { email: 'p0@people.test', reason_code: 'frequency' });
 });
 
-test('who unsubscribed gets no mail of that organization', async () => {
+test('a contact that has unsubscribed gets no mail of that organization', async () => {
   const { key, orgId, survey } = await organization();
   await db`insert into suppressions ${db({ org_id: orgId, email: 'p0@people.test', kind: 'unsubscribed' })}`;
   const { tools } = sending(mailServer().mailer);

@@ -82,3 +82,24 @@ test('a batch that fails fails its own items, and the next is written', async ()
   fails = false;
   assert.equal(await add(3), 3);
 });
+
+test('an item that comes after a flush waits its whole time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { batches, ends, write } = heldWriter();
+  const { add, flush } = createBatch(write, { most: 10, lingerMs: 20 });
+  const first = add(1);
+  flush();
+  await turn();
+  ends[0]!.resolve();
+  await first;
+  t.mock.timers.tick(10);
+  const second = add(2);
+  t.mock.timers.tick(10);
+  await turn();
+  assert.deepEqual(batches, [[1]]);
+  t.mock.timers.tick(10);
+  await turn();
+  assert.deepEqual(batches, [[1], [2]]);
+  ends[1]!.resolve();
+  await second;
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createLog } from '../../src/lib/log/log.ts';
+import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import { claim, judgeOnly } from '../../src/sends/claim.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
+import { readContact } from '../../src/sends/rules.ts';
+import { rejected, unanswered } from '../support/make/mail-outcomes.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const log = createLog({ level: 'silent' });
+const email = 'ann@people.test';
+const submitted = [readContact({ email })];
+
+/** What an organization with a rule of 30 days would do, after an earlier mail to the same address. */
+async function judgedAfter(mail: { days: number; status?: string; elsewhere?: boolean }) {
+  const orgId = await makeOrganization(db, { frequency_days: 30 });
+  const mailedBy = mail.elsewhere ? await makeOrganization(db) : orgId;
+  const earlier = { org_id: mailedBy, survey_id: await makeSurvey(db, mailedBy) };
+  const contact_id = await makeContact(db, earlier, { email });
+  const at = new Date(Date.now() - mail.days * 24 * 60 * 60 * 1000);
+  const status = mail.status ?? 'sent';
+  const row = { ...earlier, contact_id, email, request_id: randomUUID(), month: '2026-01-01' };
+  await db`insert into mails ${db({
+    ...row,
+    ...{ status, blocks_resend: status !== 'failed', claimed_at: at, finished_at: at },
+  })}`;
+  const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
+  const [judgement] = (await judgeOnly(db, survey, submitted)).judgements;
+  return 'send' in judgement! ? 'send' : judgement!.reason_code;
+}
+
+test('a mail of 29 days ago keeps to a frequency rule of 30 days', async () => {
+  assert.equal(await judgedAfter({ days: 29 }), 'frequency');
+});
+
+test('a mail of 31 days ago is outside a frequency rule of 30 days', async () => {
+  assert.equal(await judgedAfter({ days: 31 }), 'send');
+});
+
+test('a mail that failed does not count for the frequency rule', async () => {
+  assert.equal(await judgedAfter({ days: 1, status: 'failed' }), 'send');
+});
+
+test('a mail whose outcome is unknown counts for the frequency rule', async () => {
+  assert.equal(await judgedAfter({ days: 1, status: 'unknown' }), 'frequency');
+});
+
+test('a mail of another organization does not count for the frequency rule', async () => {
+  assert.equal(await judgedAfter({ days: 1, elsewhere: true }), 'send');
+});
+
+/** One mail with this outcome, and the months of its organization afterwards. */
+async function usedAfter(outcome: MailOutcome, claimedInMonth?: string) {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId);
+  const request = { requestId: randomUUID(), submitted, traceparent: null };
+  await claim(db, { orgId, surveyId }, request);
+  if (claimedInMonth) {
+    await db`insert into mail_usage (org_id, month, used) values (${orgId}, ${claimedInMonth}::date, 5)`;
+    await db`update mails set month = ${claimedInMonth}::date where org_id = ${orgId}`;
+  }
+  const [{ id } = { id: '' }] = await db<{ id: string }[]>`
+    select id from mails where org_id = ${orgId}`;
+  const jobs = createMailJobs({
+    ...{ db, log, progress: { notify: async () => {} }, settings: { sendDeadlineSeconds: 60 } },
+    mailer: {
+      concurrency: 1,
+      async send(_, { mayLeave }) {
+        await mayLeave();
+        return outcome;
+      },
+    },
+  });
+  await jobs.run(orgId, [id]);
+  const months = await db<{ used: number }[]>`
+    select used from mail_usage where org_id = ${orgId} order by month`;
+  return months.map(({ used }) => used);
+}
+
+test('a mail whose outcome is unknown stays in the quota', async () => {
+  assert.deepEqual(await usedAfter(unanswered('cut')), [1]);
+});
+
+test('a mail that failed is given back to the month in which it was claimed', async () => {
+  assert.deepEqual(await usedAfter(rejected('554 no'), '2020-02-01'), [4, 1]);
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import {
+  type Beginning,
+  decide,
+  type MailDecision,
+  outcomeWord,
+  toRow,
+} from '../../src/sends/outcome.rules.ts';
+import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
+
+const begun = { attempt: 1 };
+type Case = [
+  what: string,
+  outcome: MailOutcome,
+  beginning: Beginning | undefined,
+  at: { tries: number; remainingMs: number },
+  decision: MailDecision,
+];
+const failed = (code: 'refused' | 'deadline', reason: string, bounced = false): MailDecision => ({
+  ...{ status: 'failed', code, reason, bounced },
+});
+const first = { tries: 1, remainingMs: 60_000 };
+const late = 'not sent within the time of the request';
+
+const cases: Case[] = [
+  ['accepted', accepted(), begun, first, { status: 'sent' }],
+  ['unanswered', unanswered('cut'), begun, first, { status: 'unknown', reason: 'cut' }],
+  ['rejected', rejected('554 no'), begun, first, failed('refused', '554 no')],
+  [
+    'rejected, for its mailbox is unknown',
+    rejected('550 5.1.1 no', { unknownMailbox: true }),
+    begun,
+    first,
+    failed('refused', '550 5.1.1 no', true),
+  ],
+  ['busy once', busy('450'), begun, first, { status: 'retry', inMs: 1000, reason: '450' }],
+  [
+    'busy twice',
+    busy('450'),
+    begun,
+    { ...first, tries: 2 },
+    { status: 'retry', inMs: 4000, reason: '450' },
+  ],
+  ['busy three times', busy('450'), begun, { ...first, tries: 3 }, failed('refused', '450')],
+  [
+    'busy with a second left',
+    busy('450'),
+    begun,
+    { tries: 1, remainingMs: 1000 },
+    { status: 'retry', inMs: 1000, reason: '450' },
+  ],
+  [
+    'busy with less than a second left',
+    busy('450'),
+    begun,
+    { tries: 1, remainingMs: 999 },
+    failed('refused', '450'),
+  ],
+  [
+    'without a connection',
+    lost('refused'),
+    undefined,
+    first,
+    { status: 'retry', inMs: 1000, reason: 'refused' },
+  ],
+  [
+    'without a connection when the time is over',
+    lost('refused'),
+    undefined,
+    { tries: 1, remainingMs: 0 },
+    failed('deadline', late),
+  ],
+  ['too late to begin', lost(), 'late', { tries: 1, remainingMs: 5000 }, failed('deadline', late)],
+  [
+    'lost on the way when the time is over',
+    lost('reset'),
+    begun,
+    { tries: 1, remainingMs: 0 },
+    failed('refused', 'reset'),
+  ],
+  [
+    'blocked after its claim',
+    lost(),
+    { blocked: 'unsubscribed' },
+    first,
+    { status: 'blocked', by: 'unsubscribed' },
+  ],
+];
+
+for (const [what, outcome, beginning, at, decision] of cases) {
+  test(`a mail that is ${what}: ${decision.status}`, () => {
+    assert.deepEqual(decide({ outcome, beginning }, at), decision);
+  });
+}
+
+const mail = { id: 'm', org_id: 'o', attempt: 2 };
+const rows: [decision: MailDecision, status: string, contact: string, code: string | null][] = [
+  [{ status: 'sent' }, 'sent', 'sent', null],
+  [{ status: 'retry', inMs: 1000, reason: '450' }, 'claimed', 'sending', null],
+  [{ status: 'unknown', reason: 'cut' }, 'unknown', 'failed', 'unknown_outcome'],
+  [failed('refused', '554'), 'failed', 'failed', 'refused'],
+  [failed('refused', '550', true), 'failed', 'bounced', 'refused'],
+  [failed('deadline', late), 'failed', 'failed', 'deadline'],
+  [{ status: 'blocked', by: 'unsubscribed' }, 'failed', 'unsubscribed', 'unsubscribed'],
+  [{ status: 'blocked', by: 'bounced' }, 'failed', 'bounced', 'bounced'],
+  [{ status: 'blocked', by: 'answered' }, 'failed', 'sent', 'already_sent'],
+];
+
+for (const [decision, status, contact_status, reason_code] of rows) {
+  test(`the row of ${JSON.stringify(decision)} is ${status}, its contact ${contact_status}`, () => {
+    const row = toRow(mail, decision);
+    assert.partialDeepStrictEqual(row, { ...mail, status, contact_status, reason_code });
+    const isContactAtFault = decision.status === 'failed' || decision.status === 'unknown';
+    assert.equal(row.failure_reason !== null, isContactAtFault);
+  });
+}
+
+test('a bounced mail has a word of its own in metrics', () => {
+  assert.equal(outcomeWord(failed('refused', '550', true)), 'bounced');
+  assert.equal(outcomeWord(failed('refused', '554')), 'failed');
+  assert.equal(outcomeWord({ status: 'retry', inMs: 1, reason: '' }), 'retry');
+});
