@@ -277,6 +277,7 @@ create table outbox (
   task text not null,                               -- which task runs it
   payload json not null,                            -- what the task is given
   run_at timestamptz,                               -- not before this time
+  priority smallint not null default 0,             -- jobs with a smaller number run first
   created_at timestamptz not null default now(),
   constraint outbox_pkey primary key (id)
 );

@@ -39,12 +39,11 @@ export const { enqueue, enqueueEach } = createOutbox<JobPayloads>();
 /**
  * Mail has a runner of its own, so that a thousand slow mails do not delay webhooks, nor the other way
  * round. So has the analysis of comments, which may call a slow endpoint or go through a whole history.
- * A mail job costs little while its mails wait for a connection, and one job holds the mails of a whole
- * request: so many run at once that one organization's jobs do not keep another's from starting. The
- * connections themselves are shared in turn.
+ * Jobs of both cost little while they wait for a connection or the analyst: so many run at once that one
+ * organization's jobs do not keep another's from starting. What they wait for is shared in turn.
  */
 export const runnerGroups = {
   mail: { takes: (task) => task.startsWith('sends.'), concurrency: 500, localQueue: 500 },
-  reading: { takes: (task) => task.startsWith('summaries.'), concurrency: 8, localQueue: 16 },
+  reading: { takes: (task) => task.startsWith('summaries.'), concurrency: 500, localQueue: 500 },
   rest: { takes: () => true, concurrency: 100, localQueue: 200 },
 } satisfies Record<string, RunnerGroup>;

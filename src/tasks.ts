@@ -7,6 +7,7 @@ import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
+import type { AnalystQueue } from './summaries/analyst-queue.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
@@ -15,7 +16,12 @@ import { type NotifyTools, notifyDeactivated } from './webhooks/notify-deactivat
 import type { DeliveryWorker } from './webhooks/worker.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */
-export type TaskTools = { db: Db; deliveries: DeliveryWorker; mailJobs: MailJobs } & AnalyzeTools &
+export type TaskTools = {
+  db: Db;
+  deliveries: DeliveryWorker;
+  mailJobs: MailJobs;
+  analystQueue: AnalystQueue;
+} & AnalyzeTools &
   RecoverTools &
   SummaryTools &
   NotifyTools;
@@ -31,8 +37,18 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'sends.mail': (job, { traceparent }) =>
       tools.mailJobs.run(job.org_id, job.mail_ids, traceparent),
     'sends.recover': () => recoverStrandedMails(tools),
-    'summaries.analyze': (job, { traceparent }) => analyze(tools, job, traceparent),
-    'summaries.month': (job, { traceparent }) => summarizeMonth(tools, job, traceparent),
+    'summaries.analyze': (payload, { traceparent }) =>
+      tools.analystQueue.run(
+        payload.org_id,
+        { task: 'summaries.analyze', payload, traceparent },
+        () => analyze(tools, payload, traceparent),
+      ),
+    'summaries.month': (payload, { traceparent }) =>
+      tools.analystQueue.run(
+        payload.org_id,
+        { task: 'summaries.month', payload, traceparent },
+        () => summarizeMonth(tools, payload, traceparent),
+      ),
     'summaries.monthly': (_, { traceparent }) => planMonths(tools, traceparent),
     'surveys.fold_tallies': () => foldTallies(tools.db),
     'webhooks.clean_up': () => cleanUpDeliveries(tools),

@@ -19,6 +19,7 @@ import { createMailer } from './sends/mailer.ts';
 import { createSendProgress } from './sends/send-progress.ts';
 import type { Config } from './settings/config.ts';
 import { configuredSecrets } from './settings/secrets.ts';
+import { type AnalystQueue, createAnalystQueue } from './summaries/analyst-queue.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
@@ -67,13 +68,14 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const dkim = signer(config);
   const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
   const claimedMails = createClaimedMails();
-  const mailJobs = createMailJobs({
-    ...{ db, log, mailer, progress, claimedMails, settings: config },
-  });
+  const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
   const reader = await startReader({ log, parts });
   const { redact, excerpt } = reader;
-  const analyst = chooseAnalyst(config, reader);
-  const tools = { ...common, deliveries, mailJobs, transport, publicUrl, analyst, redact };
+  const analysts = {
+    analyst: chooseAnalyst(config, reader),
+    analystQueue: createAnalystQueue({ db }),
+  };
+  const tools = { ...common, ...analysts, redact, deliveries, mailJobs, transport, publicUrl };
   jobs = await parts.start(
     'jobs',
     () =>
@@ -83,7 +85,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
         groups: runnerGroups,
         onFreed: sweep,
       }),
-    (it) => it.stop(),
+    (it) => stopJobs(it, analysts.analystQueue),
   );
   // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
   await parts.start(
@@ -105,6 +107,13 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const { judge: judgeTarget } = outbound;
   const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox, excerpt };
   return { jobs, pump, deliveries, ...opened };
+}
+
+/** Jobs that wait for the analyst go back to the outbox once no more are fetched. */
+function stopJobs(jobs: Jobs, analystQueue: AnalystQueue): Promise<void> {
+  const stopped = jobs.stop();
+  analystQueue.stop();
+  return stopped;
 }
 
 /** What a comment contains must not end in the log: which task failed, and how, is all it says. */

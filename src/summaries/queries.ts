@@ -71,7 +71,7 @@ export async function enqueueAnalyses(sql: Sql, orgId: string, since: Date) {
       ), queued as (
         ${enqueueEach(
           sql,
-          { task: 'summaries.analyze' },
+          { task: 'summaries.analyze', inTurn: true },
           sql`
           select json_build_object('org_id', ${orgId}::uuid, 'response_id', id, 'tries', 0, 'asked_at', now())
           from asked`,

@@ -77,16 +77,16 @@ export async function handOver(db: Db): Promise<HandedOver> {
         where id in (
           select id
           from outbox
-          order by id
+          order by priority, id
           limit ${largestBatch}
           for update skip locked
         )
-        returning id, task, payload, run_at
+        returning id, task, payload, run_at, priority
       ), batch as (
         select array_agg(
-          (task, payload, null, run_at, ${maxAttempts}::smallint, null, null, null)
+          (task, payload, null, run_at, ${maxAttempts}::smallint, null, priority, null)
             ::graphile_worker.job_spec
-          order by id) as specs
+          order by priority, id) as specs
         from taken
         having count(*) > 0
       )

@@ -4,6 +4,7 @@ import { redact } from '../../../src/lib/redact/redact.ts';
 import { createMailbox } from '../../../src/mailbox/mailbox.ts';
 import { createMailJobs } from '../../../src/sends/mail-job.ts';
 import { createMailer } from '../../../src/sends/mailer.ts';
+import { createAnalystQueue } from '../../../src/summaries/analyst-queue.ts';
 import { createBuiltinAnalyst } from '../../../src/summaries/builtin.ts';
 import { readComment } from '../../../src/summaries/read-comment.ts';
 import type { TaskTools } from '../../../src/tasks.ts';
@@ -23,6 +24,7 @@ export function taskTools(db: Db): TaskTools {
   return {
     ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
     analyst: createBuiltinAnalyst(readComment),
+    analystQueue: createAnalystQueue({ db }),
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },
