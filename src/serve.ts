@@ -6,7 +6,7 @@ import type { CommandTools } from './command-tools.ts';
 import { deadline } from './lib/async/deadline.ts';
 import { migrate } from './lib/db/migrate.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
-import { httpAddress, isLoopbackHost } from './lib/http/http-address.ts';
+import { httpAddress, isLoopbackHost, isWildcardHost } from './lib/http/http-address.ts';
 import { type Listener, listen } from './lib/http/listen.ts';
 import { createLog, type Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
@@ -101,6 +101,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   // A proxy may be in front of a service with a public address, and make every visitor look local.
   const isLocal = isLoopbackHost(new URL(publicUrl).hostname);
   const mailboxSecret = isLocal ? null : randomBytes(mailboxSecretBytes).toString('base64url');
+  if (!config.publicUrl && isWildcardHost(listener.host)) say(wildcardWarning(publicUrl));
   await writeServiceRecord(db, publicUrl);
   const work = await startWork({ config, log, parts, database, publicUrl });
 
@@ -169,6 +170,9 @@ async function startRequests(tools: StartRequests) {
     },
   );
 }
+
+const wildcardWarning = (url: string) =>
+  `warning: links in mails begin with ${url}, which other machines cannot open: set ASKBACK_PUBLIC_URL`;
 
 const whereMailsLand = (url: string) =>
   `no SMTP server is configured: mails stay on this machine, to be read at ${url}`;

@@ -10,3 +10,6 @@ export function isLoopbackHost(host: string): boolean {
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
   return ipaddr.isValid(name) && ipaddr.process(name).range() === 'loopback';
 }
+
+/** Whether a host means all addresses of the machine: one listens there and cannot call it. */
+export const isWildcardHost = (host: string) => host === '0.0.0.0' || host === '::';

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClient } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
+
+const { db, url } = await testDatabase();
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' };
+
+test('the service is ready while requests hold all connections of its pool', async () => {
+  const service = startService(environment);
+  const address = addressIn(await service.ready());
+  const { read } = await makeClient(db);
+  const ask = () => fetch(`${address}/api/v1/surveys`, { headers: read });
+  const release = Promise.withResolvers<void>();
+  const locking = db.begin(async (tx) => {
+    await tx`lock table api_keys in access exclusive mode`;
+    await release.promise;
+  });
+  const waiting = Array.from({ length: 60 }, ask);
+  await until('no connection of the pool is free', async () => {
+    const metrics = await (await fetch(`${address}/metrics`)).text();
+    return /^askback_db_pool_connections\{state="idle"\} 0$/m.test(metrics);
+  });
+  const ready = await fetch(`${address}/readyz`);
+  release.resolve();
+  await locking;
+  assert.deepEqual([ready.status, await ready.json()], [200, { status: 'ready' }]);
+  const statuses = await Promise.all(waiting.map(async (answer) => (await answer).status));
+  assert.ok(
+    statuses.every((status) => status === 200),
+    statuses.join(),
+  );
+  assert.equal(await service.stop(), 0);
+});
+
+test('a HOST that no other machine can open is reported at start as the beginning of links', async () => {
+  const service = startService({ ...environment, HOST: '0.0.0.0' });
+  await service.ready();
+  assert.match(
+    service.stderr.lines.join('\n'),
+    /warning: links in mails begin with http:\/\/0\.0\.0\.0:\d+.*: set ASKBACK_PUBLIC_URL/,
+  );
+  assert.equal(await service.stop(), 0);
+});
