@@ -82,7 +82,7 @@ test('bad lines are named by their numbers, and nothing is imported', async () =
     'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,unknown\n';
   await assert.rejects(importResponses(tools, where, file), {
     message:
-      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time\n.*line 5: "nobody"/,
+      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time\n.*line 5: "unknown"/,
   });
   assert.equal((await db`select from responses where survey_id = ${where.surveyId}`).length, 0);
 });
