@@ -28,7 +28,7 @@ import { bounceRoutes, suppressionRoutes } from './suppressions/routes.ts';
 import { surveyRoutes } from './surveys/routes.ts';
 import { tagRoutes } from './tags/routes.ts';
 import { showTrouble } from './web/show.ts';
-import type { Outbound } from './webhooks/deliver.ts';
+import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.cte.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -54,7 +54,7 @@ export type AppTools = MailboxAccess & {
   warnings?: Checks;
   /** What links in mails and on pages begin with. */
   publicUrl: string;
-  outbound: Outbound;
+  outbound: SubscriberClient;
   /** What this process delivers of its own answers. */
   deliveries: OwnDeliveries;
   judgeTarget: (url: string) => Promise<string | null>;

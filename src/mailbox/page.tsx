@@ -1,5 +1,5 @@
 import { languageOf } from '../web/language.ts';
-import { type Page, renderPage } from '../web/layout.tsx';
+import { type HtmlPage, renderPage } from '../web/layout.tsx';
 import { oneLine } from '../web/style.ts';
 
 export type ListedMessage = {
@@ -16,7 +16,7 @@ const language = languageOf('en');
 const about = 'No SMTP server is configured, so nothing leaves this machine: mails are kept here.';
 
 /** What has been sent, newest first. */
-export function messagesPage({ messages, page, more }: Listing): Page {
+export function messagesPage({ messages, page, more }: Listing): HtmlPage {
   const rows = messages.map(({ id, to, subject, received_at }) => (
     <li>
       <a href={`/mailbox/${id}`}>
@@ -51,7 +51,7 @@ type ShownMessage = ListedMessage & {
 };
 
 /** One mail: as a mail program shows it, its text part, and its headers. */
-export function messagePage(message: ShownMessage): Page {
+export function messagePage(message: ShownMessage): HtmlPage {
   const { id, from, to, subject, received_at, headers, text, html } = message;
   const page = renderPage({
     language,
@@ -99,7 +99,7 @@ export function messagePage(message: ShownMessage): Page {
  * The HTML part by itself, for the frame: it runs nothing and loads nothing, and its links open next to
  * the mailbox, as they do in a mail program.
  */
-export function mailHtml(html: string): Page {
+export function mailHtml(html: string): HtmlPage {
   const opensElsewhere = html.replace(/<head[^>]*>/i, '$&<base target="_blank">');
   const headers = {
     'Content-Security-Policy': [
@@ -123,7 +123,7 @@ const Time = ({ at }: { at: Date }) => (
 
 const policyName = 'Content-Security-Policy';
 
-const withPolicy = ({ html, headers }: Page, rule: string): Page => ({
+const withPolicy = ({ html, headers }: HtmlPage, rule: string): HtmlPage => ({
   html,
   headers: { ...headers, [policyName]: `${headers[policyName]}; ${rule}` },
 });

@@ -1,9 +1,9 @@
 import { languageOf } from '../web/language.ts';
-import { type Page, renderPage } from '../web/layout.tsx';
+import { type HtmlPage, renderPage } from '../web/layout.tsx';
 import { oneLine } from '../web/style.ts';
 
 /** What is at the address of the service itself: for visitors who follow no link, and for its operator. */
-export function homePage({ showsMailbox }: { showsMailbox: boolean }): Page {
+export function homePage({ showsMailbox }: { showsMailbox: boolean }): HtmlPage {
   return renderPage({
     language: languageOf('en'),
     title: 'askback',

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { refusalIn, statusOf } from '../lib/http/http.ts';
 import { isScore, type SurveyType } from '../scores.ts';
 import { languageOf } from '../web/language.ts';
-import type { Page } from '../web/layout.tsx';
+import type { HtmlPage } from '../web/layout.tsx';
 import { readersLanguage, showPage } from '../web/show.ts';
 import { wantsJson } from '../web/wants-json.ts';
 import type { NewResponse } from './answer.queries.ts';
@@ -15,7 +15,7 @@ import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './
 export type FormLinks = { action: string; trapUrl: string; unsubscribeUrl: string | null };
 
 /** What a survey's link shows now: the form, what was answered, or that it takes no answers. */
-export function linkPage(link: SurveyLink, links: FormLinks, chosen: unknown): Page {
+export function linkPage(link: SurveyLink, links: FormLinks, chosen: unknown): HtmlPage {
   const page = pageOf(link);
   if (link.answered) {
     return answeredPage({ ...page, answer: { ...link.answered, at: new Date(link.answered.at) } });
@@ -54,7 +54,7 @@ function refusedPage(
   link: SurveyLink,
   links: FormLinks,
   { code, submission }: { code: string; submission: Submission },
-): Page {
+): HtmlPage {
   const complaint = complaintOf[code];
   if (!complaint) return linkPage(link, links, null);
   const comment = typeof submission.comment === 'string' ? submission.comment : '';
@@ -83,7 +83,7 @@ function pageOf({ type, question_text, language, organization, color }: SurveyLi
   };
 }
 
-function inputPage(c: Context, { score, comment, honeypotHit }: Submission): Page {
+function inputPage(c: Context, { score, comment, honeypotHit }: Submission): HtmlPage {
   const entered = { score, comment, [trapField]: honeypotHit ? 'x' : undefined };
   const fields = Object.fromEntries(
     Object.entries(entered).filter(

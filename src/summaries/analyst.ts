@@ -15,13 +15,13 @@ export type Remark = {
 };
 
 /** An analyst that cannot answer now says why, whether asking later makes sense, and when at the earliest. */
-export type Answer<T> = { ok: true; value: T } | Refused;
+export type AnalyzedAnswer<T> = { ok: true; value: T } | Refused;
 
 export type Refused = { ok: false; why: string; later: boolean; waitMs: number };
 
 export type Analyst = {
   name: string;
-  analyze(remark: Remark): Promise<Answer<Analysis>>;
+  analyze(remark: Remark): Promise<AnalyzedAnswer<Analysis>>;
   /** Words for a report, or null where the analyst leaves them to the template. */
-  write(facts: string): Promise<Answer<string | null>>;
+  write(facts: string): Promise<AnalyzedAnswer<string | null>>;
 };

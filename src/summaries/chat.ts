@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import * as v from 'valibot';
-import type { Answer, Refused } from './analyst.ts';
+import type { AnalyzedAnswer, Refused } from './analyst.ts';
 
 const largestAnswer = 256 * 1024;
 const longestWaitHereMs = 5000;
@@ -22,7 +22,7 @@ export type Question<S> = {
 export async function askTwice<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
-): Promise<Answer<v.InferOutput<S>>> {
+): Promise<AnalyzedAnswer<v.InferOutput<S>>> {
   const first = await askOnce(endpoint, question);
   if (first.ok || !first.later || first.waitMs > longestWaitHereMs) return first;
   await new Promise((later) => setTimeout(later, first.waitMs));
@@ -40,7 +40,7 @@ export const refused = (why: string, later: boolean, waitMs = defaultWaitMs): Re
 async function askOnce<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
-): Promise<Answer<v.InferOutput<S>>> {
+): Promise<AnalyzedAnswer<v.InferOutput<S>>> {
   try {
     const { statusCode, headers, body } = await request(addressOf(endpoint.url), {
       method: 'POST',
@@ -105,7 +105,10 @@ const Completion = v.object({
   ),
 });
 
-function readAnswer<S extends v.GenericSchema>(text: string, schema: S): Answer<v.InferOutput<S>> {
+function readAnswer<S extends v.GenericSchema>(
+  text: string,
+  schema: S,
+): AnalyzedAnswer<v.InferOutput<S>> {
   try {
     const { choices } = v.parse(Completion, JSON.parse(text));
     return { ok: true, value: v.parse(schema, JSON.parse(choices[0]!.message.content)) };

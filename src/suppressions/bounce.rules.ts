@@ -1,12 +1,12 @@
 import { addressKey } from '../lib/smtp/address.ts';
 import type { RecipientStatus, Report } from './report.ts';
 
-export type Verdict = { action: 'bounced' | 'unsubscribed' | 'none'; detail: string | null };
+export type ReportVerdict = { action: 'bounced' | 'unsubscribed' | 'none'; detail: string | null };
 
-const none: Verdict = { action: 'none', detail: null };
+const none: ReportVerdict = { action: 'none', detail: null };
 
 /** What a report about a mail to this address means for the address. */
-export function classifyReport({ kind, fates, feedback }: Report, email: string): Verdict {
+export function classifyReport({ kind, fates, feedback }: Report, email: string): ReportVerdict {
   if (kind === 'complaint') {
     return complaints.has(feedback)
       ? { action: 'unsubscribed', detail: 'reported the mail as spam' }

@@ -1,5 +1,5 @@
 import { isolate, type Language } from '../web/language.ts';
-import { type Page, renderPage, type Sender } from '../web/layout.tsx';
+import { type HtmlPage, renderPage, type Sender } from '../web/layout.tsx';
 import { oneLine } from '../web/style.ts';
 
 export type UnsubscribeProps = {
@@ -19,7 +19,7 @@ export function unsubscribePage({
   sender,
   email,
   action,
-}: UnsubscribeProps): Page {
+}: UnsubscribeProps): HtmlPage {
   const { unsubscribe, unsubscribed, resubscribed } = language.texts;
   const { title, text } = { ask: unsubscribe, unsubscribed, resubscribed }[state];
   const button = { ask: unsubscribe.action, unsubscribed: unsubscribed.undo, resubscribed: null }[

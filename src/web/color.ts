@@ -12,7 +12,7 @@ export type Palette = {
   onAccent: string;
 };
 
-export type Theme = { brand: string; onBrand: string; light: Palette; dark: Palette };
+export type ColorTheme = { brand: string; onBrand: string; light: Palette; dark: Palette };
 
 /** What WCAG 2.2 AA asks of text, and of the edges of a control. */
 export const textContrast = 4.5;
@@ -25,7 +25,7 @@ const ink = '#14161b';
  * The palettes of an organization's colour. The colour itself may be anything: where it must be read
  * or set a control apart it is darkened, or in the dark lightened, as far as contrast needs and no further.
  */
-export function themeOf(color: string): Theme {
+export function themeOf(color: string): ColorTheme {
   const brand = color.toLowerCase();
   const light = paletteOf(brand, -1, {
     page: mix(white, brand, 0.06),

@@ -1,5 +1,5 @@
 import type { Language } from './language.ts';
-import { type Page, renderPage } from './layout.tsx';
+import { type HtmlPage, renderPage } from './layout.tsx';
 import { oneLine } from './style.ts';
 
 /** Why there is nothing else to show. */
@@ -12,7 +12,7 @@ export type Trouble =
   | 'broken';
 
 /** A page without an organization: whose it would be is not known, or does not matter now. */
-export function errorPage(why: Trouble, language: Language): Page {
+export function errorPage(why: Trouble, language: Language): HtmlPage {
   const { title, text } = language.texts[why];
   return renderPage({
     language,

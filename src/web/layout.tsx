@@ -1,7 +1,7 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { memoize } from '../lib/async/memoize.ts';
-import { type Theme, themeOf } from './color.ts';
+import { type ColorTheme, themeOf } from './color.ts';
 import { pageHeaders } from './headers.ts';
 import type { Language } from './language.ts';
 import { pageStyle, themeStyle } from './style.ts';
@@ -9,7 +9,7 @@ import { pageStyle, themeStyle } from './style.ts';
 /** Who asks: its name and colour are on every page it owns. */
 export type Sender = { name: string; color: string };
 
-export type Page = { html: string; headers: Record<string, string> };
+export type HtmlPage = { html: string; headers: Record<string, string> };
 
 export type PageContent = {
   language: Language;
@@ -26,7 +26,7 @@ const neutralColor = '#4a5568';
 const mostLooks = 500;
 
 /** A whole page as text, and the headers it must be sent with: they vouch for its style by hash. */
-export function renderPage(content: PageContent): Page {
+export function renderPage(content: PageContent): HtmlPage {
   const color = content.sender?.color ?? neutralColor;
   const { theme, style, headers } = lookOf({ color, rules: content.style ?? '' });
   const document = <Document {...content} theme={theme} style={style} />;
@@ -40,7 +40,7 @@ const lookOf = memoize(mostLooks, ({ color, rules }: { color: string; rules: str
   return { theme, style, headers: pageHeaders(style) };
 });
 
-type DocumentProps = PageContent & { theme: Theme; style: string };
+type DocumentProps = PageContent & { theme: ColorTheme; style: string };
 
 function Document({ language, title, sender, theme, style, body, footer }: DocumentProps) {
   const { tag, texts } = language;
@@ -82,7 +82,7 @@ export function monogram(name: string): string {
   return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '·';
 }
 
-function icon({ brand }: Theme): string {
+function icon({ brand }: ColorTheme): string {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="${brand}"/></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { errorPage, type Trouble } from './error-page.tsx';
 import { hasTexts, type Language, languageOf } from './language.ts';
-import type { Page } from './layout.tsx';
+import type { HtmlPage } from './layout.tsx';
 import { wantsJson } from './wants-json.ts';
 
 /** Where people are led by links, whatever their browser says of itself. */
@@ -10,7 +10,7 @@ const linkedPages = /^\/[sfu]\//;
 
 export const showPage = (
   c: Context,
-  { html, headers }: Page,
+  { html, headers }: HtmlPage,
   status: ContentfulStatusCode = 200,
 ): Response => c.html(html, status, headers);
 

@@ -1,7 +1,7 @@
-import type { Palette, Theme } from './color.ts';
+import type { ColorTheme, Palette } from './color.ts';
 
 /** An organization's colours as custom properties, for both colour schemes. */
-export function themeStyle({ brand, onBrand, light, dark }: Theme): string {
+export function themeStyle({ brand, onBrand, light, dark }: ColorTheme): string {
   const fixed = `--brand:${brand};--on-brand:${onBrand};`;
   return `:root{${fixed}${properties(light)}}@media(prefers-color-scheme:dark){:root{${properties(dark)}}}`;
 }

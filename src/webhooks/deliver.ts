@@ -7,7 +7,7 @@ import { deliveryHeaders } from './sign.ts';
 import { attemptEnd, attemptSpan } from './spans.ts';
 
 /** The guarded client: it never throws for what the other side does. */
-export type Outbound = {
+export type SubscriberClient = {
   post(
     url: string,
     request: { group: string; headers: Record<string, string>; body: string; deadlineMs: number },
@@ -23,7 +23,7 @@ export type SubscriberAnswer = {
 };
 
 export type DeliverTools = {
-  outbound: Outbound;
+  outbound: SubscriberClient;
   secrets: Secrets;
   settings: { serviceName: string };
 };

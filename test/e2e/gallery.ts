@@ -12,7 +12,7 @@ import {
 } from '../../src/suppressions/unsubscribe-page.tsx';
 import { errorPage } from '../../src/web/error-page.tsx';
 import { languageOf } from '../../src/web/language.ts';
-import type { Page } from '../../src/web/layout.tsx';
+import type { HtmlPage } from '../../src/web/layout.tsx';
 
 const sender = { name: 'Harbour & Pine', color: '#0f766e' };
 const questions = {
@@ -32,7 +32,7 @@ const comment = 'Everything arrived on time, and the packaging was lovely.\n\nTh
 const answer = { score: 9, comment, at: new Date('2026-03-14T10:00:00Z') };
 
 /** Every page somebody may meet, by the name of its picture. */
-export const gallery: Record<string, Page> = {
+export const gallery: Record<string, HtmlPage> = {
   ...Object.fromEntries(
     surveyTypes.flatMap((type) => [
       [`form-${type}`, form({ type })],
@@ -81,12 +81,12 @@ function of(over: Partial<AskedSurvey>) {
   return { survey, language: languageOf(survey.language) };
 }
 
-function form(survey: Partial<AskedSurvey>, over: Partial<FormProps> = {}): Page {
+function form(survey: Partial<AskedSurvey>, over: Partial<FormProps> = {}): HtmlPage {
   const address = { action: '', trapUrl: '/trap', unsubscribeUrl: '/unsubscribe' };
   return formPage({ ...of(survey), ...address, ...over });
 }
 
-function unsubscribe(over: Partial<UnsubscribeProps>): Page {
+function unsubscribe(over: Partial<UnsubscribeProps>): HtmlPage {
   const language = languageOf('en');
   const email = 'maya@people.test';
   return unsubscribePage({ state: 'ask', language, sender, email, action: '', ...over });

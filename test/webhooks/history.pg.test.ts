@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { Outbound } from '../../src/webhooks/deliver.ts';
+import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { claimDue } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.cte.ts';
 import { signHex } from '../../src/webhooks/sign.ts';
@@ -14,7 +14,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-const appWith = (outbound: Outbound) => testApp(db, { outbound, secrets: plainSecrets });
+const appWith = (outbound: SubscriberClient) => testApp(db, { outbound, secrets: plainSecrets });
 const caller = (outbound = subscriber(200).outbound) => makeCaller(db, appWith(outbound));
 
 type Shown = Record<string, unknown> & { id: string; attempts: Record<string, unknown>[] };

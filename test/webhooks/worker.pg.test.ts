@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
-import type { Outbound } from '../../src/webhooks/deliver.ts';
+import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.cte.ts';
 import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
@@ -20,7 +20,7 @@ async function pool() {
   return pool_id;
 }
 
-async function workerOf(outbound: Outbound, claimer?: string) {
+async function workerOf(outbound: SubscriberClient, claimer?: string) {
   const by = claimer ?? (await pool());
   return createDeliveryWorker({
     db,
@@ -59,7 +59,7 @@ const makeDue = (target: WebhookRef) => db`
   where webhook_id = ${target.webhook_id} and status = 'pending'`;
 
 /** Wakes the webhook's queue and waits until its attempts are recorded. */
-async function run(outbound: Outbound, target: WebhookRef) {
+async function run(outbound: SubscriberClient, target: WebhookRef) {
   const worker = await workerOf(outbound);
   await worker.wake(target);
   await worker.stop();
@@ -190,7 +190,7 @@ test('a webhook that hangs holds no more than its share of attempts, and others 
     [live.webhook_id, answering.outbound],
   ]);
   await db`update webhooks set url = 'https://live.test/' where id = ${live.webhook_id}`;
-  const outbound: Outbound = {
+  const outbound: SubscriberClient = {
     post: (url, request) =>
       posts.get(url.includes('live') ? live.webhook_id : dead.webhook_id)!.post(url, request),
   };

@@ -10,7 +10,7 @@ import { hostOf, judgeTarget } from './targets.ts';
 export type { FailureKind } from './failures.ts';
 
 /** What a post came to. It counts as answered only without an error, whatever its status. */
-export type Answer = {
+export type OutboundAnswer = {
   statusCode: number | null;
   body: string;
   error: string | null;
@@ -53,7 +53,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   const reserve = Math.floor(perHostConnections / reservedShare);
   const slots = createFairSlotsByKey({ total: perHostConnections, reserve });
 
-  function post(url: string, request: Post): Promise<Answer> {
+  function post(url: string, request: Post): Promise<OutboundAnswer> {
     const complaint = judgeTarget(url, rules);
     if (complaint) return Promise.resolve(refused(complaint));
     return exchange({ agent, slots }, new URL(url), request);
@@ -98,8 +98,8 @@ const guardedAgent = (connect: ReturnType<typeof guardedConnector>, connections:
 
 type Means = { agent: Agent; slots: ReturnType<typeof createFairSlotsByKey> };
 
-function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<OutboundAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();
   const startedAt = performance.now();
   const answering = receiver((received) => resolve(answerFrom(received, startedAt)), reject);
   let sent = false;
@@ -143,7 +143,10 @@ const tooLate = (deadlineMs: number) =>
 
 const tooBusy = () => new OutboundFailure('busy', 'too many requests to this host are under way');
 
-const answerFrom = ({ statusCode, body, failure }: Received, startedAt: number): Answer => ({
+const answerFrom = (
+  { statusCode, body, failure }: Received,
+  startedAt: number,
+): OutboundAnswer => ({
   statusCode,
   body,
   error: failure?.message ?? null,
@@ -151,7 +154,7 @@ const answerFrom = ({ statusCode, body, failure }: Received, startedAt: number):
   durationMs: Math.round(performance.now() - startedAt),
 });
 
-const refused = (error: string): Answer => ({
+const refused = (error: string): OutboundAnswer => ({
   statusCode: null,
   body: '',
   error,

@@ -2,7 +2,7 @@ import { longestComment } from '../../limits.ts';
 import type { SurveyType } from '../../scores.ts';
 import { isolate, type Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
-import { type Page, renderPage, type Sender } from '../../web/layout.tsx';
+import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { ScoreControl } from './controls.tsx';
 import { formStyle } from './style.ts';
 
@@ -31,7 +31,7 @@ export type FormProps = {
 };
 
 /** The survey itself: one question, a score, a comment. */
-export function formPage(props: FormProps): Page {
+export function formPage(props: FormProps): HtmlPage {
   const { survey, language } = props;
   const { texts } = language;
   return renderPage({

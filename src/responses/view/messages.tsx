@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { SurveyType } from '../../scores.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
-import { type Page, renderPage, type Sender } from '../../web/layout.tsx';
+import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { Check, scoreInWords } from './controls.tsx';
 import { type AskedSurvey, named } from './form.tsx';
 import { messageStyle } from './style.ts';
@@ -16,7 +16,7 @@ export function thanksPage({
   survey,
   language,
   answer,
-}: SurveyPage & { answer: ShownAnswer }): Page {
+}: SurveyPage & { answer: ShownAnswer }): HtmlPage {
   const { title, text } = language.texts.thanks;
   return messagePage({ language, sender: survey.sender, title }, [
     <Sign />,
@@ -30,7 +30,7 @@ export function answeredPage({
   survey,
   language,
   answer,
-}: SurveyPage & { answer: ShownAnswer }): Page {
+}: SurveyPage & { answer: ShownAnswer }): HtmlPage {
   const { title, text } = language.texts.answered;
   const when = new Intl.DateTimeFormat(language.tag, { dateStyle: 'long' }).format(answer.at);
   return messagePage({ language, sender: survey.sender, title }, [
@@ -44,7 +44,7 @@ export function answeredPage({
 export function notTakingAnswersPage(
   why: 'closed' | 'draft',
   { survey, language }: SurveyPage,
-): Page {
+): HtmlPage {
   const { title, text } = language.texts[why];
   return messagePage({ language, sender: survey.sender, title }, [
     <Words title={title} text={text(named(survey.sender))} />,
@@ -54,7 +54,7 @@ export function notTakingAnswersPage(
 type Unsaved = { action: string; fields: Readonly<Record<string, string>> };
 
 /** An answer whose link could not be looked up. The form carries it, to be sent again. */
-export function notSavedPage(language: Language, { action, fields }: Unsaved): Page {
+export function notSavedPage(language: Language, { action, fields }: Unsaved): HtmlPage {
   const { unavailable, notSaved, yourComment, send } = language.texts;
   return messagePage({ language, title: unavailable.title }, [
     <Words title={unavailable.title} text={notSaved} />,
@@ -75,7 +75,7 @@ export function notSavedPage(language: Language, { action, fields }: Unsaved): P
 
 type Frame = { language: Language; title: string; sender?: Sender };
 
-const messagePage = (frame: Frame, body: Child): Page =>
+const messagePage = (frame: Frame, body: Child): HtmlPage =>
   renderPage({ ...frame, style: messageStyle, body });
 
 const Sign = () => (

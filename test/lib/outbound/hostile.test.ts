@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { type Answer, createOutbound, type FailureKind } from '../../../src/lib/outbound/post.ts';
+import {
+  createOutbound,
+  type FailureKind,
+  type OutboundAnswer,
+} from '../../../src/lib/outbound/post.ts';
 import { type Behaviour, startHostile } from '../../support/fakes/hostile-subscriber.ts';
 
 /** For subscribers that only the deadline ends. */
@@ -104,7 +108,7 @@ test('bytes behind an answer are never taken for the next one', async () => {
 
 const postPolitely = () => post((polite.address() as AddressInfo).port);
 
-const post = (port: number, scheme = 'http', limitMs = ampleMs): Promise<Answer> =>
+const post = (port: number, scheme = 'http', limitMs = ampleMs): Promise<OutboundAnswer> =>
   outbound.post(`${scheme}://127.0.0.1:${port}/`, {
     group: 'a',
     headers: { 'content-type': 'application/json' },

@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../src/lib/crypto/secrets.ts';
-import type { Outbound, SubscriberAnswer } from '../../../src/webhooks/deliver.ts';
+import type { SubscriberAnswer, SubscriberClient } from '../../../src/webhooks/deliver.ts';
 import { spellSecret } from '../../../src/webhooks/sign.ts';
 
 export const testSecret = spellSecret(new Uint8Array(32).fill(5));
@@ -17,7 +17,7 @@ type Post = { url: string; headers: Record<string, string>; body: string };
 /** A subscriber that answers with the given statuses in order, and from then on with the last. */
 export function subscriber(...statuses: (number | null)[]) {
   const posts: Post[] = [];
-  const outbound: Outbound = {
+  const outbound: SubscriberClient = {
     post: async (url, { headers, body }) => {
       const status = statuses[Math.min(posts.length, statuses.length - 1)] ?? null;
       posts.push({ url, headers, body });
@@ -39,7 +39,7 @@ export const answerOf = (statusCode: number | null): SubscriberAnswer => ({
 export function hangingSubscriber() {
   const waiting: (() => void)[] = [];
   let most = 0;
-  const outbound: Outbound = {
+  const outbound: SubscriberClient = {
     post: () =>
       new Promise((resolve) => {
         waiting.push(() => resolve(answerOf(200)));

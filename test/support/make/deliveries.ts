@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, one } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import type { Outbound } from '../../../src/webhooks/deliver.ts';
+import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../../src/webhooks/emit.cte.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
@@ -15,7 +15,7 @@ export async function makePool(db: Db) {
   return pool_id;
 }
 
-export const workerOf = (db: Db, outbound: Outbound, claimer: string) =>
+export const workerOf = (db: Db, outbound: SubscriberClient, claimer: string) =>
   createDeliveryWorker({
     db,
     log: createLog({ level: 'silent' }),

@@ -1,5 +1,5 @@
 import type { Db } from '../../../src/lib/db/db.ts';
-import type { Outbound } from '../../../src/webhooks/deliver.ts';
+import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
 import { emit } from '../../../src/webhooks/emit.cte.ts';
 import { changeWebhook, renewSecret } from '../../../src/webhooks/manage.ts';
 import { deleteWebhook } from '../../../src/webhooks/queries.ts';
@@ -18,7 +18,7 @@ export async function startWebhookUnderTest(db: Db) {
   const key = writeKeyOf(org_id);
   const tools = { db, pump: () => {}, secrets: plainSecrets, judgeTarget: async () => null };
   const held = new Set<Held>();
-  const outbound: Outbound = {
+  const outbound: SubscriberClient = {
     post: (_, { headers, body }) =>
       new Promise((resolve) => {
         const signatures = headers['webhook-signature']?.split(' ').length ?? 0;
