@@ -52,18 +52,20 @@ create index api_keys_by_organization on api_keys (org_id);
 
 -- A mail that a rule blocked, for the question why an address got none.
 create table blocked_mails (
-  id bigint not null generated always as identity,                    -- in the order of the requests
+  id bigint not null generated always as identity,                      -- in the order of the requests
   org_id uuid not null,
   survey_id uuid not null,
-  email text not null,                                                -- the address it would have gone to
-  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
-  reason_code text not null,                                          -- the rule
-  reason text not null,                                               -- the rule in words
-  blocked_at timestamptz not null default now(),                      -- when it was asked for
+  email text not null,                                                  -- the address it would have gone to
+  email_key text not null generated always as (lower(email)) stored,    -- the address in lower case, by which addresses are compared
+  reason_code text not null,                                            -- the rule
+  reason text not null,                                                 -- the rule in words
+  blocked_at timestamptz not null default now(),                        -- when it was asked for, the first time that day
+  blocked_on date not null default ((now() at time zone 'UTC'))::date,  -- that day, UTC
   constraint blocked_mails_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint blocked_mails_pkey primary key (id)
 );
-create index blocked_mails_by_address on blocked_mails (org_id, email_key, blocked_at desc);
+create index blocked_mails_by_age on blocked_mails (blocked_on);
+create unique index blocked_mails_once_a_day on blocked_mails (org_id, email_key, survey_id, reason_code, blocked_on);
 
 -- A contact of one survey: an address that is asked once.
 create table contacts (

@@ -11,6 +11,7 @@ export const payloads = {
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,
   'responses.clean_up': Nothing,
+  'sends.clean_up': Nothing,
   'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),
   'sends.recover': Nothing,
   'summaries.analyze': v.object({

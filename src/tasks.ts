@@ -5,6 +5,7 @@ import type { Db } from './lib/db/db.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
+import { cleanUpBlockedMails } from './sends/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import type { AnalystQueue } from './summaries/analyst-queue.ts';
@@ -34,6 +35,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
     'responses.clean_up': () => cleanUpVisits(tools),
+    'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
       tools.mailJobs.run(job.org_id, job.mail_ids, traceparent),
     'sends.recover': () => recoverStrandedMails(tools),
@@ -70,5 +72,6 @@ export const crontab: CronItem[] = [
   { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'sends.clean_up', match: '13 3 * * *', options: { maxAttempts: 5 } },
   { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },
 ];

@@ -74,6 +74,7 @@ create table blocked_mails (
   reason_code text not null,
   reason      text not null,
   blocked_at  timestamptz not null default now(),
+  blocked_on  date not null default (now() at time zone 'UTC')::date,
 
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
 );
@@ -85,9 +86,12 @@ comment on column blocked_mails.email is 'the address it would have gone to';
 comment on column blocked_mails.email_key is 'the address in lower case, by which addresses are compared';
 comment on column blocked_mails.reason_code is 'the rule';
 comment on column blocked_mails.reason is 'the rule in words';
-comment on column blocked_mails.blocked_at is 'when it was asked for';
+comment on column blocked_mails.blocked_at is 'when it was asked for, the first time that day';
+comment on column blocked_mails.blocked_on is 'that day, UTC';
 
-create index blocked_mails_by_address on blocked_mails (org_id, email_key, blocked_at desc);
+-- However often a request is repeated, it adds one row a day for an address, a survey and a rule.
+create unique index blocked_mails_once_a_day on blocked_mails (org_id, email_key, survey_id, reason_code, blocked_on);
+create index blocked_mails_by_age on blocked_mails (blocked_on);
 
 create table mailbox_messages (
   id          uuid primary key default gen_random_uuid(),

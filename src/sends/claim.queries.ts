@@ -56,7 +56,7 @@ export async function insertClaims(
 
 export type BlockedMail = { email: string; reason_code: string; reason: string };
 
-/** Keeps which mails a rule blocked, for the question why an address got none. */
+/** Keeps which mails a rule blocked, once a day, for the question why an address got none. */
 export async function insertBlocked(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -66,7 +66,9 @@ export async function insertBlocked(
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     select ${orgId}, ${surveyId}, email, reason_code, reason
     from json_to_recordset(${JSON.stringify(blocked)}::text::json)
-      as b (email text, reason_code text, reason text)`;
+      as b (email text, reason_code text, reason text)
+    order by email
+    on conflict do nothing`;
 }
 
 /** How many mails of a request have no outcome yet. */
