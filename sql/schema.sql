@@ -94,7 +94,7 @@ create index contacts_newest_first on contacts (org_id, created_at desc, id desc
 create index contacts_search on contacts using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
-create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement execute function tally_contacts_progress();
+create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (not is_counted()) execute function tally_contacts_progress();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
 
 -- Totals of a survey and day. The sum over the slots counts.
@@ -321,7 +321,7 @@ create index responses_held on responses (org_id, created_at desc, id desc) wher
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
-create trigger responses_added after insert on responses referencing new table as changed for each statement execute function tally_responses('1');
+create trigger responses_added after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function tally_responses('1');
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 
@@ -546,6 +546,69 @@ end
 $function$
 ;
 
+create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer)
+ returns void
+ language plpgsql
+as $function$
+declare
+  promoter constant integer := (in_category = 'promoter')::integer;
+  passive constant integer := (in_category = 'passive')::integer;
+  detractor constant integer := (in_category = 'detractor')::integer;
+  own_slot constant smallint := 1 + pg_backend_pid() % 15;
+  in_slot smallint := 0;
+begin
+  perform from survey_tallies where survey_id = in_survey and slot = 0 for no key update skip locked;
+  if not found and exists (select from survey_tallies where survey_id = in_survey and slot = 0) then
+    in_slot := own_slot;
+  end if;
+
+  update survey_tallies
+  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
+      score_sum = score_sum + in_score, responded = responded + in_contact
+  where survey_id = in_survey and slot = in_slot;
+  if not found then
+    insert into survey_tallies as t (org_id, survey_id, slot, promoters, passives, detractors, score_sum, responded)
+    values (in_org, in_survey, in_slot, promoter, passive, detractor, in_score, in_contact)
+    on conflict (survey_id, slot) do update
+      set promoters = t.promoters + promoter, passives = t.passives + passive,
+          detractors = t.detractors + detractor, score_sum = t.score_sum + in_score,
+          responded = t.responded + in_contact;
+  end if;
+
+  update day_tallies
+  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
+      score_sum = score_sum + in_score
+  where survey_id = in_survey and day = in_day and slot = in_slot;
+  if not found then
+    insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum)
+    values (in_org, in_survey, in_day, in_slot, promoter, passive, detractor, in_score)
+    on conflict (survey_id, day, slot) do update
+      set promoters = t.promoters + promoter, passives = t.passives + passive,
+          detractors = t.detractors + detractor, score_sum = t.score_sum + in_score;
+  end if;
+
+  in_slot := 0;
+  perform from organization_day_tallies
+  where org_id = in_org and day = in_day and slot = 0 for no key update skip locked;
+  if not found and exists (
+    select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
+  ) then
+    in_slot := own_slot;
+  end if;
+  update organization_day_tallies
+  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor
+  where org_id = in_org and day = in_day and slot = in_slot;
+  if not found then
+    insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
+    values (in_org, in_day, in_slot, promoter, passive, detractor)
+    on conflict (org_id, day, slot) do update
+      set promoters = t.promoters + promoter, passives = t.passives + passive,
+          detractors = t.detractors + detractor;
+  end if;
+end
+$function$
+;
+
 create procedure fold_tallies()
  language plpgsql
 as $procedure$
@@ -623,6 +686,13 @@ end
 $procedure$
 ;
 
+create function is_counted()
+ returns boolean
+ language sql
+ stable
+return (coalesce(current_setting('askback.counted', true), '') = 'yes')
+;
+
 create function iso(moment timestamptz)
  returns text
  language sql
@@ -636,6 +706,73 @@ create function page_cursor(created_at timestamptz, id uuid)
  stable
 return translate(encode(convert_to(((to_char((created_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ') || id), 'UTF8'::name), 'base64'), '+/=
 ', '-_')
+;
+
+create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text, in_comment text, in_held text, in_traceparent text, in_at timestamptz)
+ returns text
+ language plpgsql
+as $function$
+declare
+  counts constant boolean := in_held is null;
+  most_at_once constant integer := current_setting('max_connections')::integer;
+  may_be_last boolean := false;
+  newly_responded integer := 0;
+  open_contacts bigint;
+begin
+  if counts and in_contact is not null then
+    select sum(contacts - responded) into open_contacts
+    from survey_tallies where org_id = in_org and survey_id = in_survey;
+    may_be_last := open_contacts <= most_at_once;
+  end if;
+
+  if may_be_last then
+    perform from surveys
+    where org_id = in_org and id = in_survey and (status = 'active' or completed_by = 'answers')
+    for update;
+  else
+    perform from surveys
+    where org_id = in_org and id = in_survey and (status = 'active' or completed_by = 'answers')
+    for key share;
+  end if;
+  if not found then return 'refused'; end if;
+
+  if counts and in_contact is not null then
+    select sum(contacts - responded) into open_contacts
+    from survey_tallies where org_id = in_org and survey_id = in_survey;
+    if may_be_last and open_contacts <= 1 then return 'last'; end if;
+    if not may_be_last and open_contacts <= most_at_once then return 'again'; end if;
+  end if;
+
+  perform set_config('askback.counted', 'yes', true);
+  insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
+                         traceparent, created_at)
+  values (in_org, in_survey, in_contact, in_id, in_source, in_score, in_category, in_comment, in_held,
+          in_traceparent, in_at)
+  on conflict (contact_id) where source = 'link' do nothing;
+  if not found then
+    perform set_config('askback.counted', '', true);
+    return 'taken';
+  end if;
+
+  if counts then
+    if in_contact is not null then
+      update contacts
+      set status = 'responded', responded_at = in_at, updated_at = now()
+      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null;
+      newly_responded := found::integer;
+      if newly_responded = 0 then
+        update contacts
+        set status = 'responded', responded_at = in_at, updated_at = now()
+        where org_id = in_org and survey_id = in_survey and id = in_contact;
+      end if;
+    end if;
+    perform count_response(
+      in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded);
+  end if;
+  perform set_config('askback.counted', '', true);
+  return 'recorded';
+end
+$function$
 ;
 
 create function tally_changed_responses()

@@ -23,12 +23,54 @@ export type NewResponse = {
   created_at: Date;
 };
 
+/** What a response causes: its events, and the analysis of its comment. */
+export type ResponseEffects = { added: NewEvents; analyze: boolean };
+
+type RecordOutcome = {
+  /** Explained at the function `record_response`. */
+  outcome: 'recorded' | 'refused' | 'taken' | 'last' | 'again';
+  skipped: number;
+  emitted: EmittedDelivery[] | null;
+};
+
+/** Records a response and all that follows from it in one call, unless it needs `insertResponse`. */
+export async function recordResponse(
+  sql: Sql,
+  response: NewResponse,
+  { added, analyze }: ResponseEffects,
+): Promise<RecordOutcome> {
+  const { org_id: orgId, traceparent } = response;
+  const call = sql`
+    select record_response(
+      ${orgId}, ${response.survey_id}, ${response.contact_id}, ${response.id}, ${response.source},
+      ${response.score}, ${response.category}, ${response.comment}, ${response.held_reason},
+      ${traceparent}, ${response.created_at}) as outcome`;
+  const isRecorded = sql`(select outcome from recorded) = 'recorded'`;
+  const analysis = analyze
+    ? sql`, analyzed as (
+        ${enqueueAnalysis(sql, traceparent, sql`select ${orgId}::uuid, ${response.id}::uuid where ${isRecorded}`)}
+      )`
+    : sql``;
+  const [row] =
+    added.events.length === 0
+      ? await sql<RecordOutcome[]>`
+          with recorded as materialized (${call}) ${analysis}
+          select outcome, 0 as skipped, null as emitted from recorded`
+      : await sql<RecordOutcome[]>`
+          with recorded as materialized (${call}) ${analysis},
+          ${emission(sql, added, isRecorded)}
+          select outcome, (select count(*)::int from emitted where status = 'skipped') as skipped,
+                 ${emittedDeliveries(sql)} as emitted
+          from recorded`;
+  return row!;
+}
+
 /**
- * Records a response and all that follows from it in one statement: five round trips fewer on the
- * hottest path. Returns nothing, and has done nothing, when the contact has answered already or the
- * survey takes no answers any more. A response replaces one of the same contact that is on hold.
+ * The same by the statements that count in triggers, for a response that replaces one on hold or may be the
+ * last. Returns nothing, and has done nothing, when the contact has answered already or the survey takes no
+ * answers any more.
  */
-export async function insertResponse(sql: Sql, response: NewResponse, added: NewEvents) {
+export async function insertResponse(sql: Sql, response: NewResponse, { added }: ResponseEffects) {
   const { org_id: orgId, traceparent } = response;
   const counted = response.held_reason === null;
   const [row] = await sql<{ skipped: number; emitted: EmittedDelivery[] | null }[]>`

@@ -8,18 +8,17 @@ import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
-import { lockSurvey } from '../surveys/queries.ts';
-import type { EmittedDelivery, NewEvents, OwnDeliveries } from '../webhooks/emit.cte.ts';
+import { lockForLastResponse } from '../surveys/queries.ts';
+import type { EmittedDelivery, OwnDeliveries } from '../webhooks/emit.cte.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
-import { insertResponse, type NewResponse } from './answer.queries.ts';
+import {
+  insertResponse,
+  type NewResponse,
+  type ResponseEffects,
+  recordResponse,
+} from './answer.queries.ts';
 import type { SurveyLink } from './link.queries.ts';
 import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
-
-/**
- * With no more contacts than this left to answer, an answer may be the last one and takes the survey's
- * lock. No more answers than this to one survey are ever in flight at once.
- */
-const mayBeLast = 1000;
 
 const sharedAnswersPerMinute = 300;
 
@@ -58,8 +57,8 @@ export async function answerSurvey(
       const response = { ...untraced, traceparent };
       const owner = tools.deliveries.owner();
       const added = { orgId: response.org_id, events, traceparent, owner };
-      const recording = { added, openContacts: link.open_contacts };
-      const recorded = await record(tools.db, response, recording);
+      const analyze = link.analyzes_comments && response.comment !== null && held === null;
+      const recorded = await record(tools.db, response, { added, analyze });
       if (!recorded) throw alreadyAnswered();
       tools.deliveries.start(added, recorded.emitted ?? []);
       tools.pump();
@@ -106,7 +105,7 @@ const newResponse = (link: SurveyLink, decided: Decided): NewResponse => ({
 
 type KnownAround = Pick<
   SurveyLink,
-  'type' | 'known_names' | 'known_addresses' | 'reports_detractors'
+  'type' | 'known_names' | 'known_addresses' | 'subscribed_events'
 >;
 type EventSource = Pick<
   NewResponse,
@@ -116,40 +115,48 @@ type EventSource = Pick<
 /** The events of a response that counts. Redacting a comment is dear: it is done only for a subscriber. */
 export async function eventsOf(
   { excerpt }: Pick<AnswerTools, 'excerpt'>,
-  { type, known_names, known_addresses, reports_detractors }: KnownAround,
+  { type, known_names, known_addresses, subscribed_events }: KnownAround,
   { id, org_id, survey_id, score, category, comment, created_at }: EventSource,
 ): Promise<WebhookEvent[]> {
   const answer = { surveyId: survey_id, responseId: id, surveyType: type, score, at: created_at };
-  const received = responseReceived({ ...answer, comment });
-  if (category !== 'detractor' || !reports_detractors) return [received];
-  const known = { orgId: org_id, names: known_names, emails: known_addresses };
-  const redacted = comment === null ? null : await excerpt(comment, known);
-  return [received, detractorDetected({ ...answer, excerpt: redacted })];
+  const events: WebhookEvent[] = [];
+  if (subscribed_events.includes('response.received')) {
+    events.push(responseReceived({ ...answer, comment }));
+  }
+  if (category === 'detractor' && subscribed_events.includes('detractor.detected')) {
+    const known = { orgId: org_id, names: known_names, emails: known_addresses };
+    const redacted = comment === null ? null : await excerpt(comment, known);
+    events.push(detractorDetected({ ...answer, excerpt: redacted }));
+  }
+  return events;
 }
 
-type Recording = { added: NewEvents; openContacts: number };
 type Recorded = { skipped: number; emitted: EmittedDelivery[] | null; completed?: boolean };
 
 /** Records nothing when the contact has answered already or the survey takes no answers any more. */
 async function record(
   db: Db,
   response: NewResponse,
-  { added, openContacts }: Recording,
+  effects: ResponseEffects,
 ): Promise<Recorded | undefined> {
-  const counts = response.contact_id !== null && response.held_reason === null;
-  if (!counts || openContacts > mayBeLast) return await insertResponse(db, response, added);
-  return await inTransaction(db, (tx) => recordPerhapsLast(tx, response, added));
+  for (let tries = 0; tries < 2; tries++) {
+    const { outcome, ...recorded } = await recordResponse(db, response, effects);
+    if (outcome === 'recorded') return recorded;
+    if (outcome === 'refused') return undefined;
+    if (outcome !== 'again') break;
+  }
+  return await inTransaction(db, (tx) => recordPerhapsLast(tx, response, effects));
 }
 
 /**
  * The lock, the response and the check whether it was the last travel together, in one round trip. Each
  * statement sees what those before it did.
  */
-async function recordPerhapsLast(tx: Sql, response: NewResponse, added: NewEvents) {
+async function recordPerhapsLast(tx: Sql, response: NewResponse, effects: ResponseEffects) {
   const { org_id: orgId, survey_id: surveyId, traceparent } = response;
   const [, recorded, completed] = await Promise.all([
-    lockSurvey(tx, orgId, surveyId),
-    insertResponse(tx, response, added),
+    lockForLastResponse(tx, orgId, surveyId),
+    insertResponse(tx, response, effects),
     completeIfAnswered(tx, { orgId, traceparent }, surveyId),
   ]);
   return recorded && { ...recorded, completed };

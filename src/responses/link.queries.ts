@@ -15,12 +15,11 @@ export type SurveyLink = KnownPeople & {
   organization: string;
   color: string;
   /** Names and addresses of people who may be mentioned in a comment. */
-  /** Whether a webhook of the organization subscribed to `detractor.detected`. */
-  reports_detractors: boolean;
+  /** The types of the events that webhooks of the organization subscribed to. */
+  subscribed_events: string[];
+  analyzes_comments: boolean;
   /** Null for the shareable link. */
   contact_id: string | null;
-  /** Contacts of the survey that have not answered; 0 for the shareable link. */
-  open_contacts: number;
   /** What the contact, or this browser, has answered already. */
   answered: { score: number; comment: string | null; at: string } | null;
   /** The visits of the last minute, before this one; none for the shareable link. */
@@ -55,8 +54,6 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
     )
     select ${surveyColumns(sql, 'contact')},
            c.id as contact_id,
-           (select coalesce(sum(contacts - responded), 0)::int
-            from survey_tallies where org_id = s.org_id and survey_id = s.id) as open_contacts,
            (select json_build_object('score', score, 'comment', comment, 'at', created_at)
             from responses
             where contact_id = c.id and source = 'link' and held_reason is null) as answered,
@@ -73,7 +70,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
 export async function findSharedLink(sql: Sql, shareId: string, responseId: string | null) {
   const [link] = await sql<SurveyLink[]>`
     select ${surveyColumns(sql, 'anonymous')},
-           null as contact_id, 0 as open_contacts, '[]'::json as visits, null as mail_traceparent,
+           null as contact_id, '[]'::json as visits, null as mail_traceparent,
            (select json_build_object('score', score, 'comment', comment, 'at', created_at)
             from responses r
             where r.org_id = s.org_id and r.survey_id = s.id and r.id = ${responseId}::uuid
@@ -105,6 +102,5 @@ const surveyColumns = (sql: Sql, giver: 'contact' | 'anonymous') => sql`
   s.id as survey_id, s.org_id, s.type, s.question_text, s.language, s.status, s.completed_by,
   o.name as organization, o.color, now() as now,
   ${knownPeople(sql, giver)},
-  exists (
-    select from webhooks w where w.org_id = o.id and 'detractor.detected' = any (w.events)
-  ) as reports_detractors`;
+  array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events,
+  o.ai_enabled as analyzes_comments`;

@@ -15,7 +15,7 @@ export type HeldResponse = KnownPeople & {
   comment: string | null;
   held_reason: string | null;
   created_at: Date;
-  reports_detractors: boolean;
+  subscribed_events: string[];
 };
 
 /** Without an organization: the operator knows a response by its id alone. */
@@ -24,9 +24,7 @@ export async function findHeld(sql: Sql, id: string) {
     select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
            r.held_reason, r.created_at,
            ${knownPeople(sql, 'contact')},
-           exists (
-             select from webhooks w where w.org_id = o.id and 'detractor.detected' = any (w.events)
-           ) as reports_detractors
+           array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id

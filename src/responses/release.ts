@@ -2,7 +2,7 @@ import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
-import { lockSurvey } from '../surveys/queries.ts';
+import { lockForLastResponse } from '../surveys/queries.ts';
 import { emit } from '../webhooks/emit.cte.ts';
 import { type Excerpt, eventsOf } from './answer.ts';
 import { findHeld, releaseHeld } from './release.queries.ts';
@@ -18,7 +18,7 @@ export async function releaseResponse(tools: ReleaseTools, id: string) {
   const { org_id: orgId, survey_id: surveyId, score } = held;
 
   return await inTransaction(tools.db, async (tx) => {
-    await lockSurvey(tx, orgId, surveyId);
+    await lockForLastResponse(tx, orgId, surveyId);
     const released = await releaseHeld(tx, held);
     if (!released) throw new Refusal('conflict', 'this response has been replaced meanwhile');
     await emit(tx, { orgId, events });

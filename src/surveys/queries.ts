@@ -70,6 +70,17 @@ export async function findSurvey(
 export type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
 
 /**
+ * Locks the survey for a response that may be its last: waits until the responses that are being recorded
+ * are committed, and keeps others waiting until the caller's transaction ends.
+ */
+export async function lockForLastResponse(sql: Sql, orgId: string, id: string) {
+  await sql`
+    select from surveys
+    where org_id = ${orgId} and id = ${id}
+    for update`;
+}
+
+/**
  * The survey's state, locked until the caller's transaction ends: it does not complete, reopen or close
  * meanwhile.
  */

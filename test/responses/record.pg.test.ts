@@ -1,12 +1,28 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { connect, type Sql } from '../../src/lib/db/db.ts';
+import { type NewResponse, recordResponse } from '../../src/responses/answer.queries.ts';
 import { closeSurvey } from '../../src/surveys/lifecycle.ts';
 import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
 
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
+
+const responseOf = ({ orgId, surveyId }: Survey, contactId: string): NewResponse => ({
+  ...{ id: randomUUID(), org_id: orgId, survey_id: surveyId, contact_id: contactId, score: 9 },
+  ...{ source: 'link', category: 'promoter', comment: null, held_reason: null, traceparent: null },
+  created_at: new Date(),
+});
+
+async function mostConnections(): Promise<number> {
+  const [setting] = await db<{ most: number }[]>`
+    select current_setting('max_connections')::int as most`;
+  return setting!.most;
+}
 
 /** A survey with contacts, and a webhook that subscribes to everything. */
 async function survey({ contacts = 2 } = {}) {
@@ -22,7 +38,7 @@ type Survey = Awaited<ReturnType<typeof survey>>;
 type Posted = { score?: number; comment?: string; honeypotHit?: boolean };
 
 const answer = (s: Survey, contactId: string | null, posted: Posted = {}) =>
-  answerThrough(db, linkOf({ ...s, contactId }, { open_contacts: s.people.length }), posted);
+  answerThrough(db, linkOf({ ...s, contactId }), posted);
 
 const events = async (s: Survey) =>
   (
@@ -150,6 +166,59 @@ test('16 answers at once of the only contact complete the survey once', async ()
   assert.equal(await statusOf(s), 'completed');
   assert.equal((await answersOf(s)).length, 1);
   assert.deepEqual(await events(s), ['response.received', 'survey.completed']);
+});
+
+test('a survey with more contacts than connections completes once when all answer at once', async () => {
+  const s = await survey({ contacts: (await mostConnections()) + 30 });
+  const second = connect(url, { connections: 10 });
+  await Promise.all(
+    s.people.map((person, at) =>
+      answerThrough(at % 2 ? db : second, linkOf({ ...s, contactId: person }), { score: at % 11 }),
+    ),
+  );
+  await second.end();
+
+  assert.equal(await statusOf(s), 'completed');
+  assert.equal((await events(s)).filter((event) => event === 'survey.completed').length, 1);
+  assert.equal((await answersOf(s)).length, s.people.length);
+  await assertTalliesHold(db);
+});
+
+const respond = (sql: Sql, s: Survey, contactId: string) =>
+  recordResponse(sql, responseOf(s, contactId), {
+    added: { orgId: s.orgId, events: [] },
+    analyze: false,
+  });
+
+test('an answer does not wait until another one to its survey is committed', async () => {
+  const s = await survey({ contacts: (await mostConnections()) + 3 });
+  const [first, second] = s.people;
+  await db.begin(async (tx) => {
+    assert.equal((await respond(tx, s, first!)).outcome, 'recorded');
+    assert.equal((await respond(db, s, second!)).outcome, 'recorded');
+  });
+});
+
+test('with few contacts left it does wait, and is recognized as the last', async () => {
+  const s = await survey();
+  let waiting: ReturnType<typeof respond> | undefined;
+  await db.begin(async (tx) => {
+    assert.equal((await respond(tx, s, s.people[0]!)).outcome, 'recorded');
+    waiting = respond(db, s, s.people[1]!);
+    await untilLockWaits(db);
+  });
+  assert.equal((await waiting)?.outcome, 'last');
+});
+
+test('one that may be the last also waits for those that did not know they were among the last', async () => {
+  const s = await survey();
+  let waiting: ReturnType<typeof respond> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from surveys where id = ${s.surveyId} for key share`;
+    waiting = respond(db, s, s.people[0]!);
+    await untilLockWaits(db);
+  });
+  assert.equal((await waiting)?.outcome, 'recorded');
 });
 
 test('closing by hand is published once, and closing again is not', async () => {

@@ -13,8 +13,9 @@ export const linkOf = (
 ): SurveyLink => ({
   ...{ org_id: orgId, survey_id: surveyId, contact_id: contactId, type: 'nps', status: 'active' },
   ...{ question_text: 'How likely?', language: 'en', organization: 'Acme', color: '#2f6fed' },
-  ...{ completed_by: null, known_names: [], known_addresses: [], reports_detractors: true },
-  ...{ open_contacts: 1, answered: null, visits: [], mail_traceparent: null, now: new Date() },
+  ...{ completed_by: null, known_names: [], known_addresses: [], analyzes_comments: true },
+  subscribed_events: ['response.received', 'detractor.detected', 'survey.completed'],
+  ...{ answered: null, visits: [], mail_traceparent: null, now: new Date() },
   ...over,
 });
 
