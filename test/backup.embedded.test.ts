@@ -39,7 +39,7 @@ test('a deployment that never served can be backed up', async () => {
 });
 
 test('a backup made while serving can serve elsewhere, and no mail is sent twice', async () => {
-  const demo: Keys = JSON.parse((await askback(['demo', '--json'], old)).stdout);
+  const demo: Keys = JSON.parse((await askback(['demo', '--yes', '--json'], old)).stdout);
   const service = startService(old);
   const address = addressIn(await service.ready());
   const api = client(address, demo.write_key);
