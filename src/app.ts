@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { docsRoutes } from './api.ts';
-import { contactRoutes } from './contacts/routes.ts';
+import { contactReads, contactRoutes } from './contacts/routes.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
@@ -18,15 +18,15 @@ import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
-import { npsRoutes, responseRoutes } from './responses/routes.ts';
+import { npsReads, responseReads, responseSearch } from './responses/routes.ts';
 import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { sendRoutes } from './sends/routes.ts';
 import type { SendProgress } from './sends/send-progress.ts';
-import { summaryRoutes } from './summaries/routes.ts';
+import { summaryReads } from './summaries/routes.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
-import { bounceRoutes, suppressionRoutes } from './suppressions/routes.ts';
-import { surveyRoutes } from './surveys/routes.ts';
-import { tagRoutes } from './tags/routes.ts';
+import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
+import { surveyReads } from './surveys/routes.ts';
+import { tagReads } from './tags/routes.ts';
 import { showTrouble } from './web/show.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.cte.ts';
@@ -68,7 +68,10 @@ export type AppTools = MailboxAccess & {
   metrics?: MetricsTools | undefined;
 };
 
-/** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
+/**
+ * The table of contents of the web. It opens no port and reads no environment: a test can call it. Reads stand before
+ * `authenticate`, because the statement that answers one checks its key too.
+ */
 export function createApp(tools: AppTools) {
   const app = new Hono<RequestEnv>();
   return app
@@ -79,17 +82,20 @@ export function createApp(tools: AppTools) {
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())
+    .route('/api/v1/surveys', surveyReads(tools))
+    .route('/api/v1/suppressions', suppressionReads(tools))
+    .route('/api/v1/responses', responseReads(tools))
+    .route('/api/v1/nps', npsReads(tools))
+    .route('/api/v1/contacts', contactReads(tools))
+    .route('/api/v1/tags', tagReads(tools))
+    .route('/api/v1/summaries', summaryReads(tools))
     .use('/api/*', authenticate(tools))
     .use(refuseNul)
     .use('/api/*', answerOnce(tools))
-    .route('/api/v1/surveys', surveyRoutes(tools))
     .route('/api/v1/surveys', sendRoutes(tools))
     .route('/api/v1/suppressions', suppressionRoutes(tools))
-    .route('/api/v1/responses', responseRoutes(tools))
-    .route('/api/v1/nps', npsRoutes(tools))
+    .route('/api/v1/responses', responseSearch(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
-    .route('/api/v1/tags', tagRoutes(tools))
-    .route('/api/v1/summaries', summaryRoutes(tools))
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', homeRoutes(tools))

@@ -1,9 +1,9 @@
-import { json, one, type Sql } from '../lib/db/db.ts';
+import { json, type OrgId, one, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 
 /** A page of the organization's contacts, newest first. */
-export const listContacts = (sql: Sql, orgId: string, page: Page) =>
+export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(
       sql,
@@ -20,7 +20,7 @@ export const listContacts = (sql: Sql, orgId: string, page: Page) =>
     page,
   });
 
-const countPerDay = (sql: Sql, orgId: string) => sql`
+const countPerDay = (sql: Sql, orgId: OrgId) => sql`
   select day, sum(contacts)::int
   from organization_day_tallies
   where org_id = ${orgId}

@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -7,7 +8,7 @@ import type { RequestEnv } from '../lib/http/http.ts';
 import { acceptTrace } from '../lib/http/request-spans.ts';
 import { rateLimited } from '../signals.ts';
 import { overLimit } from './limit.ts';
-import { countRequest, type Permission } from './queries.ts';
+import { type CountedRequest, countRequest, type Permission } from './queries.ts';
 import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
 
 /** What a request carries once its key has been accepted. */
@@ -17,39 +18,49 @@ export type Key = { id: string; org_id: string; permission: Permission };
 /** Proof that the key behind a request may write. Only requireWrite() makes one. */
 export type WriteKey = Key & { permission: 'write' };
 
-type KeyTools = { db: Db; settings: { rateLimit: number } };
+export type KeyTools = { db: Db; settings: { rateLimit: number } };
 
 /**
  * Accepts a request with a live key and counts it; counts any other against the address it came from.
  * Every answer after this check says how much is left of the minute.
  */
-export const authenticate = ({ db, settings: { rateLimit } }: KeyTools) =>
+export const authenticate = ({ db, settings }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
-    // A cache in front of us must not give one caller's answer to another.
-    c.header('Cache-Control', 'no-store');
-    const key = readKey(c.req.header('X-API-Key') ?? bearerOf(c.req.header('Authorization')));
-    const { used, resets_in_seconds, ...found } = await countRequest(db, {
-      key,
-      address: clientAddress(c),
-    });
-    const known = found.id !== null;
-    const headers = rateHeaders(known, { rateLimit, used, resets_in_seconds });
-    for (const [name, value] of Object.entries(headers)) c.header(name, value);
-
-    const quota = known ? rateLimit : unknownKeyLimit;
-    if (used > quota) {
-      rateLimited.publish({ by: known ? 'key' : 'address' });
-      throw overLimit(quota, { used, resets_in_seconds });
-    }
-    if (!known) {
-      c.header('WWW-Authenticate', 'Bearer realm="askback"');
-      throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
-    }
-    c.set('key', found);
-    c.set('orgId', found.org_id);
-    acceptTrace(c);
-    await inGroup(found.org_id, next);
+    accept(c, settings, await countRequest(db, credentialsOf(c)));
+    await inGroup(c.var.key.org_id, next);
   });
+
+/** What a request is counted by. */
+export const credentialsOf = (c: Context) => ({
+  key: readKey(c.req.header('X-API-Key') ?? bearerOf(c.req.header('Authorization'))),
+  address: clientAddress(c),
+});
+
+/** Takes the key of a request that has been counted, or refuses the request. */
+export function accept(
+  c: Context<ApiEnv>,
+  { rateLimit }: KeyTools['settings'],
+  { used, resets_in_seconds, ...found }: CountedRequest,
+) {
+  // A cache in front of us must not give one caller's answer to another.
+  c.header('Cache-Control', 'no-store');
+  const known = found.id !== null;
+  const headers = rateHeaders(known, { rateLimit, used, resets_in_seconds });
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+
+  const quota = known ? rateLimit : unknownKeyLimit;
+  if (used > quota) {
+    rateLimited.publish({ by: known ? 'key' : 'address' });
+    throw overLimit(quota, { used, resets_in_seconds });
+  }
+  if (!known) {
+    c.header('WWW-Authenticate', 'Bearer realm="askback"');
+    throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
+  }
+  c.set('key', found);
+  c.set('orgId', found.org_id);
+  acceptTrace(c);
+}
 
 const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 

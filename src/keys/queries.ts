@@ -1,4 +1,4 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { countOneMore, type RateCount } from './rate-windows.queries.ts';
 import type { KeyParts } from './rules.ts';
 
@@ -8,33 +8,56 @@ export type Permission = 'read' | 'write';
 export type CountedRequest = RateCount &
   ({ id: string; org_id: string; permission: Permission } | { id: null });
 
+export type Credentials = { key: KeyParts | undefined; address: string };
+
 /**
  * Finds a live key and counts the request against its minute; without a live key, against the address
  * that it came from. One statement: no request can slip between the check and the count.
  */
-export async function countRequest(
-  sql: Sql,
-  { key, address }: { key: KeyParts | undefined; address: string },
-): Promise<CountedRequest> {
+export async function countRequest(sql: Sql, credentials: Credentials): Promise<CountedRequest> {
   return one(
     await sql<CountedRequest[]>`
-      with live as (
-        select id, org_id, permission
-        from api_keys
-        where public_id = ${key?.publicId ?? null}
-          and secret_hash = ${key?.secretHash ?? null}
-          and revoked_at is null
-          and (expires_at is null or expires_at > now())
-      ), counted as (
-        insert into rate_windows as w (subject, minute, count)
-        select coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
-               date_trunc('minute', now()), 1
-        ${countOneMore(sql)}
-      )
+      with ${liveAndCounted(sql, credentials)}
       select live.id, live.org_id, live.permission, counted.*
       from counted left join live on true`,
   );
 }
+
+type WithKey = { json: Part | undefined; quota: number };
+
+/** The same, and what the request asks for as JSON text, unless it is refused. */
+export async function readWithKey(
+  sql: Sql,
+  credentials: Credentials,
+  { json, quota }: WithKey,
+): Promise<CountedRequest & { json: string | null }> {
+  if (!json) return { ...(await countRequest(sql, credentials)), json: null };
+  return one(
+    await sql<(CountedRequest & { json: string | null })[]>`
+      with ${liveAndCounted(sql, credentials)}
+      select live.id, live.org_id, live.permission, counted.*,
+             case when live.id is not null and used <= ${quota}::int then (${json}) end as json
+      from counted left join live on true`,
+  );
+}
+
+/** The organization of the key, for what is built into `readWithKey`. */
+export const orgOfKey = (sql: Sql): Part => sql`(select org_id from live)`;
+
+const liveAndCounted = (sql: Sql, { key, address }: Credentials) => sql`
+  live as materialized (
+    select id, org_id, permission
+    from api_keys
+    where public_id = ${key?.publicId ?? null}
+      and secret_hash = ${key?.secretHash ?? null}
+      and revoked_at is null
+      and (expires_at is null or expires_at > now())
+  ), counted as (
+    insert into rate_windows as w (subject, minute, count)
+    select coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
+           date_trunc('minute', now()), 1
+    ${countOneMore(sql)}
+  )`;
 
 export type NewKey = KeyParts & {
   name: string;

@@ -1,6 +1,6 @@
-import type { Sql } from '../lib/db/db.ts';
+import type { OrgId, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
-import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { Category } from '../scores.ts';
 import { dayOf, type Range, startOfDay } from './range.ts';
 import { countedColumn, everything, tallies } from './totals.queries.ts';
@@ -17,7 +17,7 @@ export type ResponseFilter = {
 /** A page of the organization's responses, newest first. */
 export const listResponses = (
   sql: Sql,
-  orgId: string,
+  orgId: OrgId,
   { filter, page }: { filter: ResponseFilter; page: Page },
 ) =>
   pagedJson(sql, {
@@ -28,22 +28,20 @@ export const listResponses = (
           ? sql`cross join lateral (select p.*) r`
           : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`
       }
-      ${itemJoins(sql, orgId)}
-      cross join lateral (select ${itemColumns(sql)}, iso(r.created_at) as created_at) item`,
+      ${responseItem(sql, orgId)}`,
     total: countAll(sql, orgId, filter),
     page,
   });
 
-export type ResponseRow = { id: string; survey_id: string; score: number; created_at: Date };
+export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
+  oneJson(sql, {
+    row: sql`responses where org_id = ${orgId} and id = ${id}`,
+    item: sql`cross join lateral (select p.*) r ${responseItem(sql, orgId)}`,
+  });
 
-export async function findResponse(sql: Sql, orgId: string, id: string) {
-  const [row] = await sql<ResponseRow[]>`
-    select ${itemColumns(sql)}, r.created_at
-    from responses r
-    ${itemJoins(sql, orgId)}
-    where r.org_id = ${orgId} and r.id = ${id}`;
-  return row;
-}
+const responseItem = (sql: Sql, orgId: OrgId) => sql`
+  ${itemJoins(sql, orgId)}
+  cross join lateral (select ${itemColumns(sql)}, iso(r.created_at) as created_at) item`;
 
 const itemColumns = (sql: Sql) => sql`
   r.id, r.survey_id, r.score, r.category, r.comment,
@@ -51,13 +49,13 @@ const itemColumns = (sql: Sql) => sql`
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
   c.email as contact_email, c.name as contact_name, s.name as survey_name`;
 
-const itemJoins = (sql: Sql, orgId: string) => sql`
+const itemJoins = (sql: Sql, orgId: OrgId) => sql`
   join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
   left join contacts c
     on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
 
-function pick(sql: Sql, orgId: string, filter: ResponseFilter, page: Page) {
+function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
   if (filter.pattern !== null) {
     return sql`
       ${matched(sql, orgId, filter, filter.pattern)},
@@ -70,7 +68,7 @@ function pick(sql: Sql, orgId: string, filter: ResponseFilter, page: Page) {
 
 const chosen = (
   sql: Sql,
-  orgId: string,
+  orgId: OrgId,
   { survey_id, category, range, held }: ResponseFilter,
 ) => sql`
   r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
@@ -80,7 +78,7 @@ const chosen = (
   ${range.to ? sql`and r.created_at < ${range.to}` : sql``}`;
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
-const matched = (sql: Sql, orgId: string, filter: ResponseFilter, pattern: string) => sql`
+const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
   matched as materialized (
     select r.id, r.created_at
     from responses r
@@ -95,7 +93,7 @@ const matched = (sql: Sql, orgId: string, filter: ResponseFilter, pattern: strin
   )`;
 
 /** From the kept tallies; only the day in which the range ends is counted from its rows. */
-function countPerDay(sql: Sql, orgId: string, filter: ResponseFilter) {
+function countPerDay(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   const { survey_id, category, range } = filter;
   const lastDay = range.to && startOfDay(range.to);
   const partOfDay = lastDay && range.to && lastDay < range.to;
@@ -110,13 +108,13 @@ function countPerDay(sql: Sql, orgId: string, filter: ResponseFilter) {
     ${partOfDay ? newestDay(sql, orgId, { ...filter, range: { from: lastDay, to: range.to } }) : sql``}`;
 }
 
-const newestDay = (sql: Sql, orgId: string, filter: ResponseFilter) => sql`
+const newestDay = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
   union all
   select ${dayOf(filter.range.from!)}::date, count(*)::int
   from responses r
   where ${chosen(sql, orgId, filter)}`;
 
-function countAll(sql: Sql, orgId: string, filter: ResponseFilter) {
+function countAll(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   if (filter.pattern !== null) return sql`select count(*)::int from matched`;
   if (filter.held) {
     return sql`select count(*)::int from responses r where ${chosen(sql, orgId, filter)}`;

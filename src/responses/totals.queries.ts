@@ -1,5 +1,5 @@
-import { one, type Sql } from '../lib/db/db.ts';
-import type { Category, SurveyType, Tally } from '../scores.ts';
+import type { OrgId, Part, Sql } from '../lib/db/db.ts';
+import type { Category, SurveyType } from '../scores.ts';
 import { type Range, splitRange } from './range.ts';
 
 /** Which answers are counted: those of an organization, less what a filter leaves out. */
@@ -17,19 +17,19 @@ export const everything: Scope = {
   range: { from: null, to: null },
 };
 
-/** How many answers in scope fell into each category. */
-export async function countCategories(sql: Sql, orgId: string, scope: Scope): Promise<Tally> {
-  return one(
-    await sql<Tally[]>`
-      select coalesce(sum(promoters), 0)::int  as promoters,
-             coalesce(sum(passives), 0)::int   as passives,
-             coalesce(sum(detractors), 0)::int as detractors
-      from (${tallies(sql, orgId, scope)}) t`,
-  );
-}
+/** How many responses in scope fell into each category, as JSON of a `Tally`. */
+export const countCategories = (sql: Sql, orgId: OrgId, scope: Scope): Part => sql`(
+  select row_to_json(tally)::text
+  from (
+    select coalesce(sum(promoters), 0)::int  as promoters,
+           coalesce(sum(passives), 0)::int   as passives,
+           coalesce(sum(detractors), 0)::int as detractors
+    from (${tallies(sql, orgId, scope)}) t
+  ) tally
+)`;
 
 /** The rows whose sums are the totals in scope: kept tallies of whole days, counted rows of the rest. */
-export function tallies(sql: Sql, orgId: string, scope: Scope) {
+export function tallies(sql: Sql, orgId: OrgId, scope: Scope) {
   const { days, edges } = splitRange(scope.range);
   const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
   if (days) parts.push(keptTallies(sql, orgId, scope, days));
@@ -38,7 +38,7 @@ export function tallies(sql: Sql, orgId: string, scope: Scope) {
 
 type Days = { first: string | null; end: string | null };
 
-function keptTallies(sql: Sql, orgId: string, scope: Scope, { first, end }: Days) {
+function keptTallies(sql: Sql, orgId: OrgId, scope: Scope, { first, end }: Days) {
   const ofDays = sql`
     ${first ? sql`and day >= ${first}::date` : sql``}
     ${end ? sql`and day < ${end}::date` : sql``}`;
@@ -62,7 +62,7 @@ function keptTallies(sql: Sql, orgId: string, scope: Scope, { first, end }: Days
 }
 
 /** At most one day's rows: a range's edge. */
-function countRows(sql: Sql, orgId: string, scope: Scope) {
+function countRows(sql: Sql, orgId: OrgId, scope: Scope) {
   return sql`
     select count(*) filter (where category = 'promoter')  as promoters,
            count(*) filter (where category = 'passive')   as passives,
@@ -73,7 +73,7 @@ function countRows(sql: Sql, orgId: string, scope: Scope) {
       ${chosenSurveys(sql, orgId, scope)}`;
 }
 
-function chosenSurveys(sql: Sql, orgId: string, { survey_id, type, audience }: Scope) {
+function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: Scope) {
   const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
   if (!type && !audience) return one;
   return sql`${one} and survey_id in (

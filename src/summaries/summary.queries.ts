@@ -1,7 +1,7 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
-import { one, type Sql } from '../lib/db/db.ts';
+import { type OrgId, one, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
-import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { Category, Tally } from '../scores.ts';
 import type { Period } from './period.queries.ts';
 
@@ -94,20 +94,22 @@ export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary
 }
 
 /** A page of the organization's summaries, newest first. */
-export const listSummaries = (sql: Sql, orgId: string, page: Page) =>
+export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
-    item: sql`
-      cross join lateral (
-        select p.id, p.report_type, iso(p.period_start) as period_start, iso(p.period_end) as period_end,
-               p.nps, p.previous_nps, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
-      ) item`,
+    item: summaryItem(sql),
     total: sql`select count(*) from summaries where org_id = ${orgId}`,
     page,
   });
 
-export async function findSummary(sql: Sql, orgId: string, id: string) {
-  const [row] = await sql<SummaryRow[]>`
-    select ${columns(sql)} from summaries where org_id = ${orgId} and id = ${id}`;
-  return row;
-}
+export const findSummary = (sql: Sql, orgId: OrgId, id: string) =>
+  oneJson(sql, {
+    row: sql`summaries where org_id = ${orgId} and id = ${id}`,
+    item: summaryItem(sql),
+  });
+
+const summaryItem = (sql: Sql) => sql`
+  cross join lateral (
+    select p.id, p.report_type, iso(p.period_start) as period_start, iso(p.period_end) as period_end,
+           p.nps, p.previous_nps, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
+  ) item`;

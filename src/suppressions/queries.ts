@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import type { OrgId, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { SuppressionQuery } from './schemas.ts';
@@ -69,7 +69,7 @@ export async function listKinds(sql: Sql, orgId: string, email: string) {
 /** A page of the addresses that get no mail of the organization, newest first. */
 export function listSuppressions(
   sql: Sql,
-  orgId: string,
+  orgId: OrgId,
   { email, kind, ...page }: SuppressionQuery & Page,
 ) {
   const rows = sql`suppressions

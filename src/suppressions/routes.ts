@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { notFound, Refusal } from '../errors.ts';
-import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
+import { createReader } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/body.ts';
 import { parseList } from '../lib/paging/page.ts';
-import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { type BounceTools, takeBounce } from './bounces.ts';
 import { listSuppressions } from './queries.ts';
@@ -12,20 +12,23 @@ import { SuppressionQuery } from './schemas.ts';
 import { liftSuppression } from './unsubscribe.ts';
 
 /** The addresses that get no mail of an organization. */
-export const suppressionRoutes = (tools: { db: Db }) =>
-  new Hono<ApiEnv>()
-    .get('/', async (c) => {
-      const query = parseList(SuppressionQuery, c.req.queries());
-      return answerJson(c, tools.db, listSuppressions(tools.db, c.var.key.org_id, query));
-    })
+export function suppressionReads(tools: KeyTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/', (c) =>
+    answer(c, 'list', (orgId) =>
+      listSuppressions(tools.db, orgId, parseList(SuppressionQuery, c.req.queries())),
+    ),
+  );
+}
 
-    .delete('/:id', async (c) => {
-      const key = requireWrite(c.var.key);
-      const id = c.req.param('id');
-      if (!isUuid(id)) throw notFound('suppression');
-      await liftSuppression(tools, key, id);
-      return c.body(null, 204);
-    });
+export const suppressionRoutes = (tools: { db: Db }) =>
+  new Hono<ApiEnv>().delete('/:id', async (c) => {
+    const key = requireWrite(c.var.key);
+    const id = c.req.param('id');
+    if (!isUuid(id)) throw notFound('suppression');
+    await liftSuppression(tools, key, id);
+    return c.body(null, 204);
+  });
 
 /** Where a mail server, or a program that reads its mailbox, hands in messages that came back. */
 export const bounceRoutes = (tools: BounceTools) =>

@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import type { OrgId, Part, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { SurveyType, Tally } from '../scores.ts';
@@ -26,7 +26,7 @@ export type SurveyRow = Tally & {
 export type SurveyStatus = 'draft' | 'active' | 'completed';
 
 /** A page of the organization's surveys, newest first. */
-export const listSurveys = (sql: Sql, orgId: string, page: Page) =>
+export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}` }, page),
     item: sql`
@@ -49,23 +49,30 @@ export async function findSurvey(
   orgId: string,
   id: string,
 ): Promise<SurveyRow | undefined> {
-  const [row] = await sql<SurveyRow[]>`
-    select s.id, s.name, s.question_text, s.from_name, s.from_email, s.reply_to, s.status, s.type,
-           s.audience, t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count,
-           t.promoters, t.passives, t.detractors, t.score_sum, s.created_at, s.updated_at
-    from surveys s
-    cross join lateral (
-      select coalesce(sum(sent), 0)::int         as sent,
-             coalesce(sum(promoters), 0)::int    as promoters,
-             coalesce(sum(passives), 0)::int     as passives,
-             coalesce(sum(detractors), 0)::int   as detractors,
-             coalesce(sum(score_sum), 0)::float8 as score_sum
-      from survey_tallies
-      where survey_id = s.id
-    ) t
-    where s.org_id = ${orgId} and s.id = ${id}`;
+  const [row] = await sql<SurveyRow[]>`${selectSurvey(sql, orgId, id)}`;
   return row;
 }
+
+/** The same as JSON, with its times as Postgres writes them. */
+export const surveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
+  select row_to_json(survey)::text from (${selectSurvey(sql, orgId, id)}) survey
+)`;
+
+const selectSurvey = (sql: Sql, orgId: OrgId, id: string) => sql`
+  select s.id, s.name, s.question_text, s.from_name, s.from_email, s.reply_to, s.status, s.type,
+         s.audience, t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count,
+         t.promoters, t.passives, t.detractors, t.score_sum, s.created_at, s.updated_at
+  from surveys s
+  cross join lateral (
+    select coalesce(sum(sent), 0)::int         as sent,
+           coalesce(sum(promoters), 0)::int    as promoters,
+           coalesce(sum(passives), 0)::int     as passives,
+           coalesce(sum(detractors), 0)::int   as detractors,
+           coalesce(sum(score_sum), 0)::float8 as score_sum
+    from survey_tallies
+    where survey_id = s.id
+  ) t
+  where s.org_id = ${orgId} and s.id = ${id}`;
 
 export type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
 

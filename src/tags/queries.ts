@@ -1,4 +1,4 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { type OrgId, one, type Part, type Sql } from '../lib/db/db.ts';
 
 export type NewTag = { name: string; color: string };
 export type TagRow = NewTag & { id: string; created_at: Date };
@@ -20,3 +20,13 @@ export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
     where org_id = ${orgId}
     order by lower(name) collate "C", name collate "C"`;
 }
+
+/** The same as the body of the API's answer. */
+export const tagsJson = (sql: Sql, orgId: OrgId): Part => sql`(
+  select '{"data":['
+         || coalesce(string_agg(row_to_json(item)::text, ',' order by lower(t.name) collate "C", t.name collate "C"), '')
+         || '],"meta":{"total":' || count(*) || '}}'
+  from tags t
+  cross join lateral (select t.id, t.name, t.color, iso(t.created_at) as created_at) item
+  where t.org_id = ${orgId}
+)`;

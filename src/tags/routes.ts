@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
-import type { ApiEnv } from '../keys/authenticate.ts';
-import type { Db } from '../lib/db/db.ts';
-import { listTags } from './queries.ts';
+import type { ApiEnv, KeyTools } from '../keys/authenticate.ts';
+import { createReader } from '../keys/read.ts';
+import { tagsJson } from './queries.ts';
 
-export const tagRoutes = ({ db }: { db: Db }) =>
-  new Hono<ApiEnv>().get('/', async (c) => {
-    const tags = await listTags(db, c.var.key.org_id);
-    return c.json({ data: tags, meta: { total: tags.length } });
-  });
+export function tagReads(tools: KeyTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/', (c) =>
+    answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)),
+  );
+}

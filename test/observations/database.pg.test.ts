@@ -12,7 +12,12 @@ import { until } from '../support/probe/until.ts';
 import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
-const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' };
+const environment = {
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  ASKBACK_DB_POOL: '20',
+};
 /** Promised are 2 s; a machine that runs all tests at once may need longer, and what hangs longer still. */
 const soonMs = 20_000;
 

@@ -6,6 +6,9 @@ export type Sql = postgres.ISql;
 /** Part of a statement: what is built in brings its parameters with it. */
 export type Part = postgres.PendingQuery<postgres.Row[]>;
 
+/** An organization's id, or the part of a statement that knows it. */
+export type OrgId = string | Part;
+
 /** What a flow asks for: the pool, the one thing a transaction can begin on. */
 export type Db = postgres.Sql;
 

@@ -80,11 +80,14 @@ export function routeOf(c: Context): string {
  * else that is odd in an address is an id or a word that is not found.
  */
 export const refuseNul: MiddlewareHandler = async (c, next) => {
-  const { pathname, search } = new URL(c.req.url);
-  if (pathname.includes('%00')) throw notFound('path');
-  if (search.includes('%00')) throw unstorable();
+  checkNul(c);
   await next();
 };
+
+export function checkNul(c: Context) {
+  if (!c.req.url.includes('%00')) return;
+  throw new URL(c.req.url).pathname.includes('%00') ? notFound('path') : unstorable();
+}
 
 /** A failed request as a page, when it was a person's; a program gets nothing from it, and so JSON. */
 type ShowTrouble = (c: Context, status: ContentfulStatusCode) => Response | undefined;

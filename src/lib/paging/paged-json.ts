@@ -41,6 +41,11 @@ export const pagedJson = (sql: Sql, { picked, item, total, page }: PagedList): P
 const ignoredJson = ({ ignored }: Page) =>
   ignored.length > 0 ? `,"ignored":${JSON.stringify(ignored)}` : '';
 
+/** The body of one item, as an expression: `item` is as in a list, and no row is null. */
+export const oneJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Part => sql`(
+  select '{"data":' || row_to_json(item)::text || '}' from (select * from ${row}) p ${item}
+)`;
+
 /** From this many rows on it pays to look up the day that a page begins on, instead of counting rows off. */
 const deepOffset = 500;
 

@@ -1,0 +1,64 @@
+import type { Context } from 'hono';
+import { notFound } from '../errors.ts';
+import type { Part } from '../lib/db/db.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
+import { checkNul } from '../lib/http/http.ts';
+import { type ApiEnv, accept, credentialsOf, type KeyTools } from './authenticate.ts';
+import { orgOfKey, readWithKey } from './queries.ts';
+
+/** How many keys' organizations are remembered. They only say which requests share a part of the pool. */
+const knownKeys = 10_000;
+
+export type Reader = ReturnType<typeof createReader>;
+
+/**
+ * Answers a GET by one statement, which finds the key, counts the request and makes the answer as JSON text: half of
+ * what two cost. What the request asks for is checked before, and refused after the request has been counted.
+ * `json` gets the organization as the statement knows it; nothing found, or nothing to look for, is null.
+ */
+export function createReader({ db, settings }: KeyTools) {
+  const organizations = new Map<string, string>();
+
+  async function read(
+    c: Context<ApiEnv>,
+    json: (orgId: Part) => Part | undefined,
+  ): Promise<string | null> {
+    const asked = attempt(() => {
+      checkNul(c);
+      return json(orgOfKey(db));
+    });
+    const credentials = credentialsOf(c);
+    const publicId = credentials.key?.publicId ?? '';
+    const { json: found, ...counted } = await inGroup(organizations.get(publicId) ?? publicId, () =>
+      readWithKey(db, credentials, { json: asked.value, quota: settings.rateLimit }),
+    );
+    accept(c, settings, counted);
+    if (!organizations.has(publicId)) {
+      if (organizations.size >= knownKeys) organizations.clear();
+      organizations.set(publicId, c.var.key.org_id);
+    }
+    if (asked.error !== undefined) throw asked.error;
+    return found;
+  }
+
+  /** Passes on what the statement has made; `what` names it for the caller when there is none. */
+  async function answer(
+    c: Context<ApiEnv>,
+    what: string,
+    json: (orgId: Part) => Part | undefined,
+  ): Promise<Response> {
+    const found = await read(c, json);
+    if (found === null) throw notFound(what);
+    return c.body(found, 200, { 'Content-Type': 'application/json' });
+  }
+
+  return { read, answer };
+}
+
+function attempt<T>(work: () => T): { value?: T; error?: unknown } {
+  try {
+    return { value: work() };
+  } catch (error) {
+    return { error };
+  }
+}
