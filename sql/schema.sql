@@ -137,7 +137,6 @@ create table deliveries (
   constraint deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint deliveries_pkey primary key (org_id, id)
 ) with (fillfactor=70);
-create index deliveries_by_age on deliveries (created_at);
 create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
 create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
 create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending' and attempts > 0;

@@ -79,7 +79,6 @@ create index deliveries_due on deliveries (webhook_id, next_attempt_at) where st
 -- Retries that are due go before anything else, also from behind a long backlog.
 create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at)
   where status = 'pending' and attempts > 0;
-create index deliveries_by_age on deliveries (created_at);
 
 create table delivery_attempts (
   org_id        uuid not null,

@@ -3,7 +3,13 @@ import { type Db, one } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../../src/webhooks/delivery.queries.ts';
-import { emit } from '../../../src/webhooks/emit.cte.ts';
+import {
+  type EmittedDelivery,
+  emission,
+  emit,
+  emittedDeliveries,
+  type NewEvents,
+} from '../../../src/webhooks/emit.cte.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
@@ -46,4 +52,13 @@ export async function countDeliveries(db: Db, target: WebhookRef, status: string
       select count(*)::int as count from deliveries
       where webhook_id = ${target.webhook_id} and status = ${status}`,
   ).count;
+}
+
+/** Emits under the lease of a worker, as the statement of an answer does; `start` hands over what it made. */
+export async function emitOwned(db: Db, worker: ReturnType<typeof workerOf>, events: NewEvents) {
+  const added = { ...events, owner: worker.owner() };
+  const [row] = await db<{ emitted: EmittedDelivery[] | null }[]>`
+    with ${emission(db, added)}
+    select ${emittedDeliveries(db)} as emitted`;
+  return { start: () => worker.start(added, row?.emitted ?? []) };
 }

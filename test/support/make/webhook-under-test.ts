@@ -6,7 +6,7 @@ import { deleteWebhook } from '../../../src/webhooks/queries.ts';
 import { replay } from '../../../src/webhooks/replay.ts';
 import type { Operation } from '../../webhooks/model.ts';
 import { answerOf, plainSecrets } from '../fakes/subscriber.ts';
-import { makePool, workerOf } from './deliveries.ts';
+import { emitOwned, makePool, workerOf } from './deliveries.ts';
 import { makeOrganization, makeWebhook, writeKeyOf } from './rows.ts';
 
 type Held = { message: number; signatures: number; answer: (status: number) => void };
@@ -43,7 +43,9 @@ export async function startWebhookUnderTest(db: Db) {
     switch (operation.do) {
       case 'emit': {
         const body = JSON.stringify({ message: operation.message });
-        return emit(db, { orgId: org_id, events: [{ type: 'response.received', body }] });
+        const added = { orgId: org_id, events: [{ type: 'response.received', body }] } as const;
+        if (operation.message % 2 === 0) return emit(db, added);
+        return (await emitOwned(db, processes[0]!, added)).start();
       }
       case 'answer': {
         const post = [...held].find(({ message }) => message === operation.message);

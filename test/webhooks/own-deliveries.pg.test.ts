@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
+import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
+import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db } = await testDatabase();
+type Worker = ReturnType<typeof workerOf>;
+
+/** What each statement that changes deliveries comes to. */
+await db`create table steps (place bigint generated always as identity, changed integer)`;
+await db`
+  create function note_step() returns trigger language plpgsql as $$
+  begin
+    insert into steps (changed) select count(*) from changed;
+    return null;
+  end $$`;
+await db`
+  create trigger note_step after update on deliveries
+  referencing new table as changed for each statement execute function note_step()`;
+
+const workerWith = async (outbound: SubscriberClient) => workerOf(db, outbound, await makePool(db));
+
+async function makeTargets(webhooks: number) {
+  const org_id = await makeOrganization(db);
+  const made = Array.from({ length: webhooks }, () => makeWebhook(db, org_id));
+  return (await Promise.all(made)).map((webhook_id) => ({ org_id, webhook_id }));
+}
+
+const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+
+const emitAs = (worker: Worker, orgId: string, count: number) =>
+  emitOwned(db, worker, { orgId, events: Array.from({ length: count }, () => event) });
+
+const jobsOf = (webhook_id: string) =>
+  db`select from outbox where payload ->> 'webhook_id' = ${webhook_id}`;
+
+test('nothing is written between the commit of a delivery and its outcome, and no job', async () => {
+  const [target] = await makeTargets(1);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  await db`truncate steps`;
+  (await emitAs(worker, target!.org_id, 3)).start();
+
+  await until('all are in flight', () => hanging() === 3);
+  assert.equal((await db`select from steps`).length, 0);
+  assert.equal((await jobsOf(target!.webhook_id)).length, 0);
+
+  release();
+  await worker.stop();
+  assert.equal(await countDeliveries(db, target!, 'delivered'), 3);
+});
+
+test('the outcomes of many webhooks are written by one statement', async () => {
+  const targets = await makeTargets(30);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  await db`truncate steps`;
+  (await emitAs(worker, targets[0]!.org_id, 2)).start();
+  await until('all are in flight', () => hanging() === 60);
+
+  release();
+  await until('all are recorded', async () => (await db`select from steps`).length > 0);
+  await worker.stop();
+  const changed = (await db`select changed from steps order by place`).map(
+    (step) => step['changed'],
+  );
+  assert.deepEqual(changed, [60]);
+});
+
+test('more than memory takes is delivered, each once, and no more at a time than allowed', async () => {
+  const [target] = await makeTargets(1);
+  const ids: string[] = [];
+  const { outbound, release, hanging, mostAtOnce } = hangingSubscriber();
+  const worker = await workerWith({
+    post(url, request) {
+      ids.push(request.headers['X-Service-Delivery-Id']!);
+      return ids.length > inFlightPerWebhook
+        ? subscriber(200).outbound.post(url, request)
+        : outbound.post(url, request);
+    },
+  });
+  (await emitAs(worker, target!.org_id, 600)).start();
+  await until('as many as allowed are in flight', () => hanging() === inFlightPerWebhook);
+
+  release();
+  await until('all are delivered', async () => {
+    return (await countDeliveries(db, target!, 'delivered')) === 600;
+  });
+  await worker.stop();
+  assert.equal(new Set(ids).size, 600);
+  assert.equal(ids.length, 600);
+  assert.equal(mostAtOnce(), inFlightPerWebhook);
+});
+
+test('a committed delivery whose process does not know of it is found by its own sweep, and by no other', async () => {
+  const [target] = await makeTargets(1);
+  const own = subscriber(200);
+  const other = subscriber(200);
+  const [owner, stranger] = [await workerWith(own.outbound), await workerWith(other.outbound)];
+  await emitAs(owner, target!.org_id, 1); // the answer to the commit is lost: nothing is handed over
+  await db`
+    update deliveries set next_attempt_at = now() - interval '3 seconds'
+    where webhook_id = ${target!.webhook_id}`;
+
+  await stranger.sweep();
+  await stranger.wake(target!);
+  await owner.sweep();
+  await Promise.all([owner.stop(), stranger.stop()]);
+  assert.deepEqual([own.posts.length, other.posts.length], [1, 0]);
+});
+
+for (const died of ['before its first attempt', 'while the subscriber answered'] as const) {
+  test(`a delivery of a process that died ${died} is attempted by another with the same id and bytes`, async () => {
+    const [target] = await makeTargets(1);
+    const doomed = hangingSubscriber();
+    const posts: { id: string | undefined; body: string }[] = [];
+    const dead = await workerWith({
+      post(url, request) {
+        posts.push({ id: request.headers['X-Service-Delivery-Id'], body: request.body });
+        return doomed.outbound.post(url, request);
+      },
+    });
+    const emitted = await emitAs(dead, target!.org_id, 1);
+    if (died === 'while the subscriber answered') emitted.start();
+    await db`delete from worker_pools where pool_id = ${dead.owner()}`;
+
+    const next = subscriber(200);
+    const alive = await workerWith(next.outbound);
+    await alive.sweep();
+    await alive.stop();
+
+    assert.equal(await countDeliveries(db, target!, 'delivered'), 1);
+    const [again] = next.posts;
+    for (const { id, body } of posts) {
+      assert.deepEqual([again?.headers['X-Service-Delivery-Id'], again?.body], [id, body]);
+    }
+    doomed.release();
+    await dead.stop();
+    const [row] = await db`
+      select attempts, (select count(*)::int from delivery_attempts where delivery_id = d.id) as kept
+      from deliveries d where webhook_id = ${target!.webhook_id}`;
+    assert.deepEqual({ ...row }, { attempts: 1, kept: 1 });
+  });
+}
+
+test('deliveries that wait in memory are skipped when their webhook is switched off', async () => {
+  const [target] = await makeTargets(1);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  (await emitAs(worker, target!.org_id, inFlightPerWebhook + 20)).start();
+  await until('as many as allowed are in flight', () => hanging() === inFlightPerWebhook);
+  const readBefore = performance.now();
+  await db`update webhooks set active = false where id = ${target!.webhook_id}`;
+  await until('the webhook is to be read again', () => performance.now() - readBefore > 150);
+
+  release();
+  await until('the others are skipped', async () => {
+    return (await countDeliveries(db, target!, 'skipped')) === 20;
+  });
+  await worker.stop();
+  assert.equal(await countDeliveries(db, target!, 'delivered'), inFlightPerWebhook);
+});
+
+test('a webhook whose delivery is locked does not hold up the outcomes of others', async () => {
+  const [locked, free] = await makeTargets(2);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  (await emitAs(worker, locked!.org_id, 1)).start();
+  await until('both are in flight', () => hanging() === 2);
+  await db.begin(async (tx) => {
+    await tx`select from deliveries where webhook_id = ${locked!.webhook_id} for update`;
+    release();
+    await until('the free one is recorded', async () => {
+      return (await countDeliveries(db, free!, 'delivered')) === 1;
+    });
+    assert.equal(await countDeliveries(db, locked!, 'delivered'), 0);
+  });
+  await worker.stop();
+  assert.equal(await countDeliveries(db, locked!, 'delivered'), 1);
+});
+
+test('a delivery that arrives resets the failures of its webhook and shows its time', async () => {
+  const [target] = await makeTargets(1);
+  await db`update webhooks set failure_count = 2 where id = ${target!.webhook_id}`;
+  const worker = await workerWith(subscriber(200).outbound);
+  (await emitAs(worker, target!.org_id, 2)).start();
+  await until('both are delivered', async () => {
+    return (await countDeliveries(db, target!, 'delivered')) === 2;
+  });
+  await worker.stop();
+  const [webhook] = await db`
+    select failure_count, last_delivery_at is not null as delivered from webhooks
+    where id = ${target!.webhook_id}`;
+  assert.deepEqual({ ...webhook }, { failure_count: 0, delivered: true });
+});
