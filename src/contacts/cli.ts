@@ -11,7 +11,7 @@ const importFile = command({
   name: 'contact import',
   does: 'adds the contacts of a CSV file to a survey: all or none',
   options: {
-    survey: id('which survey they are for'),
+    survey: id('the survey'),
     file: option(
       v.string(),
       'FILE',

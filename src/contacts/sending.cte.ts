@@ -7,8 +7,8 @@ type Part = ReturnType<Sql>;
 
 /**
  * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
- * status, the reason, and when it was sent. Who has answered or unsubscribed meanwhile stays so, and who
- * has that status already keeps its reason.
+ * status, the reason, and when it was sent. A contact that has answered or unsubscribed meanwhile stays
+ * so, and one that has that status already keeps its reason.
  */
 export const markOutcome = (sql: Sql, outcomes: Part) => sql`
   update contacts c

@@ -19,19 +19,19 @@ const TimeZone = v.pipe(
 );
 
 const settings = {
-  'send-limit': optional(Whole(0, 999_999_999), 'N', 'mails a calendar month (10000)'),
+  'send-limit': optional(Whole(0, 999_999_999), 'N', 'the most mails in a calendar month (10000)'),
   'frequency-days': optional(
     Whole(0, 3650),
     'N',
-    'days during which an address gets one survey at most; 0 for no such rule',
+    'days in which an address gets at most one survey; 0 for no such rule (0)',
   ),
-  color: optional(Color, 'COLOR', 'of its pages and mails'),
-  'time-zone': optional(TimeZone, 'ZONE', 'of its reports (UTC)'),
-  'contact-email': optional(Email, 'E', 'shown on its pages'),
+  color: optional(Color, 'COLOR', 'the color of its pages and mails'),
+  'time-zone': optional(TimeZone, 'ZONE', 'the time zone of its reports (UTC)'),
+  'contact-email': optional(Email, 'E', 'the address shown on its pages'),
   person: {
     schema: v.optional(v.array(Name)),
     value: 'NAME',
-    does: 'a name that is taken out of comments before they are passed on',
+    does: 'a name to remove from comments before they are passed on',
     repeatable: true,
   },
   ai: flag('analyze comments'),
@@ -40,7 +40,7 @@ const settings = {
 const create = command({
   name: 'org create',
   does: 'makes an organization',
-  options: { name: option(Name, 'N', 'what it is called'), ...settings },
+  options: { name: option(Name, 'N', 'its name'), ...settings },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const organization = await insertOrganization(db, {
@@ -55,8 +55,8 @@ const update = command({
   name: 'org update',
   does: "changes an organization's settings",
   options: {
-    id: id('which organization'),
-    name: optional(Name, 'N', 'what it is called'),
+    id: id('the organization'),
+    name: optional(Name, 'N', 'its name'),
     ...settings,
     'no-ai': flag('do not analyze comments'),
   },
@@ -110,7 +110,7 @@ const show = command({
 
 export const organizationCommands: readonly Command<CommandTools>[] = [create, update, list, show];
 
-type Given = {
+type OrganizationOptions = {
   name?: string | undefined;
   'send-limit': number | undefined;
   'frequency-days': number | undefined;
@@ -121,8 +121,8 @@ type Given = {
   ai: boolean;
 };
 
-/** What was given, under the names of its columns; the rest keeps its value or gets its default. */
-function settingsFrom(given: Given): OrganizationSettings {
+/** The given options under the names of their columns; the others keep their value or get the default. */
+function settingsFrom(given: OrganizationOptions): OrganizationSettings {
   const days = given['frequency-days'];
   const settings = {
     name: given.name,
@@ -134,8 +134,8 @@ function settingsFrom(given: Given): OrganizationSettings {
     people: given.person,
     ai_enabled: given.ai || undefined,
   };
-  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said) as OrganizationSettings;
+  const changed = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(changed) as OrganizationSettings;
 }
 
 function isTimeZone(name: string): boolean {

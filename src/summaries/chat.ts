@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import * as v from 'valibot';
-import type { AnalyzedAnswer, Refused } from './analyst.ts';
+import type { AnalystAnswer, AnalystRefusal } from './analyst.ts';
 
 const largestAnswer = 256 * 1024;
 const longestWaitHereMs = 5000;
@@ -22,14 +22,14 @@ export type Question<S> = {
 export async function askTwice<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
-): Promise<AnalyzedAnswer<v.InferOutput<S>>> {
+): Promise<AnalystAnswer<v.InferOutput<S>>> {
   const first = await askOnce(endpoint, question);
   if (first.ok || !first.later || first.waitMs > longestWaitHereMs) return first;
   await new Promise((later) => setTimeout(later, first.waitMs));
   return await askOnce(endpoint, question);
 }
 
-export const refused = (why: string, later: boolean, waitMs = defaultWaitMs): Refused => ({
+export const refused = (why: string, later: boolean, waitMs = defaultWaitMs): AnalystRefusal => ({
   ok: false,
   why,
   later,
@@ -40,7 +40,7 @@ export const refused = (why: string, later: boolean, waitMs = defaultWaitMs): Re
 async function askOnce<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
-): Promise<AnalyzedAnswer<v.InferOutput<S>>> {
+): Promise<AnalystAnswer<v.InferOutput<S>>> {
   try {
     const { statusCode, headers, body } = await request(addressOf(endpoint.url), {
       method: 'POST',
@@ -108,7 +108,7 @@ const Completion = v.object({
 function readAnswer<S extends v.GenericSchema>(
   text: string,
   schema: S,
-): AnalyzedAnswer<v.InferOutput<S>> {
+): AnalystAnswer<v.InferOutput<S>> {
   try {
     const { choices } = v.parse(Completion, JSON.parse(text));
     return { ok: true, value: v.parse(schema, JSON.parse(choices[0]!.message.content)) };

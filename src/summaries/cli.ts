@@ -25,7 +25,7 @@ const create = command({
   name: 'summary create',
   does: 'writes an executive summary of a period and publishes it to subscribers',
   options: {
-    org: id('whose feedback'),
+    org: id('the organization'),
     from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
     to: optional(DayOrMoment, 'D', 'the first day or moment after it (with --from: now)'),
   },
@@ -40,13 +40,17 @@ const create = command({
     }),
 });
 
-type Given = v.InferOutput<typeof DayOrMoment> | undefined;
+type PeriodOption = v.InferOutput<typeof DayOrMoment> | undefined;
 
 /** The last calendar month, or what was asked for: days are the organization's own. */
-async function periodOf(db: Db, timeZone: string, { from, to }: { from: Given; to: Given }) {
+async function periodOf(
+  db: Db,
+  timeZone: string,
+  { from, to }: { from: PeriodOption; to: PeriodOption },
+) {
   if (to && !from) throw new Refusal('invalid', '--to needs --from');
   if (!from) return await lastMonth(db, timeZone);
-  const momentOf = async ({ day, moment }: NonNullable<Given>) =>
+  const momentOf = async ({ day, moment }: NonNullable<PeriodOption>) =>
     day ? await startOfDay(db, timeZone, day) : moment!;
   const period = { start: await momentOf(from), end: to ? await momentOf(to) : new Date() };
   if (period.start >= period.end) throw new Refusal('invalid', '--from must be before --to');
@@ -62,8 +66,8 @@ function summaryTools(db: Db, config: Config) {
 
 const analyze = command({
   name: 'analyze',
-  does: 'has all answers with a comment since a time analyzed again by the running service',
-  options: { org: id('whose answers'), since: option(Moment, 'D', 'from when on') },
+  does: 'asks the running service to analyze all comments since a time again',
+  options: { org: id('the organization'), since: option(Moment, 'D', 'the first day or moment') },
   run: (tools: CommandTools, { org, since }) =>
     inDatabase(tools, async (db) => {
       const organization = await getOrganization(db, org);
@@ -78,7 +82,7 @@ const analyze = command({
 
 type Watched = { since: Date; answers: number; askedAt: string };
 
-/** On a terminal one likes to see it go on, for as long as it does; a caller who has seen enough may leave. */
+/** On a terminal it shows the progress as long as there is some; the caller may stop it at any time. */
 async function watch(db: Db, orgId: string, { since, answers, askedAt }: Watched) {
   if (!process.stderr.isTTY) return;
   const show = createProgress('analyzed');
@@ -100,10 +104,10 @@ const Word = v.pipe(
 
 const addTheme = command({
   name: 'theme add',
-  does: 'has comments searched for a theme, or gives it other words',
+  does: 'adds a theme to look for in comments, or gives it other words',
   options: {
-    org: id('whose vocabulary'),
-    name: option(themeName, 'N', 'what the theme is called'),
+    org: id('the organization'),
+    name: option(themeName, 'N', 'its name'),
     words: option(
       v.pipe(
         v.string(),
@@ -118,7 +122,7 @@ const addTheme = command({
         v.array(Word),
       ),
       'WORDS',
-      'words or phrases that speak of it, with commas between them',
+      'the words or phrases to look for, with commas between them',
     ),
   },
   run: (tools: CommandTools, { org, name, words }) =>
@@ -132,7 +136,7 @@ const addTheme = command({
 const allThemes = command({
   name: 'theme list',
   does: "lists an organization's own themes",
-  options: { org: id('whose vocabulary') },
+  options: { org: id('the organization') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const themes = await listThemes(db, org);
@@ -144,7 +148,7 @@ const allThemes = command({
 const removeTheme = command({
   name: 'theme remove',
   does: 'removes a theme of the organization',
-  options: { org: id('whose vocabulary'), name: option(themeName, 'N', 'which theme') },
+  options: { org: id('the organization'), name: option(themeName, 'N', 'its name') },
   run: (tools: CommandTools, { org, name }) =>
     inDatabase(tools, async (db) => {
       if (!(await deleteTheme(db, org, name))) throw notFound('theme');

@@ -1,13 +1,17 @@
 import { enqueueEach } from '../jobs.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 
-export type Period = { start: Date; end: Date };
+export type SummaryPeriod = { start: Date; end: Date };
 
 /**
  * When the period before began. Before whole calendar months, by the organization's clock, come as many
  * of them; before anything else, as long a time.
  */
-export async function startOfPeriodBefore(sql: Sql, timeZone: string, { start, end }: Period) {
+export async function startOfPeriodBefore(
+  sql: Sql,
+  timeZone: string,
+  { start, end }: SummaryPeriod,
+) {
   return one(
     await sql<{ start: Date }[]>`
       select case
@@ -71,9 +75,9 @@ export async function findMonthDue(sql: Sql, orgId: string, reportType: string) 
 }
 
 /** The last calendar month by an organization's own clock. */
-export async function lastMonth(sql: Sql, timeZone: string): Promise<Period> {
+export async function lastMonth(sql: Sql, timeZone: string): Promise<SummaryPeriod> {
   return one(
-    await sql<Period[]>`
+    await sql<SummaryPeriod[]>`
       select (date_trunc('month', now() at time zone ${timeZone}) - interval '1 month')
                at time zone ${timeZone} as start,
              date_trunc('month', now() at time zone ${timeZone}) at time zone ${timeZone} as end`,

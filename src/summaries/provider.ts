@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Analyst, AnalyzedAnswer, Remark } from './analyst.ts';
+import type { Analyst, AnalystAnswer, Remark } from './analyst.ts';
 import { askTwice, type ProviderSettings, type Question, refused } from './chat.ts';
 import {
   churnRisks,
@@ -28,7 +28,7 @@ export function createProvider(
   /** Only what the endpoint itself fails at counts: no comment can have others' left unread. */
   async function ask<S extends v.GenericSchema>(
     question: Question<S>,
-  ): Promise<AnalyzedAnswer<v.InferOutput<S>>> {
+  ): Promise<AnalystAnswer<v.InferOutput<S>>> {
     const waitMs = openUntil - now();
     if (waitMs > 0) return refused('left alone after repeated failures', true, waitMs);
     const answer = await askTwice(endpoint, question);

@@ -3,7 +3,7 @@ import { enqueueEach } from '../jobs.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
-import type { Theme } from './themes.ts';
+import type { CommentTheme } from './themes.ts';
 
 export type Unanalyzed = KnownPeople & {
   comment: string;
@@ -17,10 +17,10 @@ export type Unanalyzed = KnownPeople & {
  * One answer; made again when what is known of it is from before `askedAt`. That goes to Postgres as text:
  * as a time the client would cut it to milliseconds.
  */
-export type Which = { orgId: string; responseId: string; askedAt: string | null };
+export type AnalysisTarget = { orgId: string; responseId: string; askedAt: string | null };
 
 /** An answer whose comment is still to be analyzed, for an organization that wants it. */
-export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: Which) {
+export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) {
   const [row] = await sql<Unanalyzed[]>`
     select r.comment, r.score, r.category, s.type, s.language,
            ${knownPeople(sql, 'contact')}
@@ -41,7 +41,7 @@ export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: W
 /** Keeps an analysis, unless there is one already that is new enough: of two jobs the first wins. */
 export async function saveAnalysis(
   sql: Sql,
-  { orgId, responseId, askedAt }: Which,
+  { orgId, responseId, askedAt }: AnalysisTarget,
   { sentiment, themes, churn_risk, summary, provider }: Analysis & { provider: string },
 ) {
   await sql`
@@ -102,7 +102,7 @@ export async function countUnanalyzed(
 }
 
 export async function listThemes(sql: Sql, orgId: string) {
-  return await sql<(Theme & { id: string })[]>`
+  return await sql<(CommentTheme & { id: string })[]>`
     select id, name, words from themes where org_id = ${orgId} order by lower(name)`;
 }
 
@@ -114,9 +114,9 @@ export async function countThemesOf(sql: Sql, orgId: string): Promise<number> {
 }
 
 /** Adds a theme, or gives the one of that name other words. */
-export async function saveTheme(sql: Sql, orgId: string, { name, words }: Theme) {
+export async function saveTheme(sql: Sql, orgId: string, { name, words }: CommentTheme) {
   return one(
-    await sql<(Theme & { id: string })[]>`
+    await sql<(CommentTheme & { id: string })[]>`
       insert into themes (org_id, name, words)
       values (${orgId}, ${name}, ${[...words]})
       on conflict (org_id, lower(name)) do update set name = excluded.name, words = excluded.words

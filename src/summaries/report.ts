@@ -2,7 +2,7 @@ import { type Category, netPromoterScore, percentage } from '../scores.ts';
 import type { ThemeCount, Volume } from './summary.queries.ts';
 
 /** All that a report is written from. Quotes have no recognizable person in them. */
-export type Facts = {
+export type ReportFacts = {
   organization: string;
   period: { from: string; to: string };
   now: Volume;
@@ -12,12 +12,12 @@ export type Facts = {
 };
 
 /** The report in words, written from a template: what happened, why, and what people said. */
-export function writeReport(facts: Facts): string {
+export function writeReport(facts: ReportFacts): string {
   const paragraphs = [headline(facts), mood(facts), subjects(facts), voices(facts)];
   return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
 }
 
-function headline({ organization, period, now, before }: Facts): string {
+function headline({ organization, period, now, before }: ReportFacts): string {
   const between = `From ${period.from} to ${period.to}`;
   if (now.responses === 0) return `${between}, ${organization} received no answers.`;
   const answers = `${organization} received ${count(now.responses, 'answer')}`;
@@ -42,7 +42,7 @@ function npsChange(now: number | null, before: number | null): string {
   return `, ${now > before ? 'up' : 'down'} ${points} from ${signed(before)}`;
 }
 
-function mood({ now }: Facts): string {
+function mood({ now }: ReportFacts): string {
   if (now.responses === 0) return '';
   const share = (part: number) => `${percentage(part, now.responses)}%`;
   return [
@@ -52,7 +52,7 @@ function mood({ now }: Facts): string {
   ].join(' ');
 }
 
-function subjects({ themes }: Facts): string {
+function subjects({ themes }: ReportFacts): string {
   const [first, ...rest] = themes;
   if (!first) return '';
   const others = rest.map(
@@ -76,7 +76,7 @@ function sorest(themes: readonly ThemeCount[]): string {
   return ` Detractors speak most of ${worst.theme} (${worst.detractors} of its ${worst.mentions} mentions): that is where to look first.`;
 }
 
-function voices({ quotes }: Facts): string {
+function voices({ quotes }: ReportFacts): string {
   const lines = quotes.map(({ category, text }) => `- “${text}” (${category})`);
   return lines.length === 0 ? '' : `In their words:\n${lines.join('\n')}`;
 }

@@ -20,7 +20,7 @@ const analysisTries = 10;
 const firstWaitMs = 60_000;
 const longestWaitMs = 3_600_000;
 
-/** When to ask an analyst again that could not answer, who may have said when; null is never again. */
+/** When to ask an analyst again that could not answer and may have said when; null is never. */
 export function analysisWaitMs(tries: number, wishedMs: number): number | null {
   if (tries + 1 >= analysisTries) return null;
   return Math.max(firstWaitMs * 2 ** tries, Math.min(wishedMs, longestWaitMs));

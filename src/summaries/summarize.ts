@@ -10,11 +10,11 @@ import type { Analyst } from './analyst.ts';
 import {
   enqueueMonthsDue,
   findMonthDue,
-  type Period,
+  type SummaryPeriod,
   startOfPeriodBefore,
 } from './period.queries.ts';
 import { countUnanalyzed } from './queries.ts';
-import { type Facts, hasOnlyNumbersOf, writeReport } from './report.ts';
+import { hasOnlyNumbersOf, type ReportFacts, writeReport } from './report.ts';
 import { monthWaitMs, tidyText } from './rules.ts';
 import {
   countPeriod,
@@ -43,9 +43,9 @@ export type SummaryTools = {
 };
 
 type Organization = { id: string; name: string; time_zone: string; ai_enabled: boolean };
-type Wish = {
+type SummaryRequest = {
   organization: Organization;
-  period: Period;
+  period: SummaryPeriod;
   scheduled: boolean;
   traceparent?: string | null;
 };
@@ -54,7 +54,10 @@ type Wish = {
  * Writes the summary of a period, keeps it, and publishes it to subscribers in the same transaction. Gives
  * nothing back when a scheduled one is there already: another process was quicker.
  */
-export async function summarize(tools: SummaryTools, wish: Wish): Promise<SummaryRow | undefined> {
+export async function summarize(
+  tools: SummaryTools,
+  wish: SummaryRequest,
+): Promise<SummaryRow | undefined> {
   const { organization, period, scheduled, traceparent = null } = wish;
   const facts = await gather(tools, organization, period);
   const text = await words(tools, organization, facts);
@@ -81,18 +84,22 @@ export async function summarize(tools: SummaryTools, wish: Wish): Promise<Summar
   return summary;
 }
 
-type Whose = { orgId: string; traceparent: string | null };
+type SummaryOwner = { orgId: string; traceparent: string | null };
 
-async function publish(tx: Sql, whose: Whose, { nps, top_themes, created_at }: SummaryRow) {
+async function publish(tx: Sql, whose: SummaryOwner, { nps, top_themes, created_at }: SummaryRow) {
   const event = summaryGenerated({ reportType, nps, themes: top_themes, at: created_at });
   await emit(tx, { ...whose, events: [event] });
 }
 
-async function gather(tools: SummaryTools, { id, name, time_zone }: Organization, period: Period) {
+async function gather(
+  tools: SummaryTools,
+  { id, name, time_zone }: Organization,
+  period: SummaryPeriod,
+) {
   const { db } = tools;
   const before = { start: await startOfPeriodBefore(db, time_zone, period), end: period.start };
   const quotes = await listQuotes(db, id, period, quotesPerCategory);
-  const facts: Facts = {
+  const facts: ReportFacts = {
     organization: name,
     period: {
       from: dayIn(time_zone, period.start),
@@ -119,7 +126,7 @@ async function gather(tools: SummaryTools, { id, name, time_zone }: Organization
 async function words(
   { analyst, log }: SummaryTools,
   { ai_enabled }: Organization,
-  facts: Facts,
+  facts: ReportFacts,
 ): Promise<string> {
   const template = writeReport(facts);
   if (!ai_enabled) return template;

@@ -3,12 +3,12 @@ import { type OrgId, one, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { Category, Tally } from '../scores.ts';
-import type { Period } from './period.queries.ts';
+import type { SummaryPeriod } from './period.queries.ts';
 
 export type Volume = Tally & { responses: number };
 
 /** How a period's answers fall into categories. */
-export async function countPeriod(sql: Sql, orgId: string, { start, end }: Period) {
+export async function countPeriod(sql: Sql, orgId: string, { start, end }: SummaryPeriod) {
   return one(
     await sql<Volume[]>`
       select count(*)::int                                        as responses,
@@ -24,7 +24,12 @@ export async function countPeriod(sql: Sql, orgId: string, { start, end }: Perio
 export type ThemeCount = { theme: string; mentions: number; before: number; detractors: number };
 
 /** The themes that a period speaks of most, and how often the period before did. */
-export async function countThemes(sql: Sql, orgId: string, now: Period, before: Period) {
+export async function countThemes(
+  sql: Sql,
+  orgId: string,
+  now: SummaryPeriod,
+  before: SummaryPeriod,
+) {
   return await sql<ThemeCount[]>`
     select theme,
            count(*) filter (where r.created_at >= ${now.start})::int as mentions,
@@ -44,7 +49,12 @@ export async function countThemes(sql: Sql, orgId: string, now: Period, before: 
 export type Quote = KnownPeople & { comment: string; category: Category };
 
 /** The newest comments of each category, with the people who must not be recognizable in them. */
-export async function listQuotes(sql: Sql, orgId: string, { start, end }: Period, each: number) {
+export async function listQuotes(
+  sql: Sql,
+  orgId: string,
+  { start, end }: SummaryPeriod,
+  each: number,
+) {
   return await sql<Quote[]>`
     select comment, category, known_names, known_addresses
     from (

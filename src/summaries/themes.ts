@@ -1,8 +1,8 @@
 /** A theme, and the words or phrases that speak of it. */
-export type Theme = { name: string; words: readonly string[] };
+export type CommentTheme = { name: string; words: readonly string[] };
 
 /** What most comments are about; each may add its own, or redefine one by its name. */
-export const usualThemes: readonly Theme[] = [
+export const usualThemes: readonly CommentTheme[] = [
   {
     name: 'support',
     words: [
@@ -107,13 +107,13 @@ export const usualThemes: readonly Theme[] = [
 ];
 
 /** An organization's own vocabulary before the usual one; the same name replaces. */
-export function vocabulary(own: readonly Theme[]): Theme[] {
+export function vocabulary(own: readonly CommentTheme[]): CommentTheme[] {
   const redefined = new Set(own.map(({ name }) => name.toLowerCase()));
   return [...own, ...usualThemes.filter(({ name }) => !redefined.has(name))];
 }
 
 /** The themes that a comment speaks of, in the order in which it comes to them. */
-export function themesOf(comment: string, themes: readonly Theme[]): string[] {
+export function themesOf(comment: string, themes: readonly CommentTheme[]): string[] {
   const text = ` ${plain(comment.replace(/\[(?:name|email|phone)\]/g, ' '))} `;
   return themes
     .map(({ name, words }) => ({ name, at: firstOf(text, words) }))

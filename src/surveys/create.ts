@@ -22,6 +22,6 @@ export async function createSurvey(
   }
 }
 
-/** The address at which anybody may answer. */
+/** The address at which anyone can answer. */
 export const shareUrl = (publicUrl: string | null, { share_id }: { share_id: string }) =>
   publicUrl && `${publicUrl}/f/${share_id}`;

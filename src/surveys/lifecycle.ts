@@ -23,7 +23,7 @@ export async function lockForContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) 
 }
 
 /**
- * Completes the survey if everybody has answered, and says so to subscribers. To be called in the
+ * Completes the survey if all of its contacts have answered, and notifies subscribers. To be called in the
  * transaction that holds the survey's lock: of the last two answers, the one that commits later sees
  * the other.
  */

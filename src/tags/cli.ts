@@ -9,23 +9,23 @@ const create = command({
   name: 'tag create',
   does: 'makes a tag of an organization',
   options: {
-    org: id('whose tag it is'),
-    name: option(Name, 'N', 'what it says'),
-    color: option(Color, "'#RRGGBB'", 'how it looks'),
+    org: id('its organization'),
+    name: option(Name, 'N', 'its name'),
+    color: option(Color, "'#RRGGBB'", 'its color'),
   },
-  run: (tools: CommandTools, { org, ...wish }) =>
+  run: (tools: CommandTools, { org, ...tag }) =>
     inDatabase(tools, async (db) => {
-      const tag = await insertTag(db, org, wish).catch((error: unknown) => {
-        throw refused(error, wish.name) ?? error;
+      const made = await insertTag(db, org, tag).catch((error: unknown) => {
+        throw refused(error, tag.name) ?? error;
       });
-      return { data: tag, text: `made the tag ${tag.name}: ${tag.id}` };
+      return { data: made, text: `made the tag ${made.name}: ${made.id}` };
     }),
 });
 
 const list = command({
   name: 'tag list',
   does: "lists an organization's tags by name",
-  options: { org: id('whose tags') },
+  options: { org: id('the organization') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const tags = await listTags(db, org);

@@ -40,7 +40,7 @@ export const Moment = v.pipe(
   v.transform((text) => new Date(text)),
 );
 
-/** The same, where a day is one by somebody's own clock: it stays as it was written. */
+/** The same, for a day of another time zone: it stays as it was written. */
 export const DayOrMoment = v.pipe(
   v.string(),
   v.regex(momentForm(), 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
