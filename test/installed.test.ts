@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { operatorFiles } from '../src/operations/files.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { requestStream } from './support/probe/request-stream.ts';
 import { until } from './support/probe/until.ts';
@@ -33,6 +34,10 @@ describe('installing', () => {
       'inactive\ninactive',
     );
     assert.equal(await inside('systemctl is-enabled askback || :'), 'disabled');
+  });
+
+  test('the package installs every file that its pages link to', async () => {
+    await inside(`cd /usr/share/doc/askback && ls -L ${operatorFiles().join(' ')}`);
   });
 
   test('the units of the package have no mistakes, and an exposure of at most 2.0', async (t) => {

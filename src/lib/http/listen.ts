@@ -108,7 +108,8 @@ function starting(request: Request): Response {
   const headers = { 'Cache-Control': 'no-store' };
   if (pathname === '/healthz') return Response.json({ status: 'ok' }, { headers });
   const refusal = { error: 'askback is starting, try again shortly', code: 'starting' };
-  const red = { starting: 'is not done' };
-  const body = pathname === '/readyz' ? { status: 'not ready', ...refusal, red } : refusal;
+  const failing = { starting: 'is not done' };
+  const body =
+    pathname === '/readyz' ? { status: 'not ready', ...refusal, failing, red: failing } : refusal;
   return Response.json(body, { status: 503, headers: { ...headers, 'Retry-After': '1' } });
 }
