@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
+import { memoize } from '../lib/async/memoize.ts';
 import { refusalIn, statusOf } from '../lib/http/http.ts';
 import { isScore, type SurveyType } from '../scores.ts';
 import { languageOf } from '../web/language.ts';
@@ -11,18 +13,50 @@ import { readScore, type Submission } from './rules.ts';
 import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
-/** Where the form of a link is posted to, and what its page links to. */
-export type FormLinks = { action: string; trapUrl: string; unsubscribeUrl: string | null };
+/** Where the link leads that no person sees, below the link of the survey. */
+export const trapPath = 'x';
+
+/** A link as it was requested: a contact's own (`s`) or the shareable one, and whether below it the hidden one. */
+export type LinkAddress = { path: 's' | 'f'; token: string; trap: boolean };
+
+const mostForms = 500;
 
 /** What a survey's link shows now: the form, what was answered, or that it takes no answers. */
-export function linkPage(link: SurveyLink, links: FormLinks, chosen: unknown): HtmlPage {
+export function linkPage(link: SurveyLink, address: LinkAddress, chosen: unknown): HtmlPage {
   const page = pageOf(link);
   if (link.answered) {
     return answeredPage({ ...page, answer: { ...link.answered, at: new Date(link.answered.at) } });
   }
   if (link.status === 'draft') return notTakingAnswersPage('draft', page);
   if (link.completed_by === 'hand') return notTakingAnswersPage('closed', page);
-  return formPage({ ...page, ...links, score: chosenScore(link.type, chosen) });
+  return emptyForm(link, address, chosenScore(link.type, chosen));
+}
+
+/** Stands for the token in a form that is kept for all links of its survey. It occurs in no question. */
+const anyToken = randomUUID();
+
+/** Rendered once for a survey and score: the forms of its links differ by their token alone. */
+function emptyForm(link: SurveyLink, { path, token, trap }: LinkAddress, score: number | null) {
+  const { survey } = pageOf(link);
+  const { pieces, headers } = formPieces({ survey, path, trap, score });
+  return { html: pieces.join(encodeURIComponent(token)), headers };
+}
+
+type FormLook = Pick<ReturnType<typeof pageOf>, 'survey'> &
+  Omit<LinkAddress, 'token'> & { score: number | null };
+
+const formPieces = memoize(mostForms, ({ survey, path, trap, score }: FormLook) => {
+  const links = formLinks({ path, trap, token: anyToken });
+  const form = formPage({ survey, language: languageOf(survey.language), ...links, score });
+  return { pieces: form.html.split(anyToken), headers: form.headers };
+});
+
+/** Where a form is posted to, and what its page links to. */
+function formLinks({ path, token, trap }: LinkAddress) {
+  const own = `/${path}/${token}`;
+  const trapUrl = `${own}/${trapPath}`;
+  const unsubscribeUrl = path === 's' ? `/u/${token}` : null;
+  return { action: trap ? trapUrl : own, trapUrl, unsubscribeUrl };
 }
 
 /** The response was recorded: thanks for people, JSON for programs. */
@@ -32,7 +66,7 @@ export function showRecorded(c: Context, link: SurveyLink, response: NewResponse
   return showPage(c, thanksPage({ ...pageOf(link), answer: { score, comment, at } }));
 }
 
-type Refused = { link: SurveyLink | undefined; links: FormLinks; submission: Submission };
+type Refused = { link: SurveyLink | undefined; address: LinkAddress; submission: Submission };
 
 /**
  * The answer was refused: people see the form again with what they wrote, or what the link shows instead.
@@ -41,25 +75,25 @@ type Refused = { link: SurveyLink | undefined; links: FormLinks; submission: Sub
  */
 export function showRefusal(c: Context, error: unknown, refused: Refused): Response {
   const refusal = refusalIn(error);
-  const { link, links, submission } = refused;
+  const { link, address, submission } = refused;
   if (!refusal || wantsJson(c)) throw error;
   const { kind, code, retryInSeconds } = refusal;
   if (!link && kind !== 'unavailable') throw error;
   if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
-  const page = link ? refusedPage(link, links, { code, submission }) : inputPage(c, submission);
+  const page = link ? refusedPage(link, address, { code, submission }) : inputPage(c, submission);
   return showPage(c, page, statusOf[kind]);
 }
 
 function refusedPage(
   link: SurveyLink,
-  links: FormLinks,
+  address: LinkAddress,
   { code, submission }: { code: string; submission: Submission },
 ): HtmlPage {
   const complaint = complaintOf[code];
-  if (!complaint) return linkPage(link, links, null);
+  if (!complaint) return linkPage(link, address, null);
   const comment = typeof submission.comment === 'string' ? submission.comment : '';
   const score = chosenScore(link.type, submission.score);
-  return formPage({ ...pageOf(link), ...links, complaint, comment, score });
+  return formPage({ ...pageOf(link), ...formLinks(address), complaint, comment, score });
 }
 
 const complaintOf: Readonly<Record<string, Complaint>> = {

@@ -10,13 +10,11 @@ import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
 import { type AnswerTools, answerSurvey } from './answer.ts';
-import { type FormLinks, linkPage, showRecorded, showRefusal } from './answer-page.ts';
+import { type LinkAddress, linkPage, showRecorded, showRefusal, trapPath } from './answer-page.ts';
 import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
 import { type LinkVisit, readScore } from './rules.ts';
 import { readSubmission } from './submission.ts';
 
-/** Where the link leads that no person sees, below the link of the survey. */
-const trapPath = 'x';
 /** The longest comment fits, escaped in any way. */
 const largestSubmission = 64 * 1024;
 /** Parsing more than this costs more than looking whether the link exists. */
@@ -24,9 +22,6 @@ const cheapSubmission = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
-
-/** A link as it was requested: a contact's own or the shareable one, and whether below it the hidden one. */
-type LinkAddress = { path: 's' | 'f'; token: string; trap: boolean };
 
 /** The pages where answers are given. Opening a page is no answer; posting its form is. */
 export function answerPages(tools: PageTools) {
@@ -48,7 +43,7 @@ async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
   const visit = { kind: address.trap ? 'trap' : 'view', score: readScore(chosen) } as const;
   const link = await findLink(c, db, { address, visit });
   if (!link) throw notFound('survey');
-  return showPage(c, linkPage(link, formLinks(address), chosen));
+  return showPage(c, linkPage(link, address, chosen));
 }
 
 async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
@@ -58,7 +53,6 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   }
   const submission = readSubmission(c, body, address.trap);
   const score = readScore(submission.score);
-  const links = formLinks(address);
   let link: Awaited<ReturnType<typeof findLink>>;
   try {
     link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
@@ -71,7 +65,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
     if (link && refusalIn(error)?.kind === 'conflict') {
       link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
     }
-    return showRefusal(c, error, { link, links, submission });
+    return showRefusal(c, error, { link, address, submission });
   }
 }
 
@@ -94,13 +88,6 @@ async function findLink(c: Context, db: Db, { address: { path, token }, visit }:
   const link = await visitPersonalLink(db, token, { ...visit, method, traced: isTracing() });
   linkTrace(c, link?.mail_traceparent ?? null);
   return link;
-}
-
-function formLinks({ path, token, trap }: LinkAddress): FormLinks {
-  const own = `/${path}/${token}`;
-  const trapUrl = `${own}/${trapPath}`;
-  const unsubscribeUrl = path === 's' ? `/u/${token}` : null;
-  return { action: trap ? trapUrl : own, trapUrl, unsubscribeUrl };
 }
 
 /** The id of what this browser has answered through a shareable link. */

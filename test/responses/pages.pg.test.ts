@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { scaleOf, surveyTypes } from '../../src/scores.ts';
+import { makeContact } from '../support/make/rows.ts';
 import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -246,4 +248,27 @@ test('a page is in the language of its survey, whatever the browser speaks', asy
   const { personal } = await ask(db, { language: 'ar' });
   const html = await (await get(personal, { ...asPerson, 'Accept-Language': 'de' })).text();
   assert.match(html, /^<!doctype html><html lang="ar" dir="rtl">/);
+});
+
+test('the forms of two links differ by their tokens alone, also when their survey has changed meanwhile', async () => {
+  const asked = await ask(db);
+  const token = randomBytes(24).toString('base64url');
+  await makeContact(db, { org_id: asked.organization, survey_id: asked.survey }, { token });
+  const formOf = async (link: string, question: string) => {
+    const html = await (await get(`${link}?score=9`)).text();
+    assert.equal(headingOf(html), question);
+    assert.match(html, /value="9"[^>]* checked/);
+    for (const [, address] of html.matchAll(/(?:action|href)="(\/[^"]*)"/g)) {
+      assert.ok(address?.includes(link.slice(3)), String(address));
+    }
+    return html.replaceAll(link.slice(3), 'TOKEN');
+  };
+
+  const before = await formOf(asked.personal, 'How likely are you to recommend us?');
+  assert.equal(await formOf(`/s/${token}`, 'How likely are you to recommend us?'), before);
+  await db`update surveys set question_text = 'And now?' where id = ${asked.survey}`;
+  await db`update organizations set color = '#008000' where id = ${asked.organization}`;
+  const after = await formOf(`/s/${token}`, 'And now?');
+  assert.notEqual(after, before);
+  assert.match(after, /#008000/);
 });
