@@ -61,8 +61,8 @@ export function startDueTimes({ db, log, wake }: Tools): DueTimes {
 
 /**
  * How far off the next due times are, by the database's clock. Reads the table behind the queue's view
- * because only there the queue's own index (priority, run_at where is_available) serves: all our jobs
- * have priority 0.
+ * because only there the queue's own index (priority, run_at where is_available) serves: jobs that are
+ * scheduled have priority 0.
  */
 async function listDueSoon(sql: Sql): Promise<number[]> {
   const rows = await sql<{ in_ms: number }[]>`
