@@ -10,6 +10,7 @@ import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
 import { serve } from './serve.ts';
 import { summaryCommands } from './summaries/cli.ts';
+import { suppressionCommands } from './suppressions/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
 import { tagCommands } from './tags/cli.ts';
 import { webhookCommands } from './webhooks/cli.ts';
@@ -36,6 +37,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...tagCommands,
   ...contactCommands,
   ...sendCommands,
+  ...suppressionCommands,
   ...responseCommands,
   ...webhookCommands,
   ...summaryCommands,

@@ -10,6 +10,7 @@ import { getOrganization } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
 import { type HistoryRow, listHistory } from './history.queries.ts';
 import { previewMail } from './preview.ts';
+import { sendFile } from './send.cli.ts';
 
 const preview = command({
   name: 'mail preview',
@@ -46,7 +47,7 @@ const why = command({
     }),
 });
 
-export const sendCommands: readonly Command<CommandTools>[] = [preview, why];
+export const sendCommands: readonly Command<CommandTools>[] = [sendFile, preview, why];
 
 function write(path: string, text: string): string {
   try {

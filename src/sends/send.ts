@@ -38,8 +38,12 @@ export type ContactResult = {
 };
 
 /** Sends a survey to contacts and answers when every one of them has a final status. */
-export async function sendSurvey(tools: SendTools, key: WriteKey, request: SendRequest) {
-  const survey = { orgId: key.org_id, surveyId: request.surveyId };
+export const sendSurvey = (tools: SendTools, key: WriteKey, request: SendRequest) =>
+  sendToContacts(tools, key.org_id, request);
+
+/** The same for an organization, without a key. */
+export async function sendToContacts(tools: SendTools, orgId: string, request: SendRequest) {
+  const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
   const requestId = randomUUID();
   const watch = tools.progress.watch(requestId);
@@ -64,8 +68,11 @@ export async function sendSurvey(tools: SendTools, key: WriteKey, request: SendR
 }
 
 /** Says what a send would do: the same judgement and the same answer; nothing is written or sent. */
-export async function trySend(tools: SendTools, key: WriteKey, request: SendRequest) {
-  const survey = { orgId: key.org_id, surveyId: request.surveyId };
+export const trySend = (tools: SendTools, key: WriteKey, request: SendRequest) =>
+  trySendToContacts(tools, key.org_id, request);
+
+export async function trySendToContacts(tools: SendTools, orgId: string, request: SendRequest) {
+  const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
   const judged = await judgeOnly(tools.db, survey, submitted);
   const sent = { status: 'sent', reason: null, reason_code: null } as const;

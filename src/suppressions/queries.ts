@@ -59,7 +59,14 @@ export async function deleteSuppression(sql: Sql, orgId: string, id: string) {
   return freed;
 }
 
-/** What still keeps an address back. */
+/** A suppression of any organization, for the operator. */
+export async function findSuppression(sql: Sql, id: string) {
+  const [found] = await sql<{ org_id: string; email: string; kind: string }[]>`
+    select org_id, email, kind from suppressions where id = ${id}`;
+  return found;
+}
+
+/** What still keeps an address from being mailed. */
 export async function listKinds(sql: Sql, orgId: string, email: string) {
   const rows = await sql<{ kind: 'unsubscribed' | 'bounced' }[]>`
     select kind from suppressions where org_id = ${orgId} and email = ${email}`;

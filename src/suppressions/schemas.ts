@@ -4,13 +4,13 @@ import { Moment } from '../lib/paging/schemas.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 
-const kinds = ['unsubscribed', 'bounced'] as const;
+export const suppressionKinds = ['unsubscribed', 'bounced'] as const;
 
 export const Suppression = v.object({
   id: Uuid,
   email: v.pipe(v.string(), v.description('in lower case')),
   kind: v.pipe(
-    v.picklist(kinds),
+    v.picklist(suppressionKinds),
     v.description('`unsubscribed`: the recipient asked so; `bounced`: the mailbox does not exist'),
   ),
   detail: v.pipe(v.nullable(v.string()), v.description('what the mail server said')),
@@ -23,7 +23,7 @@ export const SuppressionQuery = v.object({
     v.optional(v.pipe(v.string(), v.transform(addressKey))),
     v.description('only this address, whatever its case'),
   ),
-  kind: v.optional(v.picklist(kinds, 'must be unsubscribed or bounced')),
+  kind: v.optional(v.picklist(suppressionKinds, 'must be unsubscribed or bounced')),
 });
 
 export type SuppressionQuery = v.InferOutput<typeof SuppressionQuery>;

@@ -30,11 +30,15 @@ export async function resubscribe({ db }: Tools, subscriber: Subscriber) {
 }
 
 /** Lifts one suppression of the key's organization, whatever its kind. */
-export async function liftSuppression({ db }: Tools, key: WriteKey, id: string) {
+export const liftSuppression = (tools: Tools, key: WriteKey, id: string) =>
+  removeSuppression(tools, key.org_id, id);
+
+/** The same for an organization, without a key. */
+export async function removeSuppression({ db }: Tools, orgId: string, id: string) {
   await inTransaction(db, async (tx) => {
-    const freed = await deleteSuppression(tx, key.org_id, id);
+    const freed = await deleteSuppression(tx, orgId, id);
     if (!freed) throw notFound('suppression');
-    await release(tx, { orgId: key.org_id, email: freed.email });
+    await release(tx, { orgId, email: freed.email });
   });
 }
 
