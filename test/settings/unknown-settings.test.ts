@@ -14,6 +14,8 @@ const meant: [given: string, meant: string | null][] = [
   ['ASKBACK_RATELIMIT', 'ASKBACK_RATE_LIMIT'],
   ['ASKBACK_SMPT_URL', 'ASKBACK_SMTP_URL'],
   ['ASKBACK_SECRET_KEY_FIEL', 'ASKBACK_SECRET_KEY_FILE'],
+  ['ASKBACK_SMPTS_URL', 'ASKBACK_SMTP_URL'],
+  ['ASKBACK_SMPTS_URLS', null],
   ['ASKBACK_COLOUR_OF_THE_SKY', null],
 ];
 
