@@ -65,8 +65,9 @@ const guide = `
 Survey feedback: surveys, the people they are sent to, what those answered, and what that comes to.
 
 ## Keys
-Every request carries \`X-API-Key\`, or \`Authorization: Bearer\` with the key, except answers given by the links of a survey. A key belongs to one organization, and everything is seen from there: what
-belongs to another is not found. A read key may call every GET; the rest needs a write key.
+Every request carries its key in \`X-API-Key\` or as \`Authorization: Bearer\`, except answers given by the links of a
+survey. A key belongs to one organization, and everything is seen from there: what belongs to another is not
+found. A read key may call every GET; the rest needs a write key.
 
 ## Lists
 \`page\` and \`limit\` (50, at most 200) choose a page; \`meta\` says which it is and how many rows there are.

@@ -61,6 +61,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
           description:
             'A key of one organization. A read key may call every GET; the rest needs a write key.',
         },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token.' },
       },
       headers,
       schemas: namedSchemas(named),

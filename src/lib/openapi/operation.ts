@@ -16,7 +16,7 @@ export function describeOperation(
     tags: [section],
     summary,
     ...(about && { description: about }),
-    security: permission === 'none' ? [] : [{ apiKey: [permission] }],
+    security: permission === 'none' ? [] : [{ apiKey: [permission] }, { bearer: [permission] }],
     parameters: [
       ...pathParameters(operation, example.path),
       ...queryParameters(operation.query, named),
