@@ -55,6 +55,11 @@ const cases: [why: string, finding: Finding, status: Finding['status']][] = [
     rules.judgeSecret({ from: 'to be generated' }),
     'ok',
   ],
+  [
+    'a secret key that opens no stored secret is a failure',
+    rules.judgeSecret({ from: 'environment', unreadable: 'wrong' }),
+    'fail',
+  ],
 ];
 
 for (const [why, finding, status] of cases) {
