@@ -1,5 +1,6 @@
 import { mailNeighbours } from './neighbours-mail.ts';
 import { poolNeighbours } from './neighbours-pool.ts';
+import { deliveryNeighbours, replayNeighbours } from './neighbours-webhooks.ts';
 
 /**
  * One shared thing: while one organization does its worst with it, another makes its ordinary use of it.
@@ -13,7 +14,12 @@ export type Neighbours = {
 export type NeighbourTimes = { idleMs: number[]; crowdedMs: number[]; wrong: string[] };
 
 /** A new row here is a new shared thing. */
-const rows: readonly Neighbours[] = [mailNeighbours, poolNeighbours];
+const rows: readonly Neighbours[] = [
+  mailNeighbours,
+  poolNeighbours,
+  deliveryNeighbours,
+  replayNeighbours,
+];
 
 /** How many times slower than on an idle service the other organization may be. */
 const mostTimes = 3;
