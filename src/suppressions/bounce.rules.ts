@@ -6,16 +6,18 @@ export type ReportVerdict = { action: 'bounced' | 'unsubscribed' | 'none'; detai
 const none: ReportVerdict = { action: 'none', detail: null };
 
 /** What a report about a mail to this address means for the address. */
-export function classifyReport({ kind, fates, feedback }: Report, email: string): ReportVerdict {
+export function classifyReport({ kind, statuses, feedback }: Report, email: string): ReportVerdict {
   if (kind === 'complaint') {
     return complaints.has(feedback)
       ? { action: 'unsubscribed', detail: 'reported the mail as spam' }
       : none;
   }
   const key = addressKey(email);
-  const own = fates.filter(({ recipients }) => recipients.some((each) => addressKey(each) === key));
+  const own = statuses.filter(({ recipients }) =>
+    recipients.some((each) => addressKey(each) === key),
+  );
   // A mail of ours has one recipient. Under another name it is where that one forwards to.
-  const concerned = own.length > 0 ? own : fates;
+  const concerned = own.length > 0 ? own : statuses;
   if (concerned.length === 0 || !concerned.every(isHard)) return none;
   const { status, diagnostic } = concerned[0]!;
   return { action: 'bounced', detail: `${status} ${diagnostic}`.trim().slice(0, longestDetail) };

@@ -19,20 +19,20 @@ export async function takeBounce(
   message: Uint8Array,
 ) {
   const report = await readReport(message);
-  const ids = sendIdsOf(report, settings.bounceDomain);
+  const ids = mailIdsOf(report, settings.bounceDomain);
   const mailed = ids.length > 0 && (await findMailedTo(db, key.org_id, ids));
   if (!mailed) return { matched: false, action: 'none' as const };
 
   const { action, detail } = classifyReport(report, mailed.email);
   if (action !== 'none') {
-    const who = { orgId: key.org_id, email: mailed.email };
-    await inTransaction(db, (tx) => suppress(tx, who, { kind: action, detail }));
+    const address = { orgId: key.org_id, email: mailed.email };
+    await inTransaction(db, (tx) => suppress(tx, address, { kind: action, detail }));
   }
   return { matched: true, action };
 }
 
 /** Which mails it may be about: by the return path that names the mail, else by the Message-ID. */
-function sendIdsOf({ returnPaths, messageIds }: Report, bounceDomain: string | null): string[] {
+function mailIdsOf({ returnPaths, messageIds }: Report, bounceDomain: string | null): string[] {
   const named = returnPaths.flatMap((address) => {
     const [, id = '', domain = ''] = returnPathForm.exec(address.toLowerCase()) ?? [];
     return domain === bounceDomain?.toLowerCase() ? [id] : [];

@@ -13,7 +13,7 @@ export type Subscriber = {
   mail_traceparent: string | null;
 };
 
-/** Who a personal link belongs to, and whether that address gets surveys of the organization. */
+/** The contact of a personal link, and whether its address gets surveys of the organization. */
 export async function findSubscriber(sql: Sql, token: string) {
   const [subscriber] = await sql<Subscriber[]>`
     select c.org_id, c.email, v.language, o.name as organization, o.color,

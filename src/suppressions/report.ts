@@ -12,7 +12,7 @@ export type RecipientStatus = {
 /** What a message reports about another one. `other` is every message that is no report. */
 export type Report = {
   kind: 'delivery' | 'complaint' | 'other';
-  fates: RecipientStatus[];
+  statuses: RecipientStatus[];
   /** Of a complaint: `abuse`, or that it is none. */
   feedback: string;
   /** Where the report went, and where the message that it is about said that it came from. */
@@ -51,15 +51,15 @@ export async function readReport(message: Uint8Array): Promise<Report> {
 
   if (isReport && status) {
     const groups = fieldGroups(textOf(status));
-    const fates = groups.slice(1, 1 + mostRecipients).map(fateOf);
-    return { ...about(outer, original), kind: 'delivery', fates, feedback: '' };
+    const statuses = groups.slice(1, 1 + mostRecipients).map(statusOf);
+    return { ...about(outer, original), kind: 'delivery', statuses, feedback: '' };
   }
   if (isReport && feedback) {
     const [said = new Map()] = fieldGroups(textOf(feedback));
     const { returnPaths, messageIds } = about(outer, original);
     returnPaths.push(...addressesIn(said.get('original-mail-from') ?? ''));
     const type = (said.get('feedback-type') ?? '').toLowerCase();
-    return { kind: 'complaint', fates: [], feedback: type, returnPaths, messageIds };
+    return { kind: 'complaint', statuses: [], feedback: type, returnPaths, messageIds };
   }
   return readQmail(outer, text);
 }
@@ -97,16 +97,16 @@ function readQmail(outer: Fields, text: string): Report {
   const [notice = '', original = ''] = text.replace(/\r\n/g, '\n').split(qmailSeparator);
   const isQmail = qmailOpening.test(notice) && original !== '';
   const [headers = new Map()] = isQmail ? fieldGroups(original) : [];
-  const fates = isQmail ? qmailFates(notice) : [];
+  const statuses = isQmail ? qmailStatuses(notice) : [];
   const kind = isQmail ? 'delivery' : 'other';
-  return { ...aboutFields(outer, headers), kind, fates, feedback: '' };
+  return { ...aboutFields(outer, headers), kind, statuses, feedback: '' };
 }
 
 const qmailOpening = /^Hi\. This is the /m;
 const qmailSeparator =
   /^--- Below this line is (?:a copy of the message|the original bounce)\.\n+/m;
 
-const qmailFates = (notice: string): RecipientStatus[] =>
+const qmailStatuses = (notice: string): RecipientStatus[] =>
   [...notice.matchAll(/^<([^>\n]{3,254})>:\n((?:.+\n?){1,20})/gm)]
     .slice(0, mostRecipients)
     .map(([, recipient = '', paragraph = '']) => {
@@ -115,7 +115,7 @@ const qmailFates = (notice: string): RecipientStatus[] =>
       return { action: 'failed', status, recipients: [recipient.toLowerCase()], diagnostic };
     });
 
-function fateOf(fields: Fields): RecipientStatus {
+function statusOf(fields: Fields): RecipientStatus {
   const said = (name: string) => fields.get(name) ?? '';
   const recipients = [said('original-recipient'), said('final-recipient')]
     .map((value) =>

@@ -12,29 +12,29 @@ import {
   type Subscriber,
 } from './queries.ts';
 
-type Tools = { db: Db };
-type Who = { orgId: string; email: string };
+type UnsubscribeTools = { db: Db };
+type OrgAddress = { orgId: string; email: string };
 
 /** From now on no survey of the organization goes to the address. Doing it again changes nothing. */
-export async function unsubscribe({ db }: Tools, subscriber: Subscriber) {
-  const who = whoIs(subscriber);
-  await inTransaction(db, (tx) => suppress(tx, who, { kind: 'unsubscribed', detail: null }));
+export async function unsubscribe({ db }: UnsubscribeTools, subscriber: Subscriber) {
+  const address = addressOf(subscriber);
+  await inTransaction(db, (tx) => suppress(tx, address, { kind: 'unsubscribed', detail: null }));
 }
 
 /** Undoes it. An address whose mailbox does not exist still gets no mail. */
-export async function resubscribe({ db }: Tools, subscriber: Subscriber) {
-  const { orgId, email } = whoIs(subscriber);
+export async function resubscribe({ db }: UnsubscribeTools, subscriber: Subscriber) {
+  const { orgId, email } = addressOf(subscriber);
   await inTransaction(db, async (tx) => {
     if (await deleteUnsubscribed(tx, orgId, email)) await release(tx, { orgId, email });
   });
 }
 
 /** Lifts one suppression of the key's organization, whatever its kind. */
-export const liftSuppression = (tools: Tools, key: WriteKey, id: string) =>
+export const liftSuppression = (tools: UnsubscribeTools, key: WriteKey, id: string) =>
   removeSuppression(tools, key.org_id, id);
 
 /** The same for an organization, without a key. */
-export async function removeSuppression({ db }: Tools, orgId: string, id: string) {
+export async function removeSuppression({ db }: UnsubscribeTools, orgId: string, id: string) {
   await inTransaction(db, async (tx) => {
     const freed = await deleteSuppression(tx, orgId, id);
     if (!freed) throw notFound('suppression');
@@ -42,20 +42,20 @@ export async function removeSuppression({ db }: Tools, orgId: string, id: string
   });
 }
 
-type Why = { kind: 'unsubscribed' | 'bounced'; detail: string | null };
+type SuppressionReason = { kind: 'unsubscribed' | 'bounced'; detail: string | null };
 
-export async function suppress(tx: Sql, who: Who, { kind, detail }: Why) {
-  await insertSuppression(tx, { ...who, kind, detail });
-  await markBlocked(tx, who, { status: kind, reason: detail });
+export async function suppress(tx: Sql, address: OrgAddress, { kind, detail }: SuppressionReason) {
+  await insertSuppression(tx, { ...address, kind, detail });
+  await markBlocked(tx, address, { status: kind, reason: detail });
 }
 
-async function release(tx: Sql, who: Who) {
-  const kinds = await listKinds(tx, who.orgId, who.email);
+async function release(tx: Sql, address: OrgAddress) {
+  const kinds = await listKinds(tx, address.orgId, address.email);
   if (kinds.includes('unsubscribed')) return;
-  await markUnblocked(tx, { ...who, bounced: kinds.includes('bounced') });
+  await markUnblocked(tx, { ...address, bounced: kinds.includes('bounced') });
 }
 
-const whoIs = ({ org_id, email }: Subscriber): Who => ({
+const addressOf = ({ org_id, email }: Subscriber): OrgAddress => ({
   orgId: org_id,
   email: addressKey(email),
 });
