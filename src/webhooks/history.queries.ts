@@ -30,22 +30,19 @@ export async function listDeliveries(
       cross join lateral (
         select coalesce(json_agg(json_build_object(
                  'number', number, 'status_code', status_code, 'response_body', response_body,
-                 'error', error, 'duration_ms', duration_ms, 'at', ${iso(sql, 'at')}
+                 'error', error, 'duration_ms', duration_ms, 'at', iso(at)
                ) order by number), '[]') as attempts
         from delivery_attempts
         where org_id = ${orgId} and delivery_id = d.id
       ) a
       cross join lateral (
         select d.id, d.webhook_id, d.event, d.status, a.attempts, d.status_code, d.response_body,
-               ${iso(sql, 'd.created_at')} as created_at, ${iso(sql, 'd.delivered_at')} as delivered_at,
-               ${iso(sql, 'd.next_attempt_at')} as next_attempt_at,
+               iso(d.created_at) as created_at, iso(d.delivered_at) as delivered_at,
+               iso(d.next_attempt_at) as next_attempt_at,
                ${traceId} as trace_id ${shownTraceUrl}
       ) shown`,
   ).deliveries;
 }
-
-const iso = (sql: Sql, column: string) =>
-  sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 type DeliveriesToCopy = {
   webhookId: string;
