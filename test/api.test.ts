@@ -26,6 +26,12 @@ test('the released document is kept: this one only adds to it', () => {
   assert.deepEqual(breakingChanges(released, document), []);
 });
 
+test('the kept document is the current one', () => {
+  const kept = JSON.parse(readFileSync('ops/openapi.json', 'utf8'));
+  const current = apiDocument({ serviceName: 'Service', maxContacts: 1000 });
+  assert.deepEqual(JSON.parse(JSON.stringify(current)), kept, 'run make openapi');
+});
+
 test('every route of the API is described, and what is described has a route', () => {
   const places = routes
     .filter(
