@@ -5,6 +5,7 @@ import { before, test } from 'node:test';
 import { startCollector } from './support/fakes/collector.ts';
 import { nameServer } from './support/fakes/dns.ts';
 import { scriptedSmtp } from './support/fakes/smtp-server.ts';
+import { until } from './support/probe/until.ts';
 import { binary, buildBinary, command, emptyFolder, service } from './support/processes/binary.ts';
 
 before(buildBinary);
@@ -47,6 +48,35 @@ test('in an empty folder the binary serves, makes a key, answers a request and s
   child.kill('SIGTERM');
   assert.equal(await ended, 0);
   assert.deepEqual(readdirSync(cwd), ['askback-data']);
+});
+
+test('the binary reads comments, in a thread that nothing but its own program runs in', async (t) => {
+  const cwd = emptyFolder(t);
+  const { url } = await service(cwd);
+  const made = async (words: string[]) =>
+    JSON.parse((await command(cwd, [...words, '--json'])).stdout);
+  const { id: org } = await made(['org', 'create', '--name', 'Acme', '--ai']);
+  const { key } = await made(['key', 'create', '--org', org, '--name', 'k']);
+  const asks = ['--question', 'How?', '--from-name', 'Ann', '--from-email', 'ann@acme.test'];
+  const survey = await made(['survey', 'create', '--org', org, '--name', 'N', ...asks]);
+  const posted = await fetch(url + new URL(survey.share_url).pathname, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ score: 1, comment: 'The app crashes all the time and it is terrible.' }),
+  });
+  assert.equal(posted.status, 201);
+
+  const headers = { 'X-API-Key': key };
+  let read: { ai_summary: string | null } | undefined;
+  await until('the comment is read', async () => {
+    const list = await fetch(`${url}/api/v1/responses`, { headers });
+    [read] = ((await list.json()) as { data: { ai_summary: string | null }[] }).data;
+    return read?.ai_summary != null;
+  });
+  assert.equal(
+    read?.ai_summary,
+    'A detractor (score 1) writes in a negative tone about mobile and reliability.',
+  );
 });
 
 test('after a kill -9 the next start of the binary serves the same data', async (t) => {

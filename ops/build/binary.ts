@@ -23,7 +23,7 @@ const assetFolders = [
  * at run time, and files and children can be allowed only by name or all; so all, until serving begins:
  * then lib/process/permission.ts takes every scope away but the network. FFI goes before anything else is
  * started: lib/process/service-manager.ts opens one socket with it. A thread would begin with all of these
- * again: lib/worker starts the one there is, which gives them up first, and nothing else can start any. Never
+ * again: lib/worker starts the one there is, without any of them, and nothing else can start any. Never
  * allowed: native addons, WASI and the inspector.
  */
 const execArgv = [

@@ -24,9 +24,9 @@ export function keepOnlyNetwork() {
 }
 
 /**
- * A thread starts with every permission that the process was started with. The worker library took the
- * constructor when it was loaded, and its threads give everything up before they do anything else; no
- * other code can start a thread from now on.
+ * A thread may begin with every permission that the process was started with. The worker library took the
+ * constructor when it was loaded, and starts its threads without any; no other code can start a thread
+ * from now on.
  */
 function keepThreadsToLibrary() {
   const threads: Partial<typeof import('node:worker_threads')> =

@@ -83,7 +83,7 @@ type ThreadOptions = { heapMb: number; onExit: () => void };
 function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) {
   const thread = new ThreadConstructor(program, {
     eval: typeof program === 'string',
-    execArgv: [],
+    execArgv: permissionsFor(program),
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
   });
@@ -112,6 +112,13 @@ function startThread(program: ThreadProgram, { heapMb, onExit }: ThreadOptions) 
   thread.on('error', onExit).on('exit', onExit);
   return { ask, terminate: () => thread.terminate() };
 }
+
+/**
+ * A thread may compute, and nothing else. Without this it would begin with all that the process was started
+ * with, also what the process has given up since. A program in files must still read them.
+ */
+const permissionsFor = (program: ThreadProgram) =>
+  typeof program === 'string' ? ['--permission'] : ['--permission', '--allow-fs-read=*'];
 
 function asWorkerError(error: unknown, { name, limit }: { name: string; limit: AbortSignal }) {
   if (error instanceof WorkerError) return error;
