@@ -5,8 +5,28 @@ import type { Log } from '../log/log.ts';
 const connections = 4;
 const connectTimeoutMs = 5000;
 
-/** Graphile's own connections. Tasks use the application's. */
-export function openConnections(url: string, log: Log): Connections {
+export type OwnBackends = { add: (backend: number) => void; has: (backend: number) => boolean };
+
+const mostBackends = 100;
+
+/** The connections by which this process hands jobs over; only the latest, since numbers are used again. */
+export function ownBackends(): OwnBackends {
+  const backends = new Set<number>();
+  return {
+    add(backend) {
+      backends.delete(backend);
+      backends.add(backend);
+      if (backends.size > mostBackends) backends.delete(backends.values().next().value!);
+    },
+    has: (backend) => backends.has(backend),
+  };
+}
+
+/**
+ * Graphile's own connections. Tasks use the application's. Notifications of jobs that this process handed
+ * over are dropped: their runner has been woken, and the runners of other tasks would ask for nothing.
+ */
+export function openConnections(url: string, log: Log, own: OwnBackends): Connections {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'askback jobs',
@@ -17,9 +37,20 @@ export function openConnections(url: string, log: Log): Connections {
   // Without these two, a connection that breaks ends the process.
   const logBroken = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
   pool.on('error', logBroken);
-  pool.on('connect', (client) => client.on('error', logBroken));
+  pool.on('connect', (client) => {
+    client.on('error', logBroken);
+    dropOwnNotifications(client, own);
+  });
 
   return { pool, holdUntil: gate(pool) };
+}
+
+function dropOwnNotifications(client: pg.PoolClient, own: OwnBackends) {
+  const emit = client.emit.bind(client) as (event: string, ...facts: unknown[]) => boolean;
+  client.emit = (event: string, ...facts: unknown[]) => {
+    const isOwn = event === 'notification' && own.has((facts[0] as pg.Notification).processId);
+    return isOwn ? false : emit(event, ...facts);
+  };
 }
 
 export type Connections = {

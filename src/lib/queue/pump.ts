@@ -14,7 +14,7 @@ const retryMs = 200;
 const maxAttempts = 10;
 
 export type Pump = { nudge: () => void; stop: () => Promise<void> };
-type Tools = { db: Db; log: Log; onHandedOver: (what: { soon: boolean }) => void };
+type Tools = { db: Db; log: Log; onHandedOver: (handed: HandedOver) => void };
 
 /**
  * Hands committed outbox rows to the queue: at once when nudged, and every second whatever happens,
@@ -39,9 +39,9 @@ export function startPump({ db, log, onHandedOver }: Tools): Pump {
     try {
       while (nudged && !stopped) {
         nudged = false;
-        const { handed, soon } = await handOver(db);
-        if (handed > 0) onHandedOver({ soon: soon > 0 });
-        if (handed === largestBatch) nudged = true;
+        const batch = await handOver(db);
+        if (batch.handed > 0) onHandedOver(batch);
+        if (batch.handed === largestBatch) nudged = true;
       }
       if (away) log.info('jobs are handed to the queue again');
       away = false;
@@ -93,10 +93,19 @@ export async function handOver(db: Db): Promise<HandedOver> {
       select count(*)::int as handed,
              (count(*) filter (
                where run_at > now()
-                 and run_at < now() + make_interval(secs => ${aheadMs / 1000})))::int as soon
+                 and run_at < now() + make_interval(secs => ${aheadMs / 1000})))::int as soon,
+             (select coalesce(array_agg(distinct task), '{}') from taken) as tasks,
+             pg_backend_pid() as backend
       from batch, graphile_worker.add_jobs(batch.specs)`,
   );
 }
 
-/** Jobs handed to the queue, and how many of them are due soon but not yet. */
-type HandedOver = { handed: number; soon: number };
+export type HandedOver = {
+  /** How many jobs the queue got. */
+  handed: number;
+  /** How many of them are due soon but not yet. */
+  soon: number;
+  tasks: string[];
+  /** The connection, by which the notification of this batch can be known. */
+  backend: number;
+};

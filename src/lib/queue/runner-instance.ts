@@ -11,7 +11,7 @@ import {
 } from 'graphile-worker';
 import type pg from 'pg';
 import type { Log } from '../log/log.ts';
-import { type Connections, openConnections } from './connections.ts';
+import { type Connections, type OwnBackends, openConnections } from './connections.ts';
 import { countInFlight } from './in-flight.ts';
 import { quietLogger } from './quiet-logger.ts';
 import { openSession, type Session } from './session.ts';
@@ -35,6 +35,8 @@ export type Work = {
   firstSweepMs: number;
   /** The worker pools of this process that still have jobs in flight. */
   alive: Set<string>;
+  /** By these the process itself hands jobs over. */
+  own: OwnBackends;
   /** Called when jobs of a dead pool have become free. */
   onFreed: () => void;
 };
@@ -54,7 +56,7 @@ export type Generation = {
 /** Resolves when the runner has fetched for the first time: only then is it known to work. */
 export async function startGeneration(work: Work, onConnected: () => void): Promise<Generation> {
   const session = await openSession(work.url, work.log);
-  const connections = openConnections(work.url, work.log);
+  const connections = openConnections(work.url, work.log, work.own);
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');

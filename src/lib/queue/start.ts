@@ -2,6 +2,7 @@ import { type CronItem, parseCronItems } from 'graphile-worker';
 import { deadline, withinMs } from '../async/deadline.ts';
 import type { Db } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
+import { type OwnBackends, ownBackends } from './connections.ts';
 import { startDueTimes } from './due-times.ts';
 import { startPump } from './pump.ts';
 import { type RunnerState, type SupervisedRunner, superviseRunner } from './runner.ts';
@@ -55,15 +56,19 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const nudge = () => {
     for (const runner of runners.values()) runner.nudge();
   };
-  await startRunners(options, { runners, timing, nudge });
+  const own = ownBackends();
+  const groupOf = groupFinder(options.groups);
+  await startRunners(options, { runners, timing, nudge, own });
 
   const dueTimes = startDueTimes({ db, log, wake: nudge });
   const pump = startPump({
     db,
     log,
-    onHandedOver({ soon }) {
-      nudge();
-      if (soon) dueTimes.look();
+    onHandedOver({ soon, tasks, backend }) {
+      own.add(backend);
+      // Only the runners that have something to fetch.
+      for (const group of new Set(tasks.map(groupOf))) runners.get(group ?? '')?.nudge();
+      if (soon > 0) dueTimes.look();
     },
   });
 
@@ -83,13 +88,14 @@ type Start = {
   runners: Map<string, SupervisedRunner>;
   timing: typeof usual;
   nudge: () => void;
+  own: OwnBackends;
 };
 
 /**
  * The first one alone until it is connected: on a new database it migrates Graphile's own schema. Their
  * sweeps take turns, so that a process of several runners frees the jobs of a dead one the sooner.
  */
-async function startRunners(options: JobsOptions, { runners, timing, nudge }: Start) {
+async function startRunners(options: JobsOptions, { runners, timing, nudge, own }: Start) {
   const { url, log, crontab = [] } = options;
   const groupOf = groupFinder(options.groups);
   const onFreed = () => {
@@ -114,6 +120,7 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge }: St
       sweepMs: timing.sweepMs,
       firstSweepMs: (timing.sweepMs * at) / groups.length,
       alive,
+      own,
       onFreed,
     });
     runners.set(group, runner);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import pg from 'pg';
 import * as v from 'valibot';
 import { enqueue } from '../../../src/jobs.ts';
 import { connect } from '../../../src/lib/db/db.ts';
@@ -44,7 +45,7 @@ test('two pumps at once hand each row over once', async () => {
   // The other pump holds half of the rows in a transaction that has not ended.
   await other.begin(async (tx) => {
     await tx`select from outbox order by id limit 10 for update`;
-    assert.deepEqual(await handOver(db), { handed: 10, soon: 0 });
+    assert.equal((await handOver(db)).handed, 10);
   });
   const rest = await Promise.all([handOver(db), handOver(other)]);
 
@@ -75,7 +76,7 @@ test('an empty outbox sends no notification', async () => {
   const received = Promise.withResolvers<string>();
   await listener.listen('jobs:insert', received.resolve);
 
-  assert.deepEqual(await handOver(db), { handed: 0, soon: 0 });
+  assert.equal((await handOver(db)).handed, 0);
   await db`select pg_notify('jobs:insert', 'after the pump')`;
 
   assert.equal(await received.promise, 'after the pump');
@@ -157,4 +158,40 @@ test('each group of tasks has a runner of its own, and a group without tasks has
   });
   const pools = await db`select pool_id from worker_pools`;
   assert.equal(pools.length, 2);
+});
+
+test('a batch wakes the runner of its tasks and no other runner', async (t) => {
+  await emptyQueue();
+  const query = t.mock.method(pg.Client.prototype, 'query');
+  const fetches = () =>
+    query.mock.calls.filter(({ arguments: [asked] }) =>
+      /skip locked/.test((asked as { text?: string } | undefined)?.text ?? String(asked)),
+    ).length;
+  const size = { concurrency: 10, localQueue: 10 };
+  const recorded = recordingTask();
+  const jobs = await workOn(t, {
+    db,
+    url,
+    tasks: {
+      'sends.mail': async () => {},
+      'summaries.month': async () => {},
+      'webhooks.deliver': recorded.task,
+    },
+    groups: {
+      mail: { takes: (task) => task === 'sends.mail', ...size },
+      reading: { takes: (task) => task === 'summaries.month', ...size },
+      rest: { takes: () => true, ...size },
+    },
+    timing: { pollMs: 60_000, sweepMs: 60_000 },
+  });
+  // The first batch makes its connection known.
+  for (const warm of [true, false]) {
+    const before = fetches();
+    const id = await enqueueDelivery(db);
+    jobs.pump();
+    await recorded.start(id);
+    await until('the queue is empty', async () => (await queued()).length === 0);
+    // One fetch for the job, at most one more by its runner; those of the others would make four.
+    if (!warm) assert.ok(fetches() - before <= 2, `${fetches() - before} fetches`);
+  }
 });
