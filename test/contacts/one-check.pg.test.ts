@@ -78,6 +78,15 @@ test('properties that would grow too large together are refused wherever they co
   assert.ok(await sends(surveyId, fits));
 });
 
+test('lines of one address that grow too large together are refused by the last of them', () => {
+  const line = (one: string, two: string) => `ann@people.test,${one},${two}`;
+  const file = ['email,one,two', line('a'.repeat(10_000), ''), line('', 'b'.repeat(10_000))];
+  assert.throws(
+    () => readContacts(file.join('\n')),
+    /line 3: the properties of all lines of ann@people.test must be at most 16384 bytes as JSON/,
+  );
+});
+
 async function post(path: string, body: object) {
   const answer = await app.request(path, {
     method: 'POST',

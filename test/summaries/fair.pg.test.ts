@@ -66,6 +66,7 @@ test('histories that are analyzed again come in turn, after a comment that is ne
   await db`delete from outbox`;
   await enqueueAnalyses(db, long.id, start);
   await enqueueAnalyses(db, short.id, start);
+  await handOver(db);
   await short.answer(9, 'A comment that is new', '2026-05-03');
 
   await handOver(db);

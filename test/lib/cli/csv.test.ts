@@ -31,6 +31,12 @@ for (const [why, text] of spreadsheets) {
   });
 }
 
+test('marks inside of a quoted header do not decide the delimiter', () => {
+  assert.deepEqual(read('"What, if, anything"; Plan\n1;2\n'), [
+    [2, { whatifanything: '1', plan: '2' }],
+  ]);
+});
+
 test('a first line sep=| names the delimiter, and counts as a line', () => {
   assert.deepEqual(read('sep=|\r\nemail|name\r\na@a.test|A;B\r\n'), [
     [3, { email: 'a@a.test', name: 'A;B' }],
