@@ -3,7 +3,7 @@ import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
-import { violates } from '../lib/db/constraint.ts';
+import { violates } from '../lib/db/db.ts';
 import { issueKey } from './issue.ts';
 import { type ListedKey, listKeys, revokeKey } from './queries.ts';
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { notFound } from '../errors.ts';
-import { violates } from '../lib/db/constraint.ts';
-import type { Sql } from '../lib/db/db.ts';
+import { type Sql, violates } from '../lib/db/db.ts';
 import { insertSurvey, type ManagedSurvey, type NewSurvey } from './manage.queries.ts';
 
 const shareIdBytes = 12;

@@ -2,7 +2,7 @@ import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Color, id, Name, option } from '../lib/cli/options.ts';
-import { violates } from '../lib/db/constraint.ts';
+import { violates } from '../lib/db/db.ts';
 import { insertTag, listTags } from './queries.ts';
 
 const create = command({

@@ -74,6 +74,10 @@ export function isDatabaseAway(error: unknown): boolean {
 export const isDeadlock = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '40P01';
 
+/** Whether a statement failed on the constraint or unique index of this name. */
+export const violates = (error: unknown, constraint: string): boolean =>
+  (error as { constraint_name?: unknown } | null)?.constraint_name === constraint;
+
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

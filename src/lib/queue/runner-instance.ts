@@ -17,11 +17,11 @@ import { quietLogger } from './quiet-logger.ts';
 import { openSession, type Session } from './session.ts';
 
 const startTimeoutMs = 3000;
-/** For the outcomes of the last jobs to be recorded, once a generation has ended. */
+/** For the outcomes of the last jobs to be recorded, once an instance has ended. */
 const recordWithinMs = 1000;
 
-/** What a runner does, through all its lives. */
-export type Work = {
+/** What a runner works on, in each of its instances. */
+export type RunnerWork = {
   url: string;
   log: Log;
   tasks: TaskList;
@@ -42,11 +42,11 @@ export type Work = {
 };
 
 /**
- * One run of a runner. It ends by a hiccup while outcomes are recorded (Graphile then shuts down and
- * says nothing), or with its session. The supervisor starts the next one at once, while `drain` waits
- * for the jobs that this one still has in flight.
+ * One run of Graphile's runner. It ends when outcomes cannot be recorded (Graphile then shuts down
+ * silently), or with its session. The supervisor starts the next instance at once, while `drain` waits for
+ * the jobs that this one still has in flight.
  */
-export type Generation = {
+export type RunnerInstance = {
   ended: Promise<void>;
   nudge: () => void;
   /** At the deadline what is still in flight is given up: another runner may start it. */
@@ -54,13 +54,16 @@ export type Generation = {
 };
 
 /** Resolves when the runner has fetched for the first time: only then is it known to work. */
-export async function startGeneration(work: Work, onConnected: () => void): Promise<Generation> {
+export async function startInstance(
+  work: RunnerWork,
+  onConnected: () => void,
+): Promise<RunnerInstance> {
   const session = await openSession(work.url, work.log);
   const connections = openConnections(work.url, work.log, work.own);
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
-  const born = registerAtBirth(events, { work, session, connections });
+  const creation = registerOnCreation(events, { work, session, connections });
   const inFlight = countInFlight(work.tasks);
 
   const taskList = inFlight.tasks; // without one, the working directory is searched for tasks
@@ -71,31 +74,31 @@ export async function startGeneration(work: Work, onConnected: () => void): Prom
   });
   onConnected();
 
-  const workerPool = born.workerPool!; // a runner that is returned has created its pool
+  const workerPool = creation.workerPool!; // a runner that is returned has created its pool
   const parts = { work, session, connections, runner, workerPool, shuttingDown, inFlight };
-  const generation = live(parts);
-  const started = Promise.all([born.registered, fetched]);
-  const failed = [failAfter(generation.ended), failAfter(wait(startTimeoutMs))];
+  const instance = operate(parts);
+  const started = Promise.all([creation.registered, fetched]);
+  const failed = [failAfter(instance.ended), failAfter(wait(startTimeoutMs))];
   await Promise.race([started, ...failed]).catch((error) => {
-    void generation.drain();
+    void instance.drain();
     throw error;
   });
-  return generation;
+  return instance;
 }
 
-/** Not as a promise of the pool: a pool is itself awaitable, and means its end by that. */
-function registerAtBirth(events: WorkerEvents, { work, session, connections }: Surroundings) {
-  const born: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
+/** Not a promise of the pool: a pool is itself awaitable, and resolves at its end. */
+function registerOnCreation(events: WorkerEvents, { work, session, connections }: Surroundings) {
+  const creation: { workerPool?: WorkerPool; registered?: Promise<void> } = {};
   events.once('pool:create', ({ workerPool }) => {
-    born.workerPool = workerPool;
-    born.registered = session.register(workerPool.id);
-    connections.holdUntil(born.registered); // before, it must not take a job that no process could free
+    creation.workerPool = workerPool;
+    creation.registered = session.register(workerPool.id);
+    connections.holdUntil(creation.registered); // before that, no process could free the jobs it takes
     work.alive.add(workerPool.id);
   });
-  return born;
+  return creation;
 }
 
-function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
+function runnerOptions(work: RunnerWork, pgPool: pg.Pool): RunnerOptions {
   return {
     pgPool,
     schema: 'graphile_worker', // else an environment variable could name another
@@ -114,16 +117,16 @@ function runnerOptions(work: Work, pgPool: pg.Pool): RunnerOptions {
   };
 }
 
-type Surroundings = { work: Work; session: Session; connections: Connections };
+type Surroundings = { work: RunnerWork; session: Session; connections: Connections };
 
-type Lifecycle = Surroundings & {
+type InstanceParts = Surroundings & {
   runner: Runner;
   workerPool: WorkerPool;
   shuttingDown: Promise<unknown>;
   inFlight: { none: () => Promise<void> };
 };
 
-function live(parts: Lifecycle): Generation {
+function operate(parts: InstanceParts): RunnerInstance {
   const { work, session, connections, runner, workerPool } = parts;
   const ended = Promise.race([session.lost, parts.shuttingDown]).then(() => {});
   const stopSweeping = keepSweeping(session, work);
@@ -142,7 +145,7 @@ function live(parts: Lifecycle): Generation {
       stopSweeping();
       runner.stop().catch(() => {}); // it may be stopping already
       await Promise.race([emptied(parts), ...(deadline ? [deadline] : [])]);
-      connections.holdUntil(Promise.reject(new Error('this generation is over')));
+      connections.holdUntil(Promise.reject(new Error('this runner has ended')));
       await session.free(workerPool.id);
       work.alive.delete(workerPool.id);
       work.onFreed();
@@ -152,10 +155,10 @@ function live(parts: Lifecycle): Generation {
 }
 
 /**
- * Graphile's own end is the usual way. It never comes once some batches of outcomes could not be
- * recorded (its count of what is pending is wrong from then on): then empty hands have to do.
+ * Normally Graphile ends by itself. It never does after some batches of outcomes could not be recorded,
+ * because its count of pending outcomes is then wrong: so no job in flight counts as the end too.
  */
-async function emptied({ workerPool, inFlight }: Lifecycle) {
+async function emptied({ workerPool, inFlight }: InstanceParts) {
   const ended = workerPool.promise.catch(() => {}); // its errors have been logged
   const noneInFlight = inFlight
     .none()
@@ -164,8 +167,8 @@ async function emptied({ workerPool, inFlight }: Lifecycle) {
   await Promise.race([ended, noneInFlight]);
 }
 
-/** A sweep that fails is the end of the session: it may not be able to prove that we are alive either. */
-function keepSweeping(session: Session, work: Work): () => void {
+/** A sweep that fails ends the session: such a session may also fail to prove that this process is alive. */
+function keepSweeping(session: Session, work: RunnerWork): () => void {
   const { alive, sweepMs, firstSweepMs, onFreed } = work;
   let sweeping = false;
   async function sweep() {

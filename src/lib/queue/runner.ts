@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Generation, startGeneration, type Work } from './runner-instance.ts';
+import { type RunnerInstance, type RunnerWork, startInstance } from './runner-instance.ts';
 
 const shortestPauseMs = 50;
 const longestPauseMs = 1000;
-/** A runner that lived for so long was healthy: the next one need not wait. */
+/** A runner that ran for so long was healthy: the next one starts without a pause. */
 const healthyAfterMs = 5000;
 
 export type RunnerState = {
@@ -22,31 +22,31 @@ export type SupervisedRunner = {
   stop: (deadline: Promise<unknown>) => Promise<void>;
 };
 
-/** Keeps a runner running until it is stopped: every unexpected end is a new beginning. */
-export function superviseRunner(name: string, work: Work): SupervisedRunner {
+/** Keeps a runner running until it is stopped: after an unexpected end it starts the next instance. */
+export function superviseRunner(name: string, work: RunnerWork): SupervisedRunner {
   const { log } = work;
   const stopping = Promise.withResolvers<{ deadline: Promise<unknown> }>();
   const connected = Promise.withResolvers<void>();
   const tried = Promise.withResolvers<void>();
-  let current: Generation | undefined;
+  let current: RunnerInstance | undefined;
   let stopped = false;
   let failing = false;
   let restarts = 0;
   let pauseMs = shortestPauseMs;
 
   async function oneRun() {
-    const generation = await startGeneration(work, connected.resolve);
+    const instance = await startInstance(work, connected.resolve);
     const began = performance.now();
-    current = generation;
+    current = instance;
     failing = false;
     tried.resolve();
-    const order = await Promise.race([generation.ended, stopping.promise]);
+    const order = await Promise.race([instance.ended, stopping.promise]);
     current = undefined;
-    if (order) return await generation.drain(order.deadline);
+    if (order) return await instance.drain(order.deadline);
 
     restarts += 1;
     log.warn({ runner: name, restarts }, 'a job runner ended unexpectedly, starting it again');
-    void generation.drain();
+    void instance.drain();
     if (performance.now() - began > healthyAfterMs) pauseMs = shortestPauseMs;
   }
 
