@@ -19,9 +19,8 @@ type PagedList = {
 export const pagedJson = (sql: Sql, { picked, item, total, page }: PagedList): Part => sql`(
   with ${picked},
   shown as (
-    select row_number() over (order by p.created_at desc, p.id desc) as place, p.id, p.created_at,
-           row_to_json(item)::text as item
-    from picked p
+    select p.place, p.id, p.created_at, row_to_json(item)::text as item
+    from (select *, row_number() over (order by created_at desc, id desc) as place from picked) p
     ${item}
   )
   select '{"data":['
