@@ -70,6 +70,13 @@ for (const [query, table, condition = 'true'] of lists) {
     }
   });
 
+  test(`${name} gives no cursor after its last row, also when that fills the page`, async () => {
+    const { total } = (await list(path)).meta;
+    const { data, meta } = await list(`${path}&limit=${total}`);
+    assert.deepEqual([data.length, meta.next_cursor], [total, null]);
+    assert.notEqual((await list(`${path}&limit=${total - 1}`)).meta.next_cursor, null);
+  });
+
   test(`${name} is empty past its end, however far`, async () => {
     const { total } = (await list(path)).meta;
     for (const page of ['42', '9999999999', '99999999999999999999', '9'.repeat(400)]) {
