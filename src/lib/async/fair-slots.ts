@@ -1,3 +1,5 @@
+// Concurrency: fair slots and turns, deadlines, batches, signals, caches.
+
 export type FairSlotOptions = {
   total: number;
   /** This many slots are kept free of groups that already hold more than what is left. */

@@ -1,3 +1,5 @@
+// The command line: commands with typed options and operands, help, JSON or text, exit codes, CSV.
+
 import { type Command, type CommandOutcome, columns, UsageError } from './command.ts';
 import { didYouMean } from './suggest.ts';
 

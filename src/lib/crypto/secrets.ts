@@ -1,3 +1,5 @@
+// Secrets at rest: a key per deployment, and values sealed for one record of one organization.
+
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 /** What a secret belongs to: sealed for one record of one organization, it opens for no other. */

@@ -1,3 +1,5 @@
+// Postgres: the pool and its limits, transactions, migrations, fair use of connections, and which errors mean an outage.
+
 import postgres from 'postgres';
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */

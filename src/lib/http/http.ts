@@ -1,3 +1,5 @@
+// The HTTP server: listening and draining, bodies and their limits, request ids, errors as answers, spans of requests.
+
 import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';

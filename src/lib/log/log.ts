@@ -1,3 +1,5 @@
+// The log: JSON lines with a closed list of fields, readable on a terminal.
+
 import pino from 'pino';
 import { describeError } from './log-error.ts';
 import { terminalLine } from './log-terminal.ts';

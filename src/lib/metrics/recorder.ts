@@ -1,3 +1,5 @@
+// Metrics: counts and histograms, written for Prometheus and for OpenTelemetry.
+
 import { TraceFlags } from '@opentelemetry/api';
 import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { spanContextOf } from '../tracing/traceparent.ts';

@@ -1,3 +1,5 @@
+// The API document: OpenAPI 3.1 out of valibot schemas, and the same as a page for people.
+
 import type { Described } from './document.ts';
 import { jsonSchema, type Named, namedSchemas } from './json-schema.ts';
 import { describeOperation, json } from './operation.ts';

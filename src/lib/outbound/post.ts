@@ -1,3 +1,5 @@
+// Requests to addresses that others gave: guarded against inner networks, bounded in time, size and connections.
+
 import { Agent } from 'undici';
 import { createFairSlotsByKey } from '../async/fair-slots.ts';
 import { parseAllowList } from './addresses.ts';

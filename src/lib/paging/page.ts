@@ -1,3 +1,5 @@
+// Lists by page or cursor: parameters, and the SQL that makes one page with its totals.
+
 import * as v from 'valibot';
 import { parseQuery } from '../validation/parse.ts';
 

@@ -1,3 +1,5 @@
+// The process: parts that start and stop in order, checks of readiness, assets, permissions, the service manager.
+
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 

@@ -1,3 +1,5 @@
+// Background jobs: an outbox in the same transaction as its cause, a pump, supervised runners, leases of living processes.
+
 import { type CronItem, parseCronItems } from 'graphile-worker';
 import { deadline, withinMs } from '../async/deadline.ts';
 import type { Db } from '../db/db.ts';

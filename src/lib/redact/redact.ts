@@ -1,3 +1,5 @@
+// Redaction: names, addresses and numbers are taken out of comments.
+
 import { withoutDoubtful } from './doubtful.ts';
 import { withoutNames } from './names.ts';
 import { withoutPhones } from './phones.ts';

@@ -1,3 +1,5 @@
+// Mail: composing, signing and sending messages over a shared pool of SMTP connections.
+
 import { type Connection, type Envelope, type OnStage, open, transmit } from './connection.ts';
 import { asksForLess, leavesConnectionUsable, type MailOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';

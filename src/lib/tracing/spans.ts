@@ -1,3 +1,5 @@
+// Tracing: spans by OpenTelemetry, which cost nothing while nothing is exported.
+
 import {
   type Attributes,
   type Link,

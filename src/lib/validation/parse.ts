@@ -1,3 +1,5 @@
+// Checks of input from outside: the first complaint as one sentence.
+
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 

@@ -1,3 +1,5 @@
+// Work in a thread: bounded in time and memory, in turn for groups, started on demand.
+
 import { Worker as Thread } from 'node:worker_threads';
 import { createFairSlots, TooManyWaiting } from '../async/fair-slots.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
