@@ -9,16 +9,18 @@ const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' };
 
 test('the service is ready while requests hold all connections of its pool', async () => {
-  const service = startService(environment);
+  const service = startService({ ...environment, ASKBACK_DB_POOL: '4' });
   const address = addressIn(await service.ready());
-  const { read } = await makeClient(db);
-  const ask = () => fetch(`${address}/api/v1/surveys`, { headers: read });
+  // One organization has half of the connections at most.
+  const clients = await Promise.all(Array.from({ length: 4 }, () => makeClient(db)));
   const release = Promise.withResolvers<void>();
   const locking = db.begin(async (tx) => {
     await tx`lock table api_keys in access exclusive mode`;
     await release.promise;
   });
-  const waiting = Array.from({ length: 60 }, ask);
+  const waiting = clients.flatMap(({ read }) =>
+    Array.from({ length: 5 }, () => fetch(`${address}/api/v1/surveys`, { headers: read })),
+  );
   await until('no connection of the pool is free', async () => {
     const metrics = await (await fetch(`${address}/metrics`)).text();
     return /^askback_db_pool_connections\{state="idle"\} 0$/m.test(metrics);
