@@ -1,6 +1,7 @@
 import { isSea } from 'node:sea';
 import { readAsset } from './lib/process/assets.ts';
-import { doubtfulExcerpt, type PeopleToRedact, redactDoubtful } from './lib/redact/redact.ts';
+import { doubtfulExcerpt, redactDoubtful } from './lib/redact/doubtful.ts';
+import type { PeopleToRedact } from './lib/redact/known.ts';
 import {
   createWorker,
   type ThreadProgram,

@@ -1,4 +1,5 @@
-import { type PeopleToRedact, redact, redactedExcerpt } from './lib/redact/redact.ts';
+import type { PeopleToRedact } from './lib/redact/known.ts';
+import { redact, redactedExcerpt } from './lib/redact/redact.ts';
 import { serveTasks } from './lib/worker/thread.ts';
 import type { Remark } from './summaries/analyst.ts';
 import { readComment } from './summaries/read-comment.ts';

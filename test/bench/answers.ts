@@ -151,7 +151,7 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): 
       ],
     ),
     '',
-    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}; so each answer of the many may be the last one and takes its survey's lock. ` +
+    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}; so each answer of the many may be the last one, and waits for the answer before it to be committed. ` +
       "The bare insert includes the tallies' triggers.",
   ];
 }

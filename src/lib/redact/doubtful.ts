@@ -1,3 +1,14 @@
+import { excerptBy, type PeopleToRedact, withoutKnown } from './known.ts';
+import { joined } from './words.ts';
+
+/** `redactedExcerpt` at once and without the recognizer of names: every word that could be a name is replaced. */
+export const doubtfulExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
+  excerptBy(async (part) => joined(withoutDoubtful(part)), comment, known);
+
+/** `redact` at once and without the recognizer of names: every word that could be a name is replaced. */
+export const redactDoubtful = (comment: string, known: PeopleToRedact): string =>
+  joined(withoutDoubtful(withoutKnown(comment, known)));
+
 /**
  * Replaces every word that could be a name: all but the most common English words, of which none is a
  * name. For a comment that cannot be read in time, in any language.

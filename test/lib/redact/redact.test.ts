@@ -3,12 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CountryCode, getCountries, getExampleNumber } from 'libphonenumber-js';
 import examples from 'libphonenumber-js/mobile/examples';
-import {
-  cut,
-  type PeopleToRedact,
-  redact,
-  redactedExcerpt,
-} from '../../../src/lib/redact/redact.ts';
+import { cut, type PeopleToRedact } from '../../../src/lib/redact/known.ts';
+import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 
 const noNames: PeopleToRedact = { names: [], emails: [] };
 const ann: PeopleToRedact = { names: ["Ann O'Brien-Müller", '王伟'], emails: ['ann@acme.test'] };
