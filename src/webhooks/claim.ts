@@ -5,6 +5,7 @@ import {
   addReady,
   isClaiming,
   type QueueTools,
+  type ReadyDelivery,
   readyAtMost,
   reportIdle,
   type WebhookQueue,
@@ -49,9 +50,11 @@ function wakeLater(tools: QueueTools, queue: WebhookQueue) {
 
 /** One claim. Its end: all that was due is claimed, enough is ready, or there may be more. */
 async function claim(tools: QueueTools, queue: WebhookQueue): Promise<'empty' | 'full' | 'more'> {
-  const tooMany = queue.ready.length >= readyAtMost || queue.unrecorded >= unrecordedAtMost;
+  const room = readyAtMost + claimedAtOnce - queue.ready.length; // also when own deliveries fill it
+  const tooMany = room <= 0 || queue.unrecorded >= unrecordedAtMost;
   if (tooMany || tools.isStopping()) return 'full';
-  const made = { by: tools.claimer(), atMost: claimedAtOnce, known: queue.known };
+  const atMost = Math.min(claimedAtOnce, room);
+  const made = { by: tools.claimer(), atMost, known: queue.known };
   const deliveries = await claimDue(tools.db, queue.webhook, made);
   if (tools.isStopping()) {
     await releaseAll(tools, queue.webhook, deliveries);
@@ -59,9 +62,18 @@ async function claim(tools: QueueTools, queue: WebhookQueue): Promise<'empty' | 
   }
   if (deliveries.length === 0) return await skip(tools, queue, made.by);
   addReady(queue, deliveries);
+  queue.ready.sort(inOrder);
   void startReady(tools, queue);
-  return deliveries.length < claimedAtOnce ? 'empty' : 'full';
+  return deliveries.length < atMost ? 'empty' : 'full';
 }
+
+/**
+ * Retries go first: a backlog must not keep a dead subscriber from failing. Then the oldest: what a dead
+ * process left does not wait behind what this one commits.
+ */
+const inOrder = (one: ReadyDelivery, other: ReadyDelivery) =>
+  Number(other.attempts > 0) - Number(one.attempts > 0) ||
+  one.created_at.getTime() - other.created_at.getTime();
 
 /** If it fails, the end of the lease sets them free. */
 async function releaseAll({ db }: QueueTools, webhook: WebhookRef, claimed: { id: string }[]) {

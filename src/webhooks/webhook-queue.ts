@@ -6,7 +6,7 @@ import type { WebhookTarget } from './queries.ts';
 
 /** Attempts of one webhook in flight at once: a subscriber that hangs holds no more than these. */
 export const inFlightPerWebhook = 16;
-/** Deliveries of one webhook that wait in memory; the others wait in the table. */
+/** Own deliveries of one webhook that wait in memory; the others wait in the table. */
 export const readyAtMost = 256;
 
 export type QueueTools = DeliverTools & {
@@ -65,7 +65,6 @@ export const newQueue = ({ org_id, webhook_id }: WebhookRef): WebhookQueue => ({
 
 export const isClaiming = ({ state }: WebhookQueue) => state === 'claiming' || state === 'woken';
 
-/** Retries go first: a backlog must not keep a dead subscriber from failing. */
 export function addReady(queue: WebhookQueue, found: readonly ClaimedDelivery[]) {
   // A claim may return what this process has committed and handed over since the claim began.
   const deliveries = found.filter(({ id }) => !queue.known.has(id));
@@ -73,11 +72,8 @@ export function addReady(queue: WebhookQueue, found: readonly ClaimedDelivery[])
     queue.target = { url, secret, previous_secret, readAt: performance.now() };
     queue.known.add(id);
   }
-  const [retries, first] = [deliveries.filter(isRetry), deliveries.filter((one) => !isRetry(one))];
-  queue.ready = [...retries, ...queue.ready, ...first];
+  queue.ready.push(...deliveries);
 }
-
-const isRetry = ({ attempts }: ReadyDelivery) => attempts > 0;
 
 /** Takes what is ready out of memory: the table still has it, for another claim. */
 export function dropReady(queue: WebhookQueue): string[] {

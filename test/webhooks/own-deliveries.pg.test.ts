@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
@@ -198,3 +199,41 @@ test('a delivery that arrives resets the failures of its webhook and shows its t
     where id = ${target!.webhook_id}`;
   assert.deepEqual({ ...webhook }, { failure_count: 0, delivered: true });
 });
+
+/** A webhook whose memory is full of own deliveries, with as many in flight as are allowed. */
+async function makeCrowded() {
+  const [target] = await makeTargets(1);
+  const ids: string[] = [];
+  const hanging = hangingSubscriber();
+  const worker = await workerWith({
+    post(url, request) {
+      ids.push(request.headers['X-Service-Delivery-Id']!);
+      return hanging.outbound.post(url, request);
+    },
+  });
+  (await emitAs(worker, target!.org_id, 400)).start();
+  await until('the slots are taken', () => hanging.hanging() === inFlightPerWebhook);
+  return { ...hanging, target: target!, worker, ids };
+}
+
+const crowdedOut = [
+  ['a retry that is due', { attempts: 1, created_at: new Date() }],
+  ['an older delivery of a dead process', { attempts: 0, created_at: new Date('2026-01-01') }],
+] as const;
+for (const [what, over] of crowdedOut) {
+  test(`${what} does not wait behind what fills the memory`, async () => {
+    const { target, worker, ids, release, hanging } = await makeCrowded();
+    const id = randomUUID();
+    const due = { status: 'pending', next_attempt_at: new Date(Date.now() - 60_000), ...over };
+    const event = { event: 'survey.completed', body: '{}', message_id: id };
+    await db`insert into deliveries ${db({ id, ...target, ...event, ...due })}`;
+    await worker.wake(target);
+
+    release();
+    await until('the next have started', () => hanging() === inFlightPerWebhook);
+    assert.ok(ids.slice(inFlightPerWebhook, 2 * inFlightPerWebhook).includes(id));
+    const stopped = worker.stop();
+    release();
+    await stopped;
+  });
+}
