@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
+import { shareFairly } from '../../src/lib/db/fair-pool.ts';
+import { makeClient } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db: pool } = await testDatabase();
+const connections = 8;
+
+test('searches of one organization that hang leave room for another, and end with their callers', async () => {
+  const slots = createFairSlots({ total: connections, reserve: connections / 2 });
+  const app = bareApp(shareFairly(pool, slots));
+  const [many, other] = [await makeClient(pool), await makeClient(pool)];
+  const locker = await pool.reserve();
+  await locker`begin`;
+  await locker`lock table responses in access exclusive mode`;
+
+  const callers = new AbortController();
+  const crowd = Array.from({ length: 50 }, () =>
+    app.request('/api/v1/responses?search=a', { headers: many.read, signal: callers.signal }),
+  );
+  const hanging = async () =>
+    (await locker`select from pg_locks where relation = 'responses'::regclass and not granted`)
+      .length;
+  await until('half of the pool hangs', async () => (await hanging()) === connections / 2);
+
+  const answer = await Promise.race([
+    app.request('/api/v1/surveys', { headers: other.read }),
+    new Promise<Response>((_, fail) => {
+      AbortSignal.timeout(5000).onabort = () => fail(new Error('it waits for the neighbour'));
+    }),
+  ]);
+  assert.equal(answer.status, 200);
+
+  callers.abort();
+  const statuses = await Promise.all(crowd.map(async (each) => (await each).status));
+  assert.deepEqual([...new Set(statuses)], [400]);
+  assert.equal(await hanging(), 0);
+  await locker`rollback`;
+  locker.release();
+  assert.equal(slots.counts().held, 0);
+});
