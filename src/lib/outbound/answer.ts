@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { failureOf, OutboundFailure } from './failures.ts';
 import { tooMuch } from './meter.ts';
 
-/** What came back, whole or not. A status may be known although the answer failed. */
+/** The answer of the other side, whole or not. A status may be known although the answer failed. */
 export type Received = { statusCode: number | null; body: string; failure: OutboundFailure | null };
 
 export type Receiver = Dispatcher.DispatchHandler & { giveUp(failure: OutboundFailure): void };

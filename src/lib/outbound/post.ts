@@ -74,7 +74,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     return forbidden ? failure.message : null;
   }
 
-  /** Hangs up on everyone: posts still under way end as cancelled. */
+  /** Closes all connections: posts still in flight end as cancelled. */
   async function close() {
     names.close();
     await agent.destroy();

@@ -3,14 +3,14 @@ import { domainToASCII } from 'node:url';
 const longestAddress = 254;
 const longestLocalPart = 64;
 
-/** A person or sender as mail shows them. Never joined into one string that somebody parses again. */
+/** A contact or sender as mail shows it. Never joined into one string, which would have to be parsed again. */
 export type Mailbox = { name: string | null; address: string };
 
 /**
  * The form an address is mailed in, or undefined when there is none.
  *
- * Stricter than the standard where the standard allows what people never mean: no quoted local parts,
- * no comments, no address literals, no domain without a dot. An international domain is mailed in its
+ * Stricter than the standard, which allows forms that are never meant: no quoted local parts, no comments,
+ * no address literals, no domain without a dot. An international domain is mailed in its
  * ASCII form, which every server takes. A local part beyond ASCII is refused: it needs SMTPUTF8 on
  * every server on the way, and a mail that is lost half way helps no contact.
  */
@@ -27,9 +27,9 @@ export function mailableAddress(text: string): string | undefined {
 const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 
 /**
- * The form an address is kept in and shown: as it was written, but an international domain in its ASCII form,
- * so that who is given once so and once so is one person. What is kept is ASCII, so that Postgres and we
- * agree on what is the same in lower case.
+ * The form an address is stored and shown in: as it was written, but an international domain in its ASCII
+ * form, so that both spellings count as the same contact. It is ASCII, so that Postgres and this code agree
+ * on its lower case.
  */
 export function normalizeEmail(text: string): string | undefined {
   const mailed = mailableAddress(text);
@@ -39,10 +39,10 @@ export function normalizeEmail(text: string): string | undefined {
 
 const isAscii = (text: string) => /^[\x21-\x7e]*$/.test(text);
 
-/** What addresses are compared by, also unchecked ones. */
+/** The key that addresses are compared by, also unchecked ones. */
 export const addressKey = (text: string) => (mailableAddress(text) ?? text.trim()).toLowerCase();
 
-/** Whether mail can be addressed to it: the one rule for everybody's address. */
+/** Whether mail can be addressed to it: the one rule for every address. */
 export const isMailable = (text: string) => mailableAddress(text) !== undefined;
 
 /** Lower case; undefined for what is not a name in the public domain name system. */
