@@ -11,6 +11,7 @@ const properties: [why: string, value: object, fits: boolean][] = [
   ['everything JSON has', { a: [1, 'b', null, true], c: { d: 1.5 } }, true],
   ['16384 bytes', ofBytes(16_384), true],
   ['16385 bytes', ofBytes(16_385), false],
+  ['16385 bytes in fewer characters', { x: `${'é'.repeat(8188)}a` }, false],
   ['32 levels', nested(32), true],
   ['33 levels', nested(33), false],
   ['5000 levels', nested(5000), false],
