@@ -9,6 +9,8 @@ import type { Config } from './settings/config.ts';
 
 export type Database = {
   db: Db;
+  /** The same pool, divided between the organizations that requests belong to. Work for all of them must not use it. */
+  requestDb: Db;
   /** How much of `db` is in use. */
   pool: () => PoolUse;
   url: string;
@@ -31,10 +33,11 @@ export async function openDatabase(
     ? undefined
     : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
   const url = config.databaseUrl ?? embedded!.url;
-  const raw = connect(url, { connections, ...(serving && { limits: serviceLimits }) });
+  const { db, use: pool } = watchPool(
+    connect(url, { connections, ...(serving && { limits: serviceLimits }) }),
+  );
   // An organization alone gets half of the connections: another finds a free one at any moment.
   const slots = createFairSlots({ total: connections, reserve: Math.ceil(connections / 2) });
-  const { db, use: pool } = watchPool(serving ? shareFairly(raw, slots) : raw);
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
     await embedded?.stop();
@@ -43,7 +46,15 @@ export async function openDatabase(
     const patience = { seconds: config.databaseWaitSeconds, say };
     await awaitDatabase(db, patience).catch(embedded ? undefined : namingSetting('DATABASE_URL'));
     const dataDir = embedded?.dataDir ?? config.dataDir;
-    return { db, pool, url, dataDir, close, lost: lossOf(embedded) };
+    return {
+      db,
+      requestDb: shareFairly(db, slots),
+      pool,
+      url,
+      dataDir,
+      close,
+      lost: lossOf(embedded),
+    };
   } catch (error) {
     await close();
     throw error;

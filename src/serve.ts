@@ -148,7 +148,7 @@ async function startRequests(tools: StartRequests) {
     { ...database, checks, runners: work.jobs.state },
   );
   const app = createApp({
-    ...{ db: database.db, log, settings: config, checks, publicUrl, metrics, ...work },
+    ...{ log, settings: config, checks, publicUrl, metrics, ...work, db: database.requestDb },
     warnings: { ...readiness.warnings, proxy: proxies.check },
     mailboxSecret: tools.mailboxSecret,
     onUntrustedProxy: proxies.saw,
