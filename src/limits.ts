@@ -1,6 +1,6 @@
 /** Sizes that several rooms hold to, in characters where nothing else is said. */
 
-/** A name: of a contact, a survey, an organization, a key, a tag. */
+/** A name of a contact. Names of surveys, organizations, keys and tags are held to the same number by their tables. */
 export const longestName = 200;
 
 export const longestQuestion = 500;

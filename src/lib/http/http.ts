@@ -100,7 +100,10 @@ export const answerError =
   (error, c) => {
     const refusal = refusalIn(error);
     if (!refusal) {
-      log.error({ err: error, request_id: c.var.requestId, route: routeOf(c) }, 'fault');
+      log.error(
+        { err: error, request_id: c.var.requestId, route: routeOf(c) },
+        'unhandled error in request',
+      );
       return showTrouble(c, 500) ?? c.json(errorBody(c, 'internal error', 'internal'), 500);
     }
     const { kind, retryInSeconds } = refusal;
