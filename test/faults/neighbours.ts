@@ -1,3 +1,4 @@
+import { commentNeighbours } from './neighbours-comments.ts';
 import { mailNeighbours } from './neighbours-mail.ts';
 import { poolNeighbours } from './neighbours-pool.ts';
 import { deliveryNeighbours, replayNeighbours } from './neighbours-webhooks.ts';
@@ -16,6 +17,7 @@ export type NeighbourTimes = { idleMs: number[]; crowdedMs: number[]; wrong: str
 /** A new row here is a new shared thing. */
 const rows: readonly Neighbours[] = [
   mailNeighbours,
+  commentNeighbours,
   poolNeighbours,
   deliveryNeighbours,
   replayNeighbours,
