@@ -171,6 +171,19 @@ test('`mail preview` of the binary writes the parts of a mail to the given folde
   for (const name of names) assert.match(readFileSync(join(out, name), 'utf8'), /Wie war’s\?/);
 });
 
+test('a backup that the binary makes while it serves fills an empty deployment of the binary', async (t) => {
+  const [old, fresh] = [emptyFolder(t), emptyFolder(t)];
+  await service(old);
+  const key = await makeKey(old);
+  const file = join(old, 'backup');
+  const made = await command(old, ['backup', file]);
+  assert.equal(made.code, 0, made.stderr);
+  const restored = await command(fresh, ['restore', file]);
+  assert.equal(restored.code, 0, restored.stderr);
+  const { url } = await service(fresh);
+  assert.equal(await knows(url, key), true);
+});
+
 test('the healthcheck of a container needs no shell and no other program', async (t) => {
   const cwd = emptyFolder(t);
   const { url, child, ended } = await service(cwd);

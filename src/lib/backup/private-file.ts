@@ -1,32 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  constants,
   createWriteStream,
   fstatSync,
-  fsyncSync,
   lstatSync,
   openSync,
   renameSync,
   rmSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
+
+const { O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants;
+
+/** So that what waits goes to the disk in few large writes: each one waits for the disk. */
+const bufferBytes = 1 << 20;
 
 /**
  * Writes a file that only its owner may read, and gives it its name when it is whole and on the disk. The
  * draft has a name that no other user can foresee and lay a file under, and is made, never opened.
+ * It is opened to write through, because under Node's permission model there is no fsync.
  */
 export async function writePrivateFile(path: string, write: (out: Writable) => Promise<void>) {
   const draft = `${path}.${randomBytes(8).toString('hex')}.part`;
-  const descriptor = openSync(draft, 'wx', 0o600);
+  const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_DSYNC, 0o600);
   try {
     // Open until the end: only then its inode cannot be another file's.
-    await write(createWriteStream(draft, { fd: descriptor, autoClose: false }));
-    fsyncSync(descriptor);
+    const out = { fd: descriptor, autoClose: false, highWaterMark: bufferBytes };
+    await write(createWriteStream(draft, out));
     refuseExchanged(descriptor, draft);
     renameSync(draft, path);
-    syncFolder(dirname(path));
   } finally {
     closeSync(descriptor);
     rmSync(draft, { force: true });
@@ -42,16 +46,4 @@ function refuseExchanged(descriptor: number, draft: string) {
     'conflict',
     `${draft} was replaced while it was written: write into a folder of your own`,
   );
-}
-
-/** So that the name, too, outlives a power cut. Some network file systems cannot. */
-function syncFolder(path: string) {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } catch {
-    // The file itself is on the disk.
-  } finally {
-    closeSync(folder);
-  }
 }
