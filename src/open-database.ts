@@ -1,8 +1,7 @@
 import { Refusal } from './errors.ts';
-import { createFairSlots } from './lib/async/fair-slots.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
-import { shareFairly } from './lib/db/fair-pool.ts';
+import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import type { Config } from './settings/config.ts';
@@ -36,8 +35,6 @@ export async function openDatabase(
   const { db, use: pool } = watchPool(
     connect(url, { connections, ...(serving && { limits: serviceLimits }) }),
   );
-  // An organization alone gets half of the connections: another finds a free one at any moment.
-  const slots = createFairSlots({ total: connections, reserve: Math.ceil(connections / 2) });
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
     await embedded?.stop();
@@ -48,7 +45,7 @@ export async function openDatabase(
     const dataDir = embedded?.dataDir ?? config.dataDir;
     return {
       db,
-      requestDb: shareFairly(db, slots),
+      requestDb: shareFairly(db, createPoolSlots(connections)),
       pool,
       url,
       dataDir,

@@ -1,10 +1,13 @@
 import { type Db, one, type Sql } from './db.ts';
 import { inNoGroup } from './fair-pool.ts';
+import { inReadTransaction } from './transaction.ts';
 
 /**
- * Runs a statement that may take long on a connection of its own, and ends it when the signal says so:
- * then the connection is free for others, and the signal's reason is thrown. The connection goes back only
- * when the cancellation is done, so that it cannot end the statement of another caller instead.
+ * Runs a statement that only reads and may take long in a transaction of its own, and ends it when the
+ * signal says so: then the connection is free for others, and the signal's reason is thrown. The connection
+ * goes back only when the cancellation is done, so that it cannot end the statement of another caller
+ * instead. The cancellation needs another connection: `createPoolSlots` leaves one. A reserved connection
+ * would not do: the driver puts it back into the pool even when it was lost.
  *
  *     const rows = await runAbortable(db, AbortSignal.timeout(10_000), (sql) => sql`select ...`);
  */
@@ -14,24 +17,21 @@ export async function runAbortable<T>(
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const session = await db.reserve();
-  let ending: Promise<unknown> | undefined;
-  try {
-    const { pid } = one(await session<{ pid: number }[]>`select pg_backend_pid() as pid`);
+  return await inReadTransaction(db, async (tx) => {
+    const { pid } = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
     signal.throwIfAborted();
+    let ending: Promise<unknown> | undefined;
     const end = () => {
       ending = inNoGroup(async () => await db`select pg_cancel_backend(${pid})`.catch(() => {}));
     };
     signal.addEventListener('abort', end, { once: true });
     try {
-      return await work(session);
+      return await work(tx);
     } catch (error) {
       throw ending ? signal.reason : error;
     } finally {
       signal.removeEventListener('abort', end);
+      await ending;
     }
-  } finally {
-    await ending;
-    session.release();
-  }
+  });
 }

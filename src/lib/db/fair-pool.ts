@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type postgres from 'postgres';
-import type { FairSlots } from '../async/fair-slots.ts';
+import { createFairSlots, type FairSlots } from '../async/fair-slots.ts';
 import type { Db } from './db.ts';
 
 /** Whose statements run, and whether they run inside a transaction that has a slot already. */
@@ -15,13 +14,20 @@ export const inGroup = <T>(group: string, work: () => Promise<T>): Promise<T> =>
 /** Lets statements of `work` go straight through, whatever called it. */
 export const inNoGroup = <T>(work: () => Promise<T>): Promise<T> => turns.exit(work);
 
+/**
+ * The slots of a pool: a group alone gets half of the connections, so that another finds a free one at any
+ * moment. All groups together leave one connection, by which a statement that holds another is cancelled.
+ */
+export const createPoolSlots = (connections: number) =>
+  createFairSlots({ total: Math.max(connections - 1, 1), reserve: Math.ceil(connections / 2) });
+
 /** A query as the driver makes it: `handler` takes it when it is awaited. */
 type Query = Promise<unknown> & { handler: (query: Query) => unknown };
 
 /**
  * The same pool, divided between groups: statements of a group that would have more than its share wait
  * here, and not on connections in front of those of others. What runs in no group goes straight through.
- * A transaction, or a reserved connection, holds one slot until it ends, and what is done inside it needs no other.
+ * A transaction holds one slot until it ends, and what is done inside it needs no other.
  */
 export function shareFairly(pool: Db, slots: FairSlots): Db {
   function shared(first: unknown, ...rest: unknown[]) {
@@ -49,23 +55,5 @@ export function shareFairly(pool: Db, slots: FairSlots): Db {
     return await slots.run(turn.group, inside);
   }
 
-  async function reserve(): Promise<postgres.ReservedSql> {
-    const turn = turns.getStore();
-    if (!turn || turn.hasSlot) return await pool.reserve();
-    const leave = await slots.acquire(turn.group);
-    try {
-      const session = await pool.reserve();
-      const { release } = session;
-      session.release = () => {
-        leave();
-        release();
-      };
-      return session;
-    } catch (error) {
-      leave();
-      throw error;
-    }
-  }
-
-  return Object.assign(shared, pool, { begin, reserve }) as unknown as Db;
+  return Object.assign(shared, pool, { begin }) as unknown as Db;
 }

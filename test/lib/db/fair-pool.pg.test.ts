@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFairSlots } from '../../../src/lib/async/fair-slots.ts';
 import { runAbortable } from '../../../src/lib/db/abortable.ts';
-import type { Db } from '../../../src/lib/db/db.ts';
-import { inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
+import { connect, type Db, isDatabaseAway } from '../../../src/lib/db/db.ts';
+import { createPoolSlots, inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
 
-const { db: pool } = await testDatabase();
+const { db: pool, url } = await testDatabase();
 const { db: watcher } = await testDatabase();
 
 /** Statements, in all connections of this pool, that wait for the lock of this number. */
@@ -63,15 +63,12 @@ test('what is done inside a transaction takes no second slot of its group', asyn
   );
 });
 
-test('a failed statement, a failed transaction and a reserved connection give their slot back', async () => {
+test('a failed statement and a failed transaction give their slot back', async () => {
   const slots = createFairSlots({ total: 2, reserve: 1 });
   const db = shareFairly(pool, slots);
   await inGroup('one', async () => {
     await assert.rejects(async () => await db`select 1 / 0`);
     await assert.rejects(db.begin(async (tx) => await tx`select 1 / 0`));
-    const session = await db.reserve();
-    assert.equal(slots.counts().held, 1);
-    session.release();
   });
   assert.equal(slots.counts().held, 0);
 });
@@ -92,4 +89,40 @@ test('a statement ends in Postgres when its caller is gone, and its connection s
   assert.equal(slots.counts().held, 0);
   await release();
   assert.equal((await inGroup('one', async () => await db`select 1`)).length, 1);
+});
+
+test('statements of several groups that fill the pool are all cancelled when their callers go', async (t) => {
+  const small = connect(url, { connections: 3 });
+  t.after(() => small.end({ timeout: 0 }));
+  const db = shareFairly(small, createPoolSlots(3));
+  const { lock, wait, release } = await heldLock();
+  const callers = new AbortController();
+  const abortable = (group: string) =>
+    inGroup(group, () => runAbortable(db, callers.signal, async (sql) => await wait(sql as Db)));
+  const ended = ['one', 'two', 'three'].map((group) => assert.rejects(abortable(group), /gone/));
+  await until('they fill the pool', async () => (await waitingFor(lock)) >= 2);
+
+  callers.abort(new Error('gone'));
+  await Promise.all(ended);
+  await release();
+});
+
+test('a statement whose connection is lost leaves a pool that works', async (t) => {
+  const small = connect(url, { connections: 1 });
+  t.after(() => small.end({ timeout: 0 }));
+  const { lock, wait, release } = await heldLock();
+  const { signal } = new AbortController();
+  const lost = assert.rejects(
+    runAbortable(small, signal, async (sql) => await wait(sql as Db)),
+    isDatabaseAway,
+  );
+  await until('the statement waits', async () => (await waitingFor(lock)) === 1);
+
+  await watcher`
+    select pg_terminate_backend(pid) from pg_locks
+    where locktype = 'advisory' and objid = ${lock} and not granted`;
+  await lost;
+  const [answer] = await small`select 1 as one`;
+  assert.deepEqual({ ...answer }, { one: 1 });
+  await release();
 });
