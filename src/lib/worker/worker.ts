@@ -58,7 +58,7 @@ export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: Worke
 
   async function perform(request: ThreadRequest, limit: AbortSignal): Promise<unknown> {
     clearTimeout(idle);
-    thread ??= startThread(program(), { heapMb, onExit: () => (thread = undefined) });
+    thread ??= startOne();
     const reply = await thread.ask(request, limit).catch(async (error: unknown) => {
       await end();
       throw error;
@@ -66,6 +66,17 @@ export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: Worke
     idle = setTimeout(end, idleMs).unref();
     if (reply.ok) return reply.value;
     throw new WorkerError('failed', reply.error);
+  }
+
+  /** A thread that ends late leaves its successor alone. */
+  function startOne(): RunningThread {
+    const started = startThread(program(), {
+      heapMb,
+      onExit: () => {
+        if (thread === started) thread = undefined;
+      },
+    });
+    return started;
   }
 
   async function end() {

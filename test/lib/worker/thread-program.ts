@@ -10,6 +10,12 @@ serveTasks({
   fail: () => {
     throw new Error('it failed');
   },
+  crash: () => {
+    setImmediate(() => {
+      throw new Error('it crashed');
+    });
+    return sleep(60_000);
+  },
   spin: () => {
     for (;;);
   },

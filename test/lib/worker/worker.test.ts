@@ -66,6 +66,22 @@ test('a thread that ends in a task, or between two, is replaced', async (t) => {
   assert.equal(await run('echo', 'well'), 'well');
 });
 
+test('the end of a thread that crashed leaves its successor alone', async (t) => {
+  const { run } = workerFor(t);
+  await assert.rejects(run('crash'), { kind: 'failed' });
+  const thread = await run('whoAmI');
+  assert.equal(await run('whoAmI'), thread);
+});
+
+test('a task that comes while an idle thread ends has one that stays', async (t) => {
+  const { run, isRunning } = workerFor(t, { idleMs: 20 });
+  await run('echo');
+  await until('the idle time is over', async () => !isRunning());
+  const thread = await run('whoAmI');
+  await run('wait', 100);
+  assert.equal(await run('whoAmI'), thread);
+});
+
 test('a program that cannot start fails its task', async (t) => {
   const missing = workerFor(t, { program: () => new URL('./missing.ts', import.meta.url) });
   await assert.rejects(missing.run('echo'), { kind: 'failed' });
