@@ -1,3 +1,4 @@
+import { isSea } from 'node:sea';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { type Command, command } from '../lib/cli/command.ts';
@@ -6,6 +7,9 @@ import { listOrganizations } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
 import { shareUrl } from '../surveys/create.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
+
+/** How a reader starts the program: in a checkout a script brings the Node that it needs. */
+const program = isSea() ? 'askback' : 'ops/askback';
 
 const demo = command({
   name: 'demo',
@@ -73,5 +77,5 @@ ${curl.join('\n')}
 const remind = (address: string | null) => ({
   data: { created: false, organization_id: demoOrganization, address },
   text: `The demo organization exists: ${demoOrganization}
-Its keys were shown when it was made; \`askback key create --org ${demoOrganization} --name N\` makes another.`,
+Its keys were shown when it was made; \`${program} key create --org ${demoOrganization} --name N\` makes another.`,
 });
