@@ -557,7 +557,10 @@ declare
   in_slot smallint := 0;
 begin
   perform from survey_tallies where survey_id = in_survey and slot = 0 for no key update skip locked;
-  if not found and exists (select from survey_tallies where survey_id = in_survey and slot = 0) then
+  if not found and (
+    exists (select from survey_tallies where survey_id = in_survey and slot = 0)
+    or not pg_try_advisory_xact_lock(hashtextextended(in_survey::text, 0))
+  ) then
     in_slot := own_slot;
   end if;
 
@@ -589,8 +592,9 @@ begin
   in_slot := 0;
   perform from organization_day_tallies
   where org_id = in_org and day = in_day and slot = 0 for no key update skip locked;
-  if not found and exists (
-    select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
+  if not found and (
+    exists (select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0)
+    or not pg_try_advisory_xact_lock(hashtextextended(in_org || ' ' || in_day, 0))
   ) then
     in_slot := own_slot;
   end if;

@@ -1,6 +1,6 @@
 -- Adds one response, of a contact that has not responded before when `contact` is 1, to the totals. The first slot
--- is for everybody; a writer that finds it taken counts in a slot of its own and does not wait. Table by table, as
--- everywhere.
+-- is for everybody; a writer that finds it taken counts in a slot of its own and does not wait. A row that another
+-- writer is just inserting cannot be seen: an advisory lock says who may be doing so. Table by table, as everywhere.
 create function count_response(
   in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer
 ) returns void
@@ -14,7 +14,10 @@ declare
   in_slot smallint := 0;
 begin
   perform from survey_tallies where survey_id = in_survey and slot = 0 for no key update skip locked;
-  if not found and exists (select from survey_tallies where survey_id = in_survey and slot = 0) then
+  if not found and (
+    exists (select from survey_tallies where survey_id = in_survey and slot = 0)
+    or not pg_try_advisory_xact_lock(hashtextextended(in_survey::text, 0))
+  ) then
     in_slot := own_slot;
   end if;
 
@@ -46,8 +49,9 @@ begin
   in_slot := 0;
   perform from organization_day_tallies
   where org_id = in_org and day = in_day and slot = 0 for no key update skip locked;
-  if not found and exists (
-    select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
+  if not found and (
+    exists (select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0)
+    or not pg_try_advisory_xact_lock(hashtextextended(in_org || ' ' || in_day, 0))
   ) then
     in_slot := own_slot;
   end if;
