@@ -26,6 +26,13 @@ export function scaleOf(type: SurveyType): Scale {
   return { lowest, highest };
 }
 
+/** The scores as they are offered: upwards; only for thumbs up comes first, as people know it. */
+export function scoresInOrder(type: SurveyType): number[] {
+  const { lowest, highest } = scales[type];
+  const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
+  return type === 'thumbs' ? scores.reverse() : scores;
+}
+
 /** Whether a number is a score of this type: whole, and on its scale. */
 export function isScore(type: SurveyType, score: number): boolean {
   const { lowest, highest } = scales[type];

@@ -1,4 +1,4 @@
-import type { SurveyType } from '../scores.ts';
+import { type SurveyType, scaleOf } from '../scores.ts';
 import { type Language, scaleEnds } from '../web/language.ts';
 
 /** Everything a survey mail shows. */
@@ -41,9 +41,9 @@ export function letterText(letter: Letter): string {
   ].join('\n');
 }
 
-function meaning({ language, type, scores }: Letter, score: number): string {
-  const { lowest, highest } = scaleEnds(type, language.texts);
-  const end = score === scores[0] ? lowest : score === scores.at(-1) ? highest : null;
+function meaning({ language, type }: Letter, score: number): string {
+  const [scale, ends] = [scaleOf(type), scaleEnds(type, language.texts)];
+  const end = score === scale.lowest ? ends.lowest : score === scale.highest ? ends.highest : null;
   if (end === null) return String(score);
   return type === 'thumbs' ? end : `${score} (${end})`;
 }

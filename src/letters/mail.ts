@@ -1,7 +1,7 @@
 import type { Filling, MessageTemplate } from '../lib/smtp/compose.ts';
 import { slot } from '../lib/smtp/slots.ts';
 import { isPlainLine, oneLine } from '../lib/validation/plain-line.ts';
-import { type SurveyType, scaleOf } from '../scores.ts';
+import { type SurveyType, scoresInOrder } from '../scores.ts';
 import { languageOf } from '../web/language.ts';
 import { type Letter, letterText } from './letter.ts';
 import { letterHtml } from './letter-html.tsx';
@@ -65,7 +65,6 @@ export function surveyFillings({ survey, publicUrl }: SurveyMail) {
 function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
   const language = languageOf(survey.language);
   const { whyEmployee, whyCustomer, sentTo } = language.texts.mail;
-  const { lowest, highest } = scaleOf(survey.type);
   const name = oneLine(organization.name);
   const answer = `${publicUrl}/s/${slot('token')}`;
   return {
@@ -74,7 +73,7 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
     questionLanguage: survey.language,
     question: visible(survey.question_text),
     organization: { name, color: organization.color },
-    scores: Array.from({ length: highest - lowest + 1 }, (_, at) => lowest + at),
+    scores: scoresInOrder(survey.type),
     greeting: slot('greeting'),
     why: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
     links: {

@@ -8,7 +8,7 @@ const scores = {
   csat: [1, 2, 3, 4, 5],
   ces: [1, 2, 3, 4, 5, 6, 7],
   star5: [1, 2, 3, 4, 5],
-  thumbs: [0, 1],
+  thumbs: [1, 0],
 };
 
 for (const type of surveyTypes) {

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { type SurveyType, scaleOf } from '../../scores.ts';
+import { type SurveyType, scaleOf, scoresInOrder } from '../../scores.ts';
 import { scaleEnds } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 
@@ -10,7 +10,7 @@ export function ScoreControl({ type, texts, chosen, missing }: ControlProps) {
   return (
     <>
       <div class={`choices ${type}`}>
-        {scoresOf(type).map((score) => (
+        {scoresInOrder(type).map((score) => (
           <label class="choice">
             <input
               type="radio"
@@ -37,13 +37,6 @@ export function scoreInWords(type: SurveyType, score: number, texts: Texts): str
   if (type === 'star5') return texts.stars(score);
   if (type === 'thumbs') return score === 1 ? texts.thumbs.highest : texts.thumbs.lowest;
   return texts.scoreOf(score, scaleOf(type).highest);
-}
-
-/** Upwards; only for thumbs up comes first, as people know it. */
-function scoresOf(type: SurveyType): number[] {
-  const { lowest, highest } = scaleOf(type);
-  const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
-  return type === 'thumbs' ? scores.reverse() : scores;
 }
 
 function drawScore(type: SurveyType, score: number, texts: Texts): Child {
