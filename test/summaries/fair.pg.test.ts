@@ -71,12 +71,14 @@ test('histories that are analyzed again come in turn, after a comment that is ne
 
   await handOver(db);
   const queued = await db`
-    select payload ->> 'org_id' as org
+    select priority, array_agg(case payload ->> 'org_id' when ${long.id} then 'long' else 'short' end
+                               order by payload ->> 'org_id' = ${short.id}) as orgs
     from graphile_worker._private_jobs
     where payload ->> 'org_id' in (${long.id}, ${short.id}) and payload ->> 'response_id' is not null
-    order by priority, id`;
+    group by priority
+    order by priority`;
   assert.deepEqual(
-    queued.map(({ org }) => (org === long.id ? 'long' : 'short')),
-    ['short', 'long', 'short', 'long', 'long'],
+    queued.map(({ orgs }) => orgs),
+    [['short'], ['long', 'short'], ['long'], ['long']],
   );
 });
