@@ -75,6 +75,13 @@ test('a Prometheus that scrapes the service can answer every panel and evaluate 
     });
   }
 
+  // A quiet service may not have collected any garbage yet.
+  await until('a garbage collection is scraped', async () => {
+    await Promise.all(Array.from({ length: 50 }, () => fetch(`${address}/docs`)));
+    const collections = 'rate(nodejs_gc_duration_seconds_sum{job="askback"}[1m])';
+    return ((await prometheus.query(collections)) ?? []).length > 0;
+  });
+
   for (const [panel, expression] of queries) {
     await t.test(`"${panel}": ${expression.slice(0, 60)}`, async () => {
       const series = await prometheus.query(expression);
