@@ -14,7 +14,6 @@ export type SurveyLink = KnownPeople & {
   completed_by: 'answers' | 'hand' | null;
   organization: string;
   color: string;
-  /** Names and addresses of people who may be mentioned in a comment. */
   /** The types of the events that webhooks of the organization subscribed to. */
   subscribed_events: string[];
   analyzes_comments: boolean;
