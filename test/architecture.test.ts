@@ -13,9 +13,19 @@ const storeys: Record<string, string[]> = {
     'comment-thread.ts',
   ],
   rooms: [
-    ...['demo', 'operations', 'observations', 'mailbox', 'sends', 'summaries', 'responses'],
-    ...['suppressions', 'letters', 'contacts', 'surveys', 'webhooks', 'tags', 'keys'],
-    ...['organizations', 'web'],
+    ...['demo', 'operations', 'observations', 'mcp', 'home', 'notifications', 'people', 'mailbox'],
+    ...['campaigns', 'sends', 'summaries', 'responses', 'suppressions', 'letters', 'contacts'],
+    ...[
+      'surveys',
+      'webhooks',
+      'tags',
+      'members',
+      'keys',
+      'organizations',
+      'sessions',
+      'audit',
+      'web',
+    ],
   ],
   ground: [
     'command-tools.ts',
