@@ -301,6 +301,7 @@ create table responses (
   score smallint not null,              -- on the survey's own scale
   category text not null,               -- what the score counts as
   comment text,                         -- what was written with the score
+  language text,                        -- of the page it was given on; unknown for what was imported
   held_reason text,                     -- why it is on hold; without a reason it counts
   traceparent text,                     -- the trace of the request that recorded it
   created_at timestamptz not null default now(),
@@ -398,26 +399,43 @@ create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 
 create table surveys (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  type text not null default 'nps',       -- which scale the question is answered on
-  audience text,                          -- employee for a survey of employees
-  name text not null,                     -- what the organization calls it
-  question_text text not null,            -- the question as contacts read it
-  subject text,                           -- subject of the mail; without one the question is
-  language text not null default 'en',    -- of its pages and mails, as a BCP 47 tag
-  from_name text not null,                -- sender of the mail
-  from_email text not null,               -- address of the sender
-  reply_to text not null,                 -- where replies go
-  status text not null default 'active',  -- whether it takes answers
-  completed_by text,                      -- answers: every contact has responded; hand: it was closed by hand
-  completed_at timestamptz,               -- when it was completed
-  share_id text not null,                 -- the part of the shareable link that names it
+  type text not null default 'nps',                       -- which scale the question is answered on
+  audience text,                                          -- employee for a survey of employees
+  name text not null,                                     -- what the organization calls it
+  question_text text not null,                            -- the question as contacts read it
+  subject text,                                           -- subject of the mail; without one the question is
+  language text not null default 'en',                    -- of its pages and mails, as a BCP 47 tag
+  from_name text not null,                                -- sender of the mail
+  from_email text not null,                               -- address of the sender
+  reply_to text not null,                                 -- where replies go
+  intro text,                                             -- what its mail says before the question; may hold placeholders
+  follow_up jsonb,                                        -- the question above the comment: text, or an object with a text for each category
+  thanks jsonb,                                           -- what its page says after an answer: text, or an object by category with text, link_url and link_text
+  texts jsonb not null default '{}'::jsonb,               -- its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks
+  reminders jsonb not null default '[]'::jsonb,           -- mails to contacts that have not answered: an array of after_days and subject, in the order of the days
+  ask_after_days integer,                                 -- mails each contact by itself so many days after it was added
+  ask_after_days_since timestamptz,                       -- when ask_after_days was set: contacts that were there before count from then
+  send_window jsonb,                                      -- when campaigns, reminders and mails by itself may go out: days, from, to, time_zone; null: always
+  embed jsonb not null default '{"origins": []}'::jsonb,  -- how websites may show it: origins, position, delay_seconds, every_days
+  status text not null default 'active',                  -- whether it takes answers
+  completed_by text,                                      -- answers: every contact has responded; hand: it was closed by hand
+  completed_at timestamptz,                               -- when it was completed
+  share_id text not null,                                 -- the part of the shareable link that names it
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  constraint surveys_ask_after_days_check check (ask_after_days >= 0 and ask_after_days <= 365),
   constraint surveys_audience_check check (audience = 'employee'),
   constraint surveys_check check ((status = 'completed') = (completed_by is not null)),
+  constraint surveys_check1 check ((ask_after_days is null) = (ask_after_days_since is null)),
   constraint surveys_completed_by_check check (completed_by = any (array['answers', 'hand'])),
+  constraint surveys_embed_check check (jsonb_typeof(embed -> 'origins') = 'array'),
+  constraint surveys_follow_up_check check (jsonb_typeof(follow_up) = any (array['string', 'object'])),
   constraint surveys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint surveys_reminders_check check (jsonb_typeof(reminders) = 'array' and jsonb_array_length(reminders) <= 3),
+  constraint surveys_send_window_check check (jsonb_typeof(send_window) = 'object'),
   constraint surveys_status_check check (status = any (array['draft', 'active', 'completed'])),
+  constraint surveys_texts_check check (jsonb_typeof(texts) = 'object'),
+  constraint surveys_thanks_check check (jsonb_typeof(thanks) = any (array['string', 'object'])),
   constraint surveys_type_check check (type = any (array['nps', 'csat', 'ces', 'star5', 'thumbs'])),
   constraint surveys_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
   constraint surveys_pkey primary key (id),
