@@ -50,6 +50,26 @@ create table api_keys (
 );
 create index api_keys_by_organization on api_keys (org_id);
 
+-- Acts with their actor and target, written in the transaction of the act itself and kept 400 days.
+create table audit_events (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid,          -- organization that was acted on; none for acts on the deployment
+  at timestamptz not null default now(),
+  act text not null,    -- name of the act, such as key.created
+  actor_kind text not null,
+  actor_id uuid,
+  actor text not null,  -- name of the actor at that time
+  target text,          -- kind of the thing that was acted on
+  target_id text,
+  details jsonb not null default '{}'::jsonb,
+  request_id text,
+  constraint audit_events_actor_kind_check check (actor_kind = any (array['member', 'key', 'command', 'job', 'visitor'])),
+  constraint audit_events_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint audit_events_pkey primary key (id)
+);
+create index audit_events_by_age on audit_events (at);
+create index audit_events_by_organization on audit_events (org_id, at desc, id desc);
+
 -- A mail that a rule blocked, for the question why an address got none.
 create table blocked_mails (
   id bigint not null generated always as identity,                      -- in the order of the requests
@@ -155,6 +175,15 @@ create table delivery_attempts (
   constraint delivery_attempts_pkey primary key (org_id, delivery_id, number)
 );
 
+-- Earlier slugs of organizations: addresses with them lead to the present ones.
+create table former_slugs (
+  slug text not null,
+  org_id uuid not null,
+  constraint former_slugs_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint former_slugs_pkey primary key (slug)
+);
+create index former_slugs_by_organization on former_slugs (org_id);
+
 -- The answer of a POST that carried an Idempotency-Key, for a repeat of it.
 create table idempotency_keys (
   key_id uuid not null,                                                                          -- the API key that named the request
@@ -238,6 +267,67 @@ create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
 create unique index mails_once on mails (survey_id, email_key) where blocks_resend;
 
+-- A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored.
+create table member_links (
+  token_hash bytea not null,
+  kind text not null,
+  email text,      -- address that an invitation is for
+  member_id uuid,  -- member whose password a reset changes
+  org_id uuid,     -- organization that an invitation leads to, if any
+  role text,
+  is_operator boolean not null default false,
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  created_at timestamptz not null default now(),
+  constraint member_links_check check ((role is null) = (org_id is null)),
+  constraint member_links_check1 check ((kind = 'reset') = (member_id is not null)),
+  constraint member_links_check2 check ((kind = 'invitation') = (email is not null)),
+  constraint member_links_kind_check check (kind = any (array['welcome', 'invitation', 'reset'])),
+  constraint member_links_role_check check (role = any (array['viewer', 'editor', 'owner'])),
+  constraint member_links_token_hash_check check (octet_length(token_hash) = 32),
+  constraint member_links_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
+  constraint member_links_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint member_links_pkey primary key (token_hash)
+);
+create index member_links_by_age on member_links (expires_at);
+create index member_links_by_member on member_links (member_id) where member_id is not null;
+create index member_links_by_organization on member_links (org_id) where org_id is not null;
+
+-- A person who signs in.
+create table members (
+  id uuid not null default gen_random_uuid(),
+  email text not null,
+  email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which members are found
+  name text not null,
+  password_hash text,                                                 -- argon2id with its parameters and salt; without one there is no sign-in by password
+  totp_secret bytea,                                                  -- secret of the one-time codes, sealed; it counts once totp_since is set
+  totp_since timestamptz,                                             -- when the first code proved that the secret has arrived
+  totp_step bigint,                                                   -- time step of the newest code that was accepted: a code works once
+  sso_issuer text,                                                    -- OpenID provider that the person signs in with
+  sso_subject text,                                                   -- the person's id at that provider
+  is_operator boolean not null default false,                         -- whether the person runs the deployment
+  created_at timestamptz not null default now(),
+  constraint members_check check (num_nonnulls(sso_issuer, sso_subject) = any (array[0, 2])),
+  constraint members_email_check check (char_length(email) >= 3 and char_length(email) <= 254),
+  constraint members_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint members_pkey primary key (id),
+  constraint members_have_distinct_addresses unique (email_key),
+  constraint members_have_distinct_subjects unique (sso_issuer, sso_subject)
+);
+
+-- A member's role in an organization. An organization that has had an owner keeps one.
+create table memberships (
+  org_id uuid not null,
+  member_id uuid not null,
+  role text not null,
+  created_at timestamptz not null default now(),
+  constraint memberships_role_check check (role = any (array['viewer', 'editor', 'owner'])),
+  constraint memberships_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
+  constraint memberships_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint memberships_pkey primary key (org_id, member_id)
+);
+create index memberships_by_member on memberships (member_id);
+
 -- Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys.
 create table organization_day_tallies (
   org_id uuid not null,
@@ -256,6 +346,7 @@ create index organization_day_tallies_to_fold on organization_day_tallies (org_i
 create table organizations (
   id uuid not null default gen_random_uuid(),
   name text not null,                                 -- as pages and mails show it
+  slug text not null,                                 -- its name in the addresses of the app
   color text not null default '#2f6fed',              -- of its pages and mails, as #rrggbb
   time_zone text not null default 'UTC',              -- IANA name: days and months of its reports
   contact_email text,                                 -- where mails about its webhooks and reports go
@@ -269,7 +360,9 @@ create table organizations (
   constraint organizations_frequency_days_check check (frequency_days > 0),
   constraint organizations_monthly_send_limit_check check (monthly_send_limit >= 0),
   constraint organizations_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
-  constraint organizations_pkey primary key (id)
+  constraint organizations_slug_check check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and char_length(slug) <= 80),
+  constraint organizations_pkey primary key (id),
+  constraint organizations_have_distinct_slugs unique (slug)
 );
 
 -- A job to be run: written in the transaction that causes it, handed to the queue after its commit.
@@ -283,6 +376,32 @@ create table outbox (
   constraint outbox_pkey primary key (id)
 );
 
+-- A credential that a member signs in with in place of a password.
+create table passkeys (
+  id text not null,                   -- the credential id that the authenticator gave, base64url
+  member_id uuid not null,
+  name text not null,
+  public_key bytea not null,
+  counter bigint not null default 0,  -- counter of the newest use; a smaller one shows a copy of the authenticator
+  transports text[] not null default '{}'::text[],
+  used_at timestamptz,
+  created_at timestamptz not null default now(),
+  constraint passkeys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint passkeys_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
+  constraint passkeys_pkey primary key (id)
+);
+create index passkeys_by_member on passkeys (member_id);
+
+-- Wrong proofs at sign-in, counted by account and network address. One row for each subject, updated in place.
+create table proof_attempts (
+  subject text not null,           -- hash of what is counted: an account, an account at an address, an address
+  starts_at timestamptz not null,  -- start of the window that is counted
+  attempts integer not null,       -- proofs in that window that were wrong or are being checked
+  constraint proof_attempts_attempts_check check (attempts >= 0),
+  constraint proof_attempts_pkey primary key (subject)
+);
+create index proof_attempts_by_age on proof_attempts (starts_at);
+
 -- Requests counted in the current clock minute. One row for each subject, updated in place; unlogged, because a crash may lose a minute's counts but counting must not slow every request.
 create unlogged table rate_windows (
   subject text not null,        -- a key's id, or what an address asks for and the address
@@ -290,6 +409,16 @@ create unlogged table rate_windows (
   count integer not null,       -- requests in that minute
   constraint rate_windows_pkey primary key (subject)
 ) with (fillfactor=50);
+
+-- Codes of which each replaces a one-time code once.
+create table recovery_codes (
+  member_id uuid not null,
+  code_hash bytea not null,
+  used_at timestamptz,
+  constraint recovery_codes_code_hash_check check (octet_length(code_hash) = 32),
+  constraint recovery_codes_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
+  constraint recovery_codes_pkey primary key (member_id, code_hash)
+);
 
 -- A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere.
 create table responses (
@@ -340,6 +469,25 @@ create table service_record (
   constraint service_record_is_singleton_check check (is_singleton),
   constraint service_record_pkey primary key (is_singleton)
 );
+
+-- A browser that is signed in. Only the hash of its cookie is stored.
+create table sessions (
+  token_hash bytea not null,
+  id uuid not null default gen_random_uuid(),    -- names the session where it is listed and ended
+  member_id uuid not null,
+  proved_at timestamptz not null default now(),  -- when the member last gave a proof, such as a password: acts of an owner need a recent one
+  used_at timestamptz not null default now(),    -- last use, kept to the minute
+  user_agent text,
+  address text,
+  awaits_code boolean not null default false,    -- whether the second step is still missing: such a session opens nothing but that step
+  created_at timestamptz not null default now(),
+  constraint sessions_token_hash_check check (octet_length(token_hash) = 32),
+  constraint sessions_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
+  constraint sessions_pkey primary key (token_hash),
+  constraint sessions_id_key unique (id)
+);
+create index sessions_by_age on sessions (used_at);
+create index sessions_by_member on sessions (member_id);
 
 -- A report over a period.
 create table summaries (

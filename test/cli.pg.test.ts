@@ -144,6 +144,7 @@ test('an organization is made with all its settings, changed and listed', async 
   const { id, created_at, updated_at, ...settings } = made;
   assert.deepEqual(settings, {
     name: 'Nord',
+    slug: 'nord',
     color: '#00ff00',
     time_zone: 'Europe/Oslo',
     contact_email: 'a@nord.test',

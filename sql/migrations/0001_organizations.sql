@@ -3,6 +3,7 @@
 create table organizations (
   id                 uuid primary key default gen_random_uuid(),
   name               text not null check (char_length(name) between 1 and 200),
+  slug               text not null check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and char_length(slug) <= 80),
   color              text not null default '#2f6fed' check (color ~ '^#[0-9A-Fa-f]{6}$'),
   time_zone          text not null default 'UTC',
   contact_email      text,
@@ -11,12 +12,15 @@ create table organizations (
   frequency_days     integer check (frequency_days > 0),
   ai_enabled         boolean not null default false,
   created_at         timestamptz not null default now(),
-  updated_at         timestamptz not null default now()
+  updated_at         timestamptz not null default now(),
+
+  constraint organizations_have_distinct_slugs unique (slug)
 );
 
 comment on table organizations is
   'A customer of the deployment. Everything else belongs to one';
 comment on column organizations.name is 'as pages and mails show it';
+comment on column organizations.slug is 'its name in the addresses of the app';
 comment on column organizations.color is 'of its pages and mails, as #rrggbb';
 comment on column organizations.time_zone is 'IANA name: days and months of its reports';
 comment on column organizations.contact_email is 'where mails about its webhooks and reports go';
@@ -36,3 +40,12 @@ comment on table mail_usage is
   'Mails that count against an organization''s limit. The row is the lock under which a send reserves its quota';
 comment on column mail_usage.month is 'first day of the calendar month, UTC';
 comment on column mail_usage.used is 'mails reserved or sent in it';
+
+create table former_slugs (
+  slug   text primary key,
+  org_id uuid not null references organizations (id) on delete cascade
+);
+
+create index former_slugs_by_organization on former_slugs (org_id);
+
+comment on table former_slugs is 'Earlier slugs of organizations: addresses with them lead to the present ones';

@@ -16,7 +16,11 @@ import { hasOrganizations } from './queries.ts';
 /** What backups of this service are, and what they leave out. */
 export const archive: Archive = {
   program: 'askback',
-  except: ['schema_migrations', 'rate_windows', 'worker_pools', 'service_record'],
+  // A session that has ended must not come back with an old backup.
+  except: [
+    ...['schema_migrations', 'rate_windows', 'worker_pools', 'service_record'],
+    ...['sessions', 'proof_attempts'],
+  ],
   isFilled: hasOrganizations,
 };
 

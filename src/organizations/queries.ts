@@ -1,9 +1,11 @@
 import { notFound } from '../errors.ts';
-import { one, type Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { slugOf } from './rules.ts';
 
 export type OrganizationRow = {
   id: string;
   name: string;
+  slug: string;
   color: string;
   time_zone: string;
   contact_email: string | null;
@@ -17,22 +19,21 @@ export type OrganizationRow = {
 
 /** What may be set of an organization. */
 export type OrganizationSettings = Partial<
-  Omit<OrganizationRow, 'id' | 'created_at' | 'updated_at'>
+  Omit<OrganizationRow, 'id' | 'slug' | 'created_at' | 'updated_at'>
 >;
 
 const fields = (sql: Sql) => sql`
-  id, name, color, time_zone, contact_email, people, monthly_send_limit, frequency_days, ai_enabled,
-  created_at, updated_at`;
+  id, name, slug, color, time_zone, contact_email, people, monthly_send_limit, frequency_days,
+  ai_enabled, created_at, updated_at`;
 
 export async function insertOrganization(
   sql: Sql,
   settings: OrganizationSettings & { name: string },
 ): Promise<OrganizationRow> {
-  return one(
-    await sql<OrganizationRow[]>`
-      insert into organizations ${sql(settings)}
-      returning ${fields(sql)}`,
-  );
+  for (;;) {
+    const row = await insertUnderFreeSlug(sql, settings);
+    if (row) return row;
+  }
 }
 
 /** Adds an organization under a given id; returns nothing when it exists already. */
@@ -40,9 +41,33 @@ export async function insertOrganizationOnce(
   sql: Sql,
   organization: OrganizationSettings & { id: string; name: string; created_at?: Date },
 ): Promise<OrganizationRow | undefined> {
+  while (!(await findOrganization(sql, organization.id))) {
+    const row = await insertUnderFreeSlug(sql, organization);
+    if (row) return row;
+  }
+  return undefined;
+}
+
+/**
+ * Takes the first slug of the name that is free: `acme`, `acme-2` and on. Returns nothing when another transaction
+ * took it at the same moment, or the id.
+ */
+async function insertUnderFreeSlug(
+  sql: Sql,
+  organization: OrganizationSettings & { name: string },
+): Promise<OrganizationRow | undefined> {
+  const wished = slugOf(organization.name);
+  const [free] = await sql<{ slug: string }[]>`
+    select slug
+    from generate_series(1, (select count(*) + 1 from organizations) + (select count(*) from former_slugs)) n,
+         lateral (select case when n = 1 then ${wished}::text else ${wished}::text || '-' || n end) s (slug)
+    where not exists (select from organizations o where o.slug = s.slug)
+      and not exists (select from former_slugs f where f.slug = s.slug)
+    order by n
+    limit 1`;
   const [row] = await sql<OrganizationRow[]>`
-    insert into organizations ${sql(organization)}
-    on conflict (id) do nothing
+    insert into organizations ${sql({ ...organization, slug: free?.slug ?? wished })}
+    on conflict do nothing
     returning ${fields(sql)}`;
   return row;
 }

@@ -50,7 +50,7 @@ async function addOrganizations(sql: Sql, { organizations }: Size) {
   await sql`
     create temp table orgs on commit drop as
     select n, gen_random_uuid() as id from generate_series(1, ${organizations}::int) n`;
-  await sql`insert into organizations (id, name) select id, 'Organization ' || n from orgs`;
+  await sql`insert into organizations (id, name, slug) select id, 'Organization ' || n, 'organization-' || n from orgs`;
   await sql`
     insert into tags (org_id, name, color)
     select id, 'tag ' || t, '#2f6fed' from orgs, generate_series(1, 12) t`;

@@ -15,8 +15,8 @@ export async function addSurveys(
 ) {
   const made = await db<SurveyOf[]>`
     with orgs as (
-      insert into organizations (name, monthly_send_limit)
-      select 'Organization ' || n, 100000000 from generate_series(1, ${surveys}::int) n
+      insert into organizations (name, slug, monthly_send_limit)
+      select 'Organization ' || n, gen_random_uuid()::text, 100000000 from generate_series(1, ${surveys}::int) n
       returning id
     )
     insert into surveys (org_id, name, question_text, from_name, from_email, reply_to, share_id)

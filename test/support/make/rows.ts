@@ -7,7 +7,7 @@ import { json, one, type Sql } from '../../../src/lib/db/db.ts';
 type Id = { id: string };
 
 export async function makeOrganization(sql: Sql, over: Record<string, unknown> = {}) {
-  const organization = { name: 'Acme', ...over };
+  const organization = { name: 'Acme', slug: `acme-${randomUUID()}`, ...over };
   return one(await sql<Id[]>`insert into organizations ${sql(organization)} returning id`).id;
 }
 
