@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { refusalIn } from '../lib/http/http.ts';
@@ -57,7 +58,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   try {
     link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
     if (!link) throw notFound('survey');
-    const response = await answerSurvey(tools, link, { ...submission, address: clientAddress(c) });
+    const response = await answerInTurn(tools, link, { ...submission, address: clientAddress(c) });
     if (address.path === 'f') setAnsweredCookie(c, tools, { ...address, responseId: response.id });
     return showRecorded(c, link, response);
   } catch (error) {
@@ -68,6 +69,10 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
     return showRefusal(c, error, { link, address, submission });
   }
 }
+
+/** The answers of one organization share the database with those of others. */
+const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
+  inGroup(link.org_id, () => answerSurvey(tools, link, answer));
 
 /** Without its database nothing is known of the link: the page for that gives people their input back. */
 async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {

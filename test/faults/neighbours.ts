@@ -1,46 +1,51 @@
-import { commentNeighbours } from './neighbours-comments.ts';
-import { mailNeighbours } from './neighbours-mail.ts';
-import { poolNeighbours } from './neighbours-pool.ts';
-import { deliveryNeighbours, replayNeighbours } from './neighbours-webhooks.ts';
-
-/**
- * One shared thing: while one organization does its worst with it, another makes its ordinary use of it.
- * The other's times are compared with those on an idle service, and every wrong outcome is a sentence.
- */
-export type Neighbours = {
-  shared: string;
-  measure: (databaseUrl: string) => Promise<NeighbourTimes>;
-};
-
-export type NeighbourTimes = { idleMs: number[]; crowdedMs: number[]; wrong: string[] };
-
-/** A new row here is a new shared thing. */
-const rows: readonly Neighbours[] = [
-  mailNeighbours,
-  commentNeighbours,
-  poolNeighbours,
-  deliveryNeighbours,
-  replayNeighbours,
-];
+import { crowds } from './neighbour-crowds.ts';
+import { type Crowd, openScene, uses } from './neighbour-scene.ts';
 
 /** How many times slower than on an idle service the other organization may be. */
 const mostTimes = 3;
 /** Below this nothing counts as slow: the machine itself is that unsteady. */
 const unsteadyMs = 100;
 
+/**
+ * For each shared thing one organization does its worst with it, while another calls the API, is answered, has
+ * an event delivered and sends a mail. The other's times are compared with those on the idle service, and every
+ * wrong outcome is a sentence.
+ */
 export async function* runNeighbours(databaseUrl: string) {
-  for (const { shared, measure } of rows) {
-    const { idleMs, crowdedMs, wrong } = await measure(databaseUrl);
-    const [idle, crowded] = [percentiles(idleMs), percentiles(crowdedMs)];
-    const allowedMs = Math.max(mostTimes * idle.p99, unsteadyMs);
-    if (crowded.p99 > allowedMs) {
-      wrong.push(`${shared}: ${crowded.p99} ms, on an idle service ${idle.p99} ms`);
+  for (const crowd of crowds) {
+    const { idle, crowded, wrong } = await measure(databaseUrl, crowd);
+    for (const use of uses) {
+      const [before, during] = [percentiles(idle[use]), percentiles(crowded[use])];
+      const allowedMs = Math.max(mostTimes * before.p99, unsteadyMs);
+      const tooSlow =
+        during.p99 > allowedMs
+          ? [`${crowd.shared}, ${use}: ${during.p99} ms, on an idle service ${before.p99} ms`]
+          : [];
+      const counts = {
+        ...{ shared: crowd.shared, use, times: crowded[use].length },
+        ...{ idle_p50: before.p50, idle_p99: before.p99 },
+        ...{ crowded_p50: during.p50, crowded_p99: during.p99 },
+        wrong: wrong[use].length,
+      };
+      yield { counts, wrong: [...tooSlow, ...wrong[use]] };
     }
-    const counts = {
-      ...{ shared, calls: crowdedMs.length, idle_p50: idle.p50, idle_p99: idle.p99 },
-      ...{ crowded_p50: crowded.p50, crowded_p99: crowded.p99, wrong: wrong.length },
-    };
-    yield { counts, wrong };
+  }
+}
+
+async function measure(databaseUrl: string, crowd: Crowd) {
+  const scene = await openScene(databaseUrl, crowd);
+  try {
+    await crowd.prepare?.(scene);
+    await scene.useAll(1); // the first connections and plans are no part of the comparison
+    const idle = (await scene.useAll(crowd.rounds)).times;
+    const gone = new AbortController();
+    const leave = await crowd.start(scene, gone.signal);
+    const { times: crowded, wrong } = await scene.useAll(crowd.rounds);
+    gone.abort();
+    await leave?.(wrong);
+    return { idle, crowded, wrong };
+  } finally {
+    await scene.close();
   }
 }
 
@@ -48,11 +53,4 @@ function percentiles(times: readonly number[]) {
   const sorted = times.toSorted((one, other) => one - other);
   const part = (share: number) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? NaN);
   return { p50: part(0.5), p99: part(0.99) };
-}
-
-/** How long a call takes. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begunAt = performance.now();
-  await work();
-  return performance.now() - begunAt;
 }

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeWebhook } from '../support/make/rows.ts';
+import type { Crowd, Scene } from './neighbour-scene.ts';
+
+const rounds = 40;
+const callers = 8;
+/** The longest comment, of words that end no sentence: the dearest for the recognizer of names. */
+const worstComment = 'St. St '.repeat(714);
+const ordinaryComment =
+  'The delivery came late and the phone rang unanswered, but Maria was kind. ';
+const beginMs = 1000;
+
+/** A new entry here is a new shared thing. */
+export const crowds: readonly Crowd[] = [
+  {
+    shared: 'mail connections: 5,000 mails, half a second each',
+    rounds: 20,
+    exchangeMs: 500,
+    async start({ many }) {
+      const sends = Array.from({ length: 5 }, (_, n) =>
+        many.send(Array.from({ length: 1000 }, (_, at) => `p${n}-${at}@a.test`)),
+      );
+      await sleep(beginMs);
+      return async (wrong) => {
+        for (const { email, reason_code } of (await Promise.all(sends)).flat()) {
+          if (reason_code === 'unknown_outcome') wrong.mail.push(`unknown: ${email}`);
+        }
+      };
+    },
+  },
+  {
+    shared: 'reading of comments: 8 callers post the worst ones',
+    rounds,
+    async prepare({ db, many }) {
+      await db`update organizations set ai_enabled = true where id = ${many.id}`;
+      await makeWebhook(db, many.id, { events: ['detractor.detected'] });
+    },
+    start: ({ many }, gone) =>
+      call(gone, () =>
+        postTo(many.shareUrl, { gone, body: JSON.stringify({ score: 0, comment: worstComment }) }),
+      ),
+  },
+  {
+    shared: 'analyst and job runners: 5,000 comments to read',
+    rounds,
+    async prepare({ db, many }) {
+      await db`update organizations set ai_enabled = true where id = ${many.id}`;
+    },
+    start: ({ many, address }, gone) =>
+      call(gone, async () => {
+        const { status } = await many.answer({ score: 2, comment: ordinaryComment.repeat(20) });
+        if (status !== 201) throw new Error(`${address}: an answer was answered ${status}`);
+      }),
+  },
+  {
+    shared: 'database pool: 100 searches for one letter in 100,000 comments',
+    rounds,
+    async prepare({ db, many }) {
+      await db`
+        insert into responses (org_id, survey_id, score, category, comment)
+        select ${many.id}, ${many.surveyId}, 9, 'promoter', repeat(md5(n::text) || ' ', 15)
+        from generate_series(1, 100000) n`;
+    },
+    async start({ many, address }, gone) {
+      const crowd = Array.from({ length: 100 }, (_, n) =>
+        fetch(`${address}/api/v1/responses?search=${'abcdef'[n % 6]}`, {
+          headers: many.read,
+          signal: gone,
+        }).catch(() => {}),
+      );
+      return () => Promise.all(crowd);
+    },
+  },
+  {
+    shared: "connections to a subscriber's host: 8 webhooks that hang",
+    rounds,
+    async start({ many, urlOf }) {
+      for (let n = 0; n < 8; n += 1) await many.addWebhook(urlOf('/hang'));
+      for (let n = 0; n < 40; n += 1) await many.answer({ score: 9 });
+      return undefined;
+    },
+  },
+  {
+    shared: 'replays: 20,000 deliveries, asked for 20 times',
+    rounds,
+    async start(scene) {
+      const id = await skipDeliveries(scene);
+      const replay = () =>
+        fetch(`${scene.address}/api/webhooks/${id}/replay`, {
+          method: 'POST',
+          headers: { ...scene.many.write, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ since: '2020-01-01' }),
+        });
+      const asked = Promise.all(Array.from({ length: 20 }, replay));
+      return () => asked;
+    },
+  },
+  {
+    shared: 'bounces: 8 callers hand in 1 MiB of line ends',
+    rounds,
+    start: ({ many, address }, gone) =>
+      call(gone, () =>
+        postTo(`${address}/api/bounces`, {
+          ...{ gone, headers: { ...many.write, 'Content-Type': 'message/rfc822' } },
+          body: '\r\n'.repeat(512 * 1024),
+        }),
+      ),
+  },
+  {
+    shared: 'public pages: 8 callers answer one shareable link',
+    rounds,
+    start: ({ many }, gone) =>
+      call(gone, () =>
+        postTo(many.shareUrl, { gone, body: JSON.stringify({ score: 7, comment: 'Fine' }) }),
+      ),
+  },
+];
+
+/** So many callers repeat it until the crowd leaves. */
+async function call(gone: AbortSignal, work: () => Promise<unknown>) {
+  const crowd = Array.from({ length: callers }, async () => {
+    while (!gone.aborted) await work();
+  });
+  await sleep(beginMs);
+  return () => Promise.all(crowd);
+}
+
+type Posted = { gone: AbortSignal; headers?: Record<string, string>; body: string };
+
+async function postTo(url: string, { gone, headers, body }: Posted) {
+  const request = { method: 'POST', body, signal: gone };
+  const type = { Accept: 'application/json', 'Content-Type': 'application/json' };
+  await fetch(url, { ...request, headers: { ...type, ...headers } }).then(
+    (answer) => answer.arrayBuffer(),
+    () => {}, // the caller has left
+  );
+}
+
+async function skipDeliveries({ db, many, urlOf }: Scene): Promise<string> {
+  const id = await many.addWebhook(urlOf('/'));
+  await db`
+    insert into deliveries (org_id, id, message_id, webhook_id, event, body, status)
+    select ${many.id}, id, id, ${id}, 'response.received', '{"version":"1"}', 'skipped'
+    from (select gen_random_uuid() as id from generate_series(1, 20000)) made`;
+  return id;
+}
