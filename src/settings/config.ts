@@ -4,6 +4,7 @@ import { createDkimSigner } from '../lib/smtp/dkim.ts';
 import { complaint } from '../lib/validation/parse.ts';
 import { type Environment, type ReadFile, readValues } from './setting-files.ts';
 import { Settings } from './settings.ts';
+import { shapeSignIn, signInContradictions } from './sign-in.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry.ts';
 export type Config = Readonly<
   ReturnType<typeof shape> & {
@@ -30,7 +31,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile): Config
   const { values, complaints } = readValues(names, environment, readFile);
   const parsed = v.safeParse(Settings, values);
   if (!parsed.success) complaints.push(...parsed.issues.map(complaint));
-  complaints.push(...contradictions(values));
+  complaints.push(...contradictions(values), ...signInContradictions(values));
   const telemetry = readTelemetry(environment, readFile);
   complaints.push(...telemetry.complaints);
   if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints);
@@ -90,6 +91,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     ai: aiUrl
       ? { url: aiUrl, key: settings.ASKBACK_AI_KEY ?? null, model: settings.ASKBACK_AI_MODEL ?? '' }
       : null,
+    signIn: shapeSignIn(settings),
     trustedProxies: settings.ASKBACK_TRUSTED_PROXIES,
     securityContact: settings.ASKBACK_SECURITY_CONTACT ?? null,
     traceUrl: settings.ASKBACK_TRACE_URL ?? null,

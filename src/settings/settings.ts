@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { signInSettings } from './sign-in.ts';
 import {
   address,
   bearer,
@@ -49,6 +50,7 @@ export const Settings = v.object({
   ASKBACK_AI_URL: v.optional(address('http:', 'https:')),
   ASKBACK_AI_KEY: v.optional(text),
   ASKBACK_AI_MODEL: v.optional(text),
+  ...signInSettings,
   ASKBACK_TRUSTED_PROXIES: v.optional(cidrs, ''),
   ASKBACK_SECURITY_CONTACT: v.optional(address('mailto:', 'https:')),
   ASKBACK_TRACE_URL: v.optional(

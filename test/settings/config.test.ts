@@ -131,7 +131,8 @@ for (const name of Object.keys(Settings.entries)) {
           const isCompanion = companions.some((each) =>
             complaint.startsWith(`${each}: is required`),
           );
-          const isOwn = complaint.startsWith(`${name}:`) || complaint.includes('required for DKIM');
+          const isOwn =
+            complaint.startsWith(`${name}:`) || /required for (DKIM|OpenID)/.test(complaint);
           assert.ok(isOwn || isCompanion, complaint);
         }
       }),

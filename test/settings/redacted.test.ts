@@ -10,6 +10,7 @@ const secrets: Record<string, string> = {
   ASKBACK_PREVIOUS_SECRET_KEY: Buffer.alloc(32, 2).toString('base64'),
   ASKBACK_DKIM_KEY: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
   ASKBACK_AI_KEY: 'key-of-the-analyst',
+  ASKBACK_OIDC_CLIENT_SECRET: 'secret-of-the-client',
   ASKBACK_METRICS_TOKEN: 'token-of-the-metrics',
 };
 const passwords: Record<string, string> = {
@@ -21,6 +22,8 @@ const others = {
   ASKBACK_DKIM_DOMAIN: 'acme.test',
   ASKBACK_DKIM_SELECTOR: 's1',
   ASKBACK_AI_MODEL: 'reader',
+  ASKBACK_OIDC_ISSUER: 'https://login.acme.test',
+  ASKBACK_OIDC_CLIENT_ID: 'askback',
 };
 
 test('redacted settings contain no secret and no password', () => {
