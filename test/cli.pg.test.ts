@@ -122,7 +122,7 @@ test('every mistake in the environment ends with 2, before anything is touched',
   assert.doesNotMatch(stderr, /\n\s+at /);
 });
 
-for (const words of [['version'], ['--version'], ['-v'], ['survey', 'list', '--version']]) {
+for (const words of [['version'], ['--version'], ['-V'], ['survey', 'list', '--version']]) {
   test(`askback ${words.join(' ')} prints the version, however wrong the environment is`, async () => {
     const { code, stdout } = await askback(words, { PORT: 'x' });
     assert.equal(code, 0);

@@ -26,7 +26,10 @@ const importFile = command({
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('contacts');
       const data = await importContacts({ db, onProgress }, { orgId, surveyId: survey }, text);
-      return { data, text: `imported ${data.contacts} contacts` };
+      return {
+        data,
+        text: `imported ${data.contacts} ${data.contacts === 1 ? 'contact' : 'contacts'}`,
+      };
     }),
 });
 

@@ -3,6 +3,7 @@ import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { flag } from '../lib/cli/options.ts';
+import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { listOrganizations } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
 import { shareUrl } from '../surveys/create.ts';
@@ -48,7 +49,7 @@ function introduce(
   ];
   const share_url = shareUrl(address, survey);
   const mailbox = hasMailbox
-    ? `${address}/mailbox`
+    ? mailboxAt(address)
     : 'none: mails go out through ASKBACK_SMTP_URL, also the one below';
   const text = `The demo organization is filled with half a year of feedback.
 
@@ -72,6 +73,12 @@ ${curl.join('\n')}
     curl,
   };
   return { data, text };
+}
+
+/** A service that others may reach opens its mailbox only by a link with a secret. */
+function mailboxAt(address: string): string {
+  const isLocal = !URL.canParse(address) || isLoopbackHost(new URL(address).hostname);
+  return isLocal ? `${address}/mailbox` : 'by the link that `askback serve` prints when it starts';
 }
 
 const remind = (address: string | null) => ({

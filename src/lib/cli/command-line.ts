@@ -18,7 +18,7 @@ export async function runCommandLine<Tools>(
   const found = findCommand(catalog, words);
   const rest = found ? words.slice(found.taken) : [];
   const version = catalog.commands.find(({ name }) => name === 'version');
-  if (version && (rest[0] === '--version' || rest[0] === '-v')) {
+  if (version && ['--version', '-v', '-V'].includes(rest[0] ?? '')) {
     return await version.run(tools, rest.slice(1));
   }
   if (found) return await found.command.run(tools, rest);
