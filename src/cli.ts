@@ -1,3 +1,4 @@
+import { auditCommands } from './audit/cli.ts';
 import type { CommandTools } from './command-tools.ts';
 import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
@@ -41,6 +42,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...responseCommands,
   ...webhookCommands,
   ...summaryCommands,
+  ...auditCommands,
   ...archiveCommands,
   ...demoCommands,
 ];

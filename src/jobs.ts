@@ -8,6 +8,7 @@ const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 
 /** Every job of the service and what its payload must be. What a job does is said in `tasks.ts`. */
 export const payloads = {
+  'audit.clean_up': Nothing,
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,
   'responses.clean_up': Nothing,

@@ -1,4 +1,5 @@
 import type { CronItem } from 'graphile-worker';
+import { cleanUpAudit } from './audit/cleanup.ts';
 import { type JobName, type JobPayloads, payloads } from './jobs.ts';
 import { cleanUpKeys } from './keys/cleanup.ts';
 import type { Db } from './lib/db/db.ts';
@@ -32,6 +33,7 @@ type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Pr
 /** The table of contents of the background work: each job calls its room. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
   const runs: { [Name in JobName]: Run<Name> } = {
+    'audit.clean_up': () => cleanUpAudit(tools),
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
     'responses.clean_up': () => cleanUpVisits(tools),
@@ -72,6 +74,7 @@ export const crontab: CronItem[] = [
   { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'audit.clean_up', match: '53 3 * * *', options: { maxAttempts: 5 } },
   { task: 'sends.clean_up', match: '13 3 * * *', options: { maxAttempts: 5 } },
   { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },
 ];

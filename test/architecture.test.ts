@@ -49,6 +49,7 @@ const libraries: Record<string, string[]> = {
   crypto: [],
   db: ['async', 'process'],
   'embedded-postgres': [],
+  export: [],
   http: ['async', 'db', 'log', 'tracing', 'validation'],
   log: [],
   metrics: ['crypto', 'http', 'tracing'],

@@ -1,0 +1,104 @@
+import { json, type OrgId, type Part, type Sql } from '../lib/db/db.ts';
+import type { Page } from '../lib/paging/page.ts';
+import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import type { ActorKind } from './actor.ts';
+
+export type NewAuditEvent = {
+  org_id: string | null;
+  act: string;
+  actor_kind: ActorKind;
+  actor_id: string | null;
+  actor: string;
+  target: string | null;
+  target_id: string | null;
+  details: object;
+  request_id: string | null;
+};
+
+export async function insertEvent(sql: Sql, { details, ...event }: NewAuditEvent) {
+  await sql`insert into audit_events ${sql({ ...event, details: json(sql, details) as never })}`;
+}
+
+export type AuditFilter = {
+  from: Date | null;
+  /** Up to this moment, which is not part of it. */
+  to: Date | null;
+  actor: ActorKind | null;
+  act: string | null;
+};
+
+export type AuditEventRow = {
+  id: string;
+  at: string;
+  act: string;
+  actor_kind: ActorKind;
+  actor: string;
+  target: string | null;
+  target_id: string | null;
+  details: Record<string, unknown>;
+  request_id: string | null;
+};
+
+/** A page of an organization's audit events, newest first. */
+export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvents): Part {
+  const rows = sql`(select e.*, e.at as created_at from audit_events e) events
+    where ${matching(sql, orgId, filter)}`;
+  return pagedJson(sql, {
+    picked: newest(sql, { rows }, page),
+    item: sql`
+      cross join lateral (
+        select p.id, iso(p.at) as at, p.act, p.actor_kind, p.actor, p.target, p.target_id, p.details,
+               p.request_id
+      ) item`,
+    total: sql`select count(*) from audit_events where ${matching(sql, orgId, filter)}`,
+    page,
+  });
+}
+
+type ListedEvents = { filter: AuditFilter; page: Page };
+
+/** Where a read goes on: the time keeps its microseconds, as text. */
+export type EventPosition = { position: string; id: string };
+
+export type ExportedEvent = AuditEventRow & EventPosition;
+
+/** The next events of an export, newest first: between two of these statements it holds no connection. */
+export async function nextEvents(
+  sql: Sql,
+  orgId: string,
+  { filter, after, limit }: { filter: AuditFilter; after: EventPosition | null; limit: number },
+): Promise<ExportedEvent[]> {
+  return await sql<ExportedEvent[]>`
+    select id, iso(at) as at, at::text as position, act, actor_kind, actor, target, target_id, details, request_id
+    from audit_events e
+    where ${matching(sql, orgId, filter)}
+      ${after ? sql`and (e.at, e.id) < (${after.position}::text::timestamptz, ${after.id}::uuid)` : sql``}
+    order by e.at desc, e.id desc
+    limit ${limit}`;
+}
+
+const matching = (sql: Sql, orgId: OrgId, { from, to, actor, act }: AuditFilter) => sql`
+  org_id = ${orgId}
+  ${from ? sql`and at >= ${from}` : sql``}
+  ${to ? sql`and at < ${to}` : sql``}
+  ${actor ? sql`and actor_kind = ${actor}` : sql``}
+  ${act ? sql`and act = ${act}` : sql``}`;
+
+export async function hasOrganization(sql: Sql, orgId: string): Promise<boolean> {
+  return (await sql`select from organizations where id = ${orgId}`).length > 0;
+}
+
+/** Audit events are kept 400 days. */
+export async function deleteOldEvents(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from audit_events
+    where id in (
+      select id
+      from audit_events
+      where at < now() - interval '400 days'
+      order by at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}
