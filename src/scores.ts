@@ -58,6 +58,20 @@ export function netPromoterScore({ promoters, passives, detractors }: Tally): nu
   return total === 0 ? null : wholeRatio(100 * (promoters - detractors), total);
 }
 
+/**
+ * How far the score of a sample may lie from that of everybody, in points of the score: the half of its 95 % interval,
+ * to one decimal. Fewer than two answers say nothing about it.
+ */
+export function marginOfError({ promoters, passives, detractors }: Tally): number | null {
+  const total = promoters + passives + detractors;
+  if (total < 2) return null;
+  const balance = (promoters - detractors) / total;
+  const variance = (promoters + detractors) / total - balance ** 2;
+  return Math.round(1000 * deviationsOf95Percent * Math.sqrt(variance / total)) / 10;
+}
+
+const deviationsOf95Percent = 1.96;
+
 /** What percentage `part` is of `whole`, to one decimal; 0 of nothing. */
 export function percentage(part: number, whole: number): number {
   return whole === 0 ? 0 : wholeRatio(1000 * part, whole) / 10;

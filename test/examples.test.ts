@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../src/api.ts';
-import { netPromoterScore } from '../src/scores.ts';
+import { marginOfError, netPromoterScore } from '../src/scores.ts';
 import { testSettings } from './support/make/settings.ts';
 
 const document = apiDocument(testSettings);
@@ -44,11 +44,12 @@ test('examples name no field that their schema does not describe', () => {
 
 test('the counts and scores of the examples add up', () => {
   const tallies = shown.flatMap(({ example }) => objectsIn(example)).filter(isTally);
-  assert.equal(tallies.length, 2);
+  assert.equal(tallies.length, 3);
   for (const tally of tallies) {
     const total = tally.promoters + tally.passives + tally.detractors;
     assert.equal(tally['total'] ?? tally['total_responses'], total);
     assert.equal(tally.nps, netPromoterScore(tally));
+    if ('margin_of_error' in tally) assert.equal(tally['margin_of_error'], marginOfError(tally));
   }
   const [sent] = shown.filter(({ place }) => place === 'sendSurvey answer');
   const { data } = sent!.example as { data: Record<string, number> & { results: unknown[] } };

@@ -29,6 +29,15 @@ const survey = {
 
 const tally = { promoters: 22, passives: 11, detractors: 7, nps: 38 };
 
+const shares = {
+  margin_of_error: 23.7,
+  total: 40,
+  promoter_pct: 55,
+  passive_pct: 27.5,
+  detractor_pct: 17.5,
+  held: 2,
+};
+
 const response = {
   id: responseId,
   survey_id: surveyId,
@@ -76,9 +85,11 @@ export const feedbackExamples: Readonly<Record<string, Example>> = {
     answer: { data: [response], meta: { page: 1, limit: 1, total: 40, next_cursor: cursor } },
   },
   getResponse: { path: { id: responseId }, answer: { data: response } },
-  getNps: {
+  getNps: { answer: { data: { ...tally, ...shares } } },
+  getNpsTrend: {
     answer: {
-      data: { ...tally, total: 40, promoter_pct: 55, passive_pct: 27.5, detractor_pct: 17.5 },
+      data: [{ start: '2026-04-01', ...tally, ...shares }],
+      meta: { interval: 'month', tz: 'Europe/Berlin', total: 1 },
     },
   },
   answerPersonal: {

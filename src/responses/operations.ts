@@ -1,13 +1,14 @@
 import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/schemas.ts';
-import { AnswerBody, GivenAnswer, Nps, NpsQuery, Response, ResponseQuery } from './schemas.ts';
+import { Nps, NpsAnswer, NpsQuery, NpsTrend, NpsTrendRow, TrendQuery } from './nps.schemas.ts';
+import { AnswerBody, GivenAnswer, Response, ResponseQuery } from './schemas.ts';
 
 const path = '/api/v1/responses';
 
 export const responseSection: ApiSection = {
   name: 'Responses',
   about: 'What people answered, and the score it comes to.',
-  schemas: { Response, Nps },
+  schemas: { Response, Nps, NpsTrendRow },
   operations: [
     {
       id: 'listResponses',
@@ -41,8 +42,20 @@ export const responseSection: ApiSection = {
       answer: {
         status: 200,
         about: 'the score, and what it is made of',
-        schema: One(Nps),
+        schema: NpsAnswer,
       },
+    },
+    {
+      id: 'getNpsTrend',
+      method: 'get',
+      path: '/api/v1/nps/trend',
+      summary: 'The Net Promoter Score by day, week or month',
+      about:
+        'The fields of the rollup for each day, week or month of the range, also for those without answers. ' +
+        'The first and the last row count only what is in the range. At most 1,100 rows.',
+      permission: 'read',
+      query: TrendQuery,
+      answer: { status: 200, about: 'a row for each, oldest first', schema: NpsTrend },
     },
   ],
 };

@@ -1,6 +1,8 @@
 /** A stretch of time: from its first instant on, up to but without its last. Null has no end. */
 export type Range = { from: Date | null; to: Date | null };
 
+export type Instants = { first: Date; end: Date; day?: string };
+
 const dayMs = 24 * 60 * 60 * 1000;
 const date = String.raw`(?<date>\d{4}-\d{2}-\d{2})`;
 const clock = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,](?<fraction>\d{1,9}))?)?`;
@@ -12,8 +14,8 @@ const form = new RegExp(`^${date}(?:[Tt ]${clock}${offset})?$`);
 const earliest = Date.UTC(1000, 0, 1);
 const latest = Date.UTC(9999, 0, 1);
 
-/** The instants an ISO 8601 text covers: a whole UTC day, or one millisecond, as times are shown. */
-export function readInstants(text: string): { first: Date; end: Date } | undefined {
+/** The instants an ISO 8601 text covers: a whole UTC day, which is named then, or one millisecond, as times are shown. */
+export function readInstants(text: string): Instants | undefined {
   const groups = form.exec(text)?.groups;
   if (!groups?.['date']) return undefined;
   const midnight = new Date(`${groups['date']}T00:00:00.000Z`);
@@ -21,7 +23,9 @@ export function readInstants(text: string): { first: Date; end: Date } | undefin
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(groups['date'])) {
     return undefined;
   }
-  if (groups['hour'] === undefined) return span(midnight.getTime(), dayMs);
+  if (groups['hour'] === undefined) {
+    return { ...span(midnight.getTime(), dayMs), day: groups['date'] };
+  }
   return span(midnight.getTime() + clockMs(groups) - offsetMs(groups), 1);
 }
 

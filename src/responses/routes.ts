@@ -2,15 +2,18 @@ import { Hono } from 'hono';
 import type { ApiEnv, KeyTools } from '../keys/authenticate.ts';
 import { createReader } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
-import { parseList } from '../lib/paging/page.ts';
+import { parseList, unknownParameters } from '../lib/paging/page.ts';
 import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
-import type { Tally } from '../scores.ts';
+import { NpsQuery, TrendQuery } from './nps.schemas.ts';
+import { npsOf, trendOf } from './nps.ts';
 import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
-import { likePattern, rollUp } from './rules.ts';
-import { NpsQuery, ResponseQuery } from './schemas.ts';
+import { likePattern } from './rules.ts';
+import { ResponseQuery } from './schemas.ts';
 import { runSearch } from './search.ts';
-import { countCategories } from './totals.queries.ts';
+import { countCategories, everything } from './totals.queries.ts';
+import { countTrend } from './trend.queries.ts';
+import { type TrendRows, trendRows } from './trend.rules.ts';
 
 export function responseReads(tools: KeyTools) {
   const { db } = tools;
@@ -42,19 +45,39 @@ export const responseSearch = ({ db }: { db: Db }) =>
 
 export function npsReads(tools: KeyTools) {
   const { read } = createReader(tools);
-  return new Hono<ApiEnv>().get('/', async (c) => {
-    const tally = await read(c, (orgId) => {
-      const { survey_id, type, audience, ...dates } = parseQuery(NpsQuery, c.req.queries());
-      return countCategories(tools.db, orgId, {
-        survey_id: survey_id ?? null,
-        type: type ?? null,
-        audience: audience ?? null,
-        range: rangeOf(dates),
+  return new Hono<ApiEnv>()
+    .get('/', async (c) => {
+      const ignored = unknownParameters(NpsQuery, c.req.queries());
+      const tally = await read(c, (orgId) => {
+        const { date_from, date_to, ...surveys } = parseQuery(NpsQuery, c.req.queries());
+        const range = rangeOf({ date_from, date_to });
+        return countCategories(tools.db, orgId, { ...scopeOf(surveys), range });
       });
+      const meta = ignored.length > 0 ? { meta: { ignored } } : {};
+      return c.json({ data: npsOf(tally ?? ''), ...meta });
+    })
+
+    .get('/trend', async (c) => {
+      let asked: { rows: TrendRows; meta: object } | undefined;
+      const tallies = await read(c, (orgId) => {
+        const { tz, interval, ignored, ...query } = parseList(TrendQuery, c.req.queries());
+        const { date_from: from = null, date_to: to = null } = query;
+        const rows = trendRows({ interval, timeZone: tz, from, to }, new Date());
+        const total = rows.starts.length;
+        asked = { rows, meta: { interval, tz, total, ...(ignored.length > 0 && { ignored }) } };
+        return countTrend(tools.db, orgId, { scope: scopeOf(query), rows });
+      });
+      return c.json({ data: trendOf(tallies ?? '', asked!.rows), meta: asked!.meta });
     });
-    return c.json({ data: rollUp(JSON.parse(tally ?? '') as Tally) });
-  });
 }
+
+type SurveyScope = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'>;
+const scopeOf = ({ survey_id, type, audience }: SurveyScope) => ({
+  ...everything,
+  survey_id: survey_id ?? null,
+  type: type ?? null,
+  audience: audience ?? null,
+});
 
 /** An empty search is no search: every answer has that part. */
 const filterOf = ({

@@ -1,6 +1,7 @@
 import { isLongerThan, longestComment } from '../limits.ts';
 import {
   isScore,
+  marginOfError,
   netPromoterScore,
   percentage,
   type SurveyType,
@@ -92,11 +93,15 @@ function scoresOf(kind: LinkVisit['kind'], visits: readonly LinkVisit[]): Set<nu
 /** The search text as a pattern in which its own % and _ stand for themselves. */
 export const likePattern = (search: string) => `%${search.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** The Net Promoter Score and the shares of the categories. */
-export function rollUp({ promoters, passives, detractors }: Tally) {
+/** How many responses count in each category, and how many on hold count nowhere. */
+export type HeldTally = Tally & { held: number };
+
+/** The Net Promoter Score, how sure it is, and the shares of the categories. */
+export function rollUp({ promoters, passives, detractors, held }: HeldTally) {
   const total = promoters + passives + detractors;
   return {
     nps: netPromoterScore({ promoters, passives, detractors }),
+    margin_of_error: marginOfError({ promoters, passives, detractors }),
     total,
     promoters,
     passives,
@@ -104,5 +109,8 @@ export function rollUp({ promoters, passives, detractors }: Tally) {
     promoter_pct: percentage(promoters, total),
     passive_pct: percentage(passives, total),
     detractor_pct: percentage(detractors, total),
+    held,
   };
 }
+
+export type NpsRollup = ReturnType<typeof rollUp>;

@@ -3,33 +3,42 @@ import type { Category, SurveyType } from '../scores.ts';
 import { type Range, splitRange } from './range.ts';
 
 /** Which answers are counted: those of an organization, less what a filter leaves out. */
-export type Scope = {
+export type NpsScope = {
   survey_id: string | null;
   type: SurveyType | null;
   audience: 'employee' | 'customer' | null;
   range: Range;
 };
 
-export const everything: Scope = {
+export const everything: NpsScope = {
   survey_id: null,
   type: null,
   audience: null,
   range: { from: null, to: null },
 };
 
-/** How many responses in scope fell into each category, as JSON of a `Tally`. */
-export const countCategories = (sql: Sql, orgId: OrgId, scope: Scope): Part => sql`(
+/** How many responses in scope fell into each category, and how many are on hold, as JSON of a `HeldTally`. */
+export const countCategories = (sql: Sql, orgId: OrgId, scope: NpsScope): Part => sql`(
   select row_to_json(tally)::text
   from (
     select coalesce(sum(promoters), 0)::int  as promoters,
            coalesce(sum(passives), 0)::int   as passives,
-           coalesce(sum(detractors), 0)::int as detractors
+           coalesce(sum(detractors), 0)::int as detractors,
+           (${countHeld(sql, orgId, scope)}) as held
     from (${tallies(sql, orgId, scope)}) t
   ) tally
 )`;
 
+const countHeld = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  select count(*)::int
+  from responses
+  where org_id = ${orgId} and held_reason is not null
+    ${scope.range.from ? sql`and created_at >= ${scope.range.from}` : sql``}
+    ${scope.range.to ? sql`and created_at < ${scope.range.to}` : sql``}
+    ${chosenSurveys(sql, orgId, scope)}`;
+
 /** The rows whose sums are the totals in scope: kept tallies of whole days, counted rows of the rest. */
-export function tallies(sql: Sql, orgId: OrgId, scope: Scope) {
+export function tallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
   const { days, edges } = splitRange(scope.range);
   const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
   if (days) parts.push(keptTallies(sql, orgId, scope, days));
@@ -38,7 +47,7 @@ export function tallies(sql: Sql, orgId: OrgId, scope: Scope) {
 
 type Days = { first: string | null; end: string | null };
 
-function keptTallies(sql: Sql, orgId: OrgId, scope: Scope, { first, end }: Days) {
+function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Days) {
   const ofDays = sql`
     ${first ? sql`and day >= ${first}::date` : sql``}
     ${end ? sql`and day < ${end}::date` : sql``}`;
@@ -62,7 +71,7 @@ function keptTallies(sql: Sql, orgId: OrgId, scope: Scope, { first, end }: Days)
 }
 
 /** At most one day's rows: a range's edge. */
-function countRows(sql: Sql, orgId: OrgId, scope: Scope) {
+function countRows(sql: Sql, orgId: OrgId, scope: NpsScope) {
   return sql`
     select count(*) filter (where category = 'promoter')  as promoters,
            count(*) filter (where category = 'passive')   as passives,
@@ -73,7 +82,8 @@ function countRows(sql: Sql, orgId: OrgId, scope: Scope) {
       ${chosenSurveys(sql, orgId, scope)}`;
 }
 
-function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: Scope) {
+/** The condition that leaves the surveys in scope. */
+export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
   const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
   if (!type && !audience) return one;
   return sql`${one} and survey_id in (

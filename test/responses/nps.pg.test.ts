@@ -34,6 +34,7 @@ test('the rollup counts all answers of the organization', async () => {
 
   assert.deepEqual(await org.nps(), {
     nps: 67,
+    margin_of_error: 53.3,
     total: 3,
     promoters: 2,
     passives: 1,
@@ -41,6 +42,7 @@ test('the rollup counts all answers of the organization', async () => {
     promoter_pct: 66.7,
     passive_pct: 33.3,
     detractor_pct: 0,
+    held: 1,
   });
 });
 
@@ -48,6 +50,7 @@ test('without answers the score is null, never 0', async () => {
   const org = await client();
   assert.deepEqual(await org.nps(), {
     nps: null,
+    margin_of_error: null,
     total: 0,
     promoters: 0,
     passives: 0,
@@ -55,6 +58,7 @@ test('without answers the score is null, never 0', async () => {
     promoter_pct: 0,
     passive_pct: 0,
     detractor_pct: 0,
+    held: 0,
   });
 });
 
@@ -107,6 +111,28 @@ test('a range counts to its exact ends', async () => {
     assert.equal(await total('date_from=2024-05-03&date_to=2024-05-01'), 0);
     assert.equal(await total('date_to=2024-05-01T12:00:00%2B02:00'), 2);
   }
+});
+
+test('what is held is counted apart, within the same scope', async () => {
+  const org = await client();
+  const [survey, other] = [await makeSurvey(db, org.id), await makeSurvey(db, org.id)];
+  const held = { held_reason: 'hidden_link' };
+  await answer(org.id, survey, 'passive', { ...held, created_at: '2024-05-01T12:00:00Z' });
+  await answer(org.id, survey, 'passive', { ...held, created_at: '2024-05-03T12:00:00Z' });
+  const heldIn = async (query: string) => (await org.nps(query))['held'];
+  assert.equal(await heldIn(''), 2);
+  assert.equal(await heldIn(`survey_id=${survey}&date_to=2024-05-02`), 1);
+  assert.equal(await heldIn(`survey_id=${other}`), 0);
+  assert.equal(await heldIn('type=csat'), 0);
+});
+
+test('a misspelt parameter is named', async () => {
+  const org = await client();
+  const { read } = await makeClient(db);
+  assert.deepEqual(await reader(app, read).json('/api/v1/nps?surveyid=x&date_form=2024'), {
+    data: await org.nps(),
+    meta: { ignored: ['surveyid', 'date_form'] },
+  });
 });
 
 test("another organization's answers are counted nowhere", async () => {

@@ -67,8 +67,12 @@ export function parseList<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Queries,
 ): v.InferOutput<v.ObjectSchema<E, undefined>> & Pick<Page, 'ignored'> {
-  const ignored = Object.keys(queries).filter((name) => !Object.hasOwn(schema.entries, name));
-  return { ...parseQuery(schema, queries), ignored };
+  return { ...parseQuery(schema, queries), ignored: unknownParameters(schema, queries) };
 }
+
+export const unknownParameters = (
+  { entries }: v.ObjectSchema<v.ObjectEntries, undefined>,
+  queries: Queries,
+): string[] => Object.keys(queries).filter((name) => !Object.hasOwn(entries, name));
 
 export const parsePage = (queries: Queries): Page => parseList(Page, queries);

@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { described } from '../lib/paging/schemas.ts';
+import { Uuid } from '../lib/validation/parse.ts';
+import { readInstants } from './range.ts';
+
+export const oneOf = <const T extends readonly string[]>(words: T) =>
+  v.picklist(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+
+const dateForm = 'must be an ISO 8601 date or time, such as 2024-05-01 or 2024-05-01T09:30:00Z';
+
+/** A date, or a time with or without its zone. */
+const timePattern = String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$`;
+
+/** What the text of a filter covers: a day, or an instant. */
+export const dateBound = v.pipe(
+  v.string(),
+  v.metadata({ pattern: timePattern, examples: ['2026-04-01'] }),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const instants = readInstants(dataset.value);
+    if (instants) return instants;
+    addIssue({ message: dateForm });
+    return NEVER;
+  }),
+);
+
+/** An instant out of that: `first` where a range begins with it, `end` where it ends. */
+const instant = (bound: 'first' | 'end') =>
+  v.pipe(
+    dateBound,
+    v.transform((instants): Date => instants[bound]),
+  );
+
+export const surveyScope = {
+  survey_id: described(v.optional(Uuid), 'limit to one survey'),
+};
+
+/** Which responses are meant, on lists and totals alike. */
+export const responseScope = {
+  ...surveyScope,
+  date_from: described(
+    v.optional(instant('first')),
+    'on or after this ISO 8601 time; a bare date is its start, UTC',
+  ),
+  date_to: described(
+    v.optional(instant('end')),
+    'on or before this ISO 8601 time; a bare date is its end, UTC',
+  ),
+};

@@ -1,0 +1,89 @@
+import type { OrgId, Part, Sql } from '../lib/db/db.ts';
+import { chosenSurveys, type NpsScope } from './totals.queries.ts';
+import type { TrendRows } from './trend.rules.ts';
+
+/**
+ * A tally for each row of a trend, as JSON of an array of `HeldTally`. Whole UTC days come from the kept tallies.
+ * A row that begins or ends elsewhere takes the days between the midnights next to its edges, and the responses
+ * between each edge and its midnight, which are at most half a day, are counted in addition or taken off.
+ */
+export const countTrend = (
+  sql: Sql,
+  orgId: OrgId,
+  { scope, rows }: { scope: NpsScope; rows: TrendRows },
+): Part => sql`(
+  with ${edges(sql, rows)},
+  bounds as materialized (
+    select min(at) as first, max(at) as last, min(day) as first_day, max(day) as last_day,
+           array_agg(at order by row) as ats, array_agg(day order by row) as days
+    from edges
+  ), kept as (
+    select width_bucket(day, (select days from bounds)) as row,
+           sum(promoters) as promoters, sum(passives) as passives, sum(detractors) as detractors
+    from ${narrow(scope) ? sql`day_tallies` : sql`organization_day_tallies`}
+    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
+      and day >= (select first_day from bounds) and day < (select last_day from bounds)
+    group by 1
+  ), near_edges as (
+    select row, sign, counted.*
+    from edges
+    cross join lateral (
+      select count(*) filter (where category = 'promoter')  as promoters,
+             count(*) filter (where category = 'passive')   as passives,
+             count(*) filter (where category = 'detractor') as detractors
+      from responses
+      where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}
+        and created_at >= least(at, midnight) and created_at < greatest(at, midnight)
+    ) counted
+    where at <> midnight
+  ), on_hold as (
+    select width_bucket(created_at, (select ats from bounds)) as row, count(*) as held
+    from responses
+    where org_id = ${orgId} and held_reason is not null ${chosenSurveys(sql, orgId, scope)}
+      and created_at >= (select first from bounds) and created_at < (select last from bounds)
+    group by 1
+  ), parts as (
+    select row, promoters, passives, detractors, 0 as held from kept
+    union all
+    select row, sign * promoters, sign * passives, sign * detractors, 0 from near_edges
+    union all
+    select row - 1, -sign * promoters, -sign * passives, -sign * detractors, 0 from near_edges
+    union all
+    select row, 0, 0, 0, held from on_hold
+  )
+  select coalesce(json_agg(tally order by row), '[]')::text
+  from (
+    select row, coalesce(sum(promoters), 0)::int as promoters, coalesce(sum(passives), 0)::int as passives,
+           coalesce(sum(detractors), 0)::int as detractors, coalesce(sum(held), 0)::int as held
+    from generate_series(1, ${rows.starts.length}::int) row
+    left join parts using (row)
+    group by row
+  ) tally
+)`;
+
+/** Where rows begin and end: the instant, the UTC midnight next to it, and whether that comes after it. */
+const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: TrendRows) => sql`
+  edges as materialized (
+    select row, at, midnight, (midnight at time zone 'UTC')::date as day,
+           case when at < midnight then 1 else -1 end as sign
+    from (
+      select row, at, date_bin('1 day', at + interval '12 hours', timestamptz '2000-01-01 00:00Z') as midnight
+      from (
+        select row::int,
+               case row
+                 when 1 then coalesce(${from}::timestamptz, local)
+                 when ${starts.length + 1}::int
+                   then greatest(coalesce(${to}::timestamptz, local), ${from}::timestamptz)
+                 else local
+               end as at
+        from (
+          select row, day::timestamp at time zone ${timeZone} as local
+          from unnest(${days as string[]}::text[]::date[]) with ordinality as d (day, row)
+        ) locals
+      ) instants
+    ) nearest
+  )`;
+
+/** Whether tallies of surveys are needed, in place of those of the organization. */
+const narrow = ({ survey_id, type, audience }: NpsScope) =>
+  survey_id !== null || type !== null || audience !== null;

@@ -1,0 +1,90 @@
+import { Refusal } from '../errors.ts';
+import type { Instants } from './range.ts';
+
+export const trendIntervals = ['day', 'week', 'month'] as const;
+export type TrendInterval = (typeof trendIntervals)[number];
+
+export type TrendDates = {
+  interval: TrendInterval;
+  timeZone: string;
+  from: Instants | null;
+  to: Instants | null;
+};
+
+/** The rows of a trend as local days. An instant `from` or `to` takes the place of the first or last edge. */
+export type TrendRows = {
+  timeZone: string;
+  /** The day that each row is named by: the first of its week or month. */
+  starts: readonly string[];
+  /** The day that each row counts from, and the day that the last counts up to: one more than there are rows. */
+  edges: readonly string[];
+  from: Date | null;
+  to: Date | null;
+};
+
+/** What a trend without a beginning shows: this many days, its last included. */
+const daysByDefault = 90;
+/** Three years by day. */
+const mostRows = 1_100;
+
+export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Date): TrendRows {
+  const lastDay = to ? (to.day ?? localDay(to.first, timeZone)) : localDay(now, timeZone);
+  const firstDay = from
+    ? (from.day ?? localDay(from.first, timeZone))
+    : addDays(lastDay, 1 - daysByDefault);
+
+  const starts: string[] = [];
+  for (
+    let day = startOf(interval, firstDay);
+    day <= lastDay && firstDay <= lastDay;
+    day = nextStart(interval, day)
+  ) {
+    if (starts.length === mostRows) throw tooManyRows();
+    starts.push(day);
+  }
+  return {
+    timeZone,
+    starts,
+    edges: [firstDay, ...starts.slice(1), addDays(lastDay, 1)],
+    from: from && from.day === undefined ? from.first : null,
+    to: to && to.day === undefined ? to.end : null,
+  };
+}
+
+/** Weeks begin on Monday. */
+function startOf(interval: TrendInterval, day: string): string {
+  if (interval === 'month') return `${day.slice(0, 8)}01`;
+  if (interval === 'day') return day;
+  return addDays(day, -((midnightOf(day).getUTCDay() + 6) % 7));
+}
+
+function nextStart(interval: TrendInterval, day: string): string {
+  if (interval === 'day') return addDays(day, 1);
+  if (interval === 'week') return addDays(day, 7);
+  return startOf('month', addDays(day, 31));
+}
+
+const midnightOf = (day: string) => new Date(`${day}T00:00:00Z`);
+
+function addDays(day: string, days: number): string {
+  const date = midnightOf(day);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}
+
+function localDay(time: Date, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(time);
+  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
+  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
+}
+
+const tooManyRows = () =>
+  new Refusal('invalid', `a trend has at most ${mostRows} rows: take a longer interval`, {
+    code: 'too_many_rows',
+  });
