@@ -6,9 +6,9 @@ import { parseList, unknownParameters } from '../lib/paging/page.ts';
 import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { NpsQuery, TrendQuery } from './nps.schemas.ts';
-import { npsOf, trendOf } from './nps.ts';
+import { trendOf } from './nps.ts';
 import { findResponse, listResponses, type ResponseFilter } from './queries.ts';
-import { likePattern } from './rules.ts';
+import { type HeldTally, likePattern, rollUp } from './rules.ts';
 import { ResponseQuery } from './schemas.ts';
 import { runSearch } from './search.ts';
 import { countCategories, everything } from './totals.queries.ts';
@@ -54,7 +54,7 @@ export function npsReads(tools: KeyTools) {
         return countCategories(tools.db, orgId, { ...scopeOf(surveys), range });
       });
       const meta = ignored.length > 0 ? { meta: { ignored } } : {};
-      return c.json({ data: npsOf(tally ?? ''), ...meta });
+      return c.json({ data: rollUp(JSON.parse(tally ?? '') as HeldTally), ...meta });
     })
 
     .get('/trend', async (c) => {
@@ -67,7 +67,8 @@ export function npsReads(tools: KeyTools) {
         asked = { rows, meta: { interval, tz, total, ...(ignored.length > 0 && { ignored }) } };
         return countTrend(tools.db, orgId, { scope: scopeOf(query), rows });
       });
-      return c.json({ data: trendOf(tallies ?? '', asked!.rows), meta: asked!.meta });
+      const counted = JSON.parse(tallies ?? '') as HeldTally[];
+      return c.json({ data: trendOf(counted, asked!.rows), meta: asked!.meta });
     });
 }
 

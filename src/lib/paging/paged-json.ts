@@ -106,7 +106,10 @@ export async function answerJson(c: Context, sql: Sql, body: Part): Promise<Resp
 }
 
 /** The same list as values, for a caller that is not an API client. */
-export async function readList<Item>(sql: Sql, list: Part): Promise<{ data: Item[] }> {
-  const { json } = one(await sql<{ json: string }[]>`select ${list} as json`);
-  return JSON.parse(json) as { data: Item[] };
+export const readList = <Item>(sql: Sql, list: Part) => readJson<{ data: Item[] }>(sql, list);
+
+/** What an expression makes as JSON text, as a value. */
+export async function readJson<T>(sql: Sql, text: Part): Promise<T> {
+  const { json } = one(await sql<{ json: string }[]>`select ${text} as json`);
+  return JSON.parse(json) as T;
 }
