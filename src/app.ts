@@ -19,6 +19,7 @@ import { homeRoutes } from './operations/home-routes.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsReads, responseReads, responseSearch } from './responses/routes.ts';
+import { screens } from './screens.ts';
 import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { sendRoutes } from './sends/routes.ts';
 import type { SendProgress } from './sends/send-progress.ts';
@@ -99,6 +100,7 @@ export function createApp(tools: AppTools) {
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', homeRoutes(tools))
+    .route('/', screens(tools))
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))
     .route('/mailbox', mailboxPages(tools))

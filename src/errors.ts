@@ -35,6 +35,7 @@ export type RefusalKind =
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'gone'
   | 'too_large'
   | 'unprocessable'
   | 'rate_limited'

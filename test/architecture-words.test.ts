@@ -29,9 +29,9 @@ const anyRetired = new RegExp(
   'gi',
 );
 
-/** What a word means to others: an account, a method of the language, a header. */
+/** What a word means to others: an account, a method of the language, a header, a path and a link of the app. */
 const foreign =
-  /\ballSettled\b|['"`]nobody['"`]|nobody ever answers|Nobody from support|no nobody none/g;
+  /\ballSettled\b|['"`]nobody['"`]|nobody ever answers|\/forgot\b|Forgot password\?|Nobody from support|no nobody none/g;
 
 const files = readFiles(
   ...['src/**/*.{ts,tsx}', 'test/**/*.ts', 'sql/migrations/*.sql', 'ops/**/*.{md,ts}'],

@@ -10,7 +10,7 @@ import { assertWithout, importsOf, placeOf, readFiles } from './support/walls/so
 const storeys: Record<string, string[]> = {
   wiring: [
     ...['main.ts', 'cli.ts', 'serve.ts', 'app.ts', 'api.ts', 'examples', 'work.ts', 'tasks.ts'],
-    'comment-thread.ts',
+    ...['comment-thread.ts', 'screens.ts'],
   ],
   rooms: [
     ...['demo', 'operations', 'observations', 'mcp', 'home', 'notifications', 'people', 'mailbox'],

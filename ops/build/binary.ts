@@ -5,6 +5,7 @@ import { operatorFiles } from '../../src/operations/files.ts';
 import { bundle, threadFile } from './bundle.ts';
 import { noticesFile } from './notices.ts';
 import { packPostgres } from './postgres.ts';
+import { packWebAssets } from './web-assets.ts';
 
 const largestBytes = 150_000_000;
 const work = 'dist/parts';
@@ -13,7 +14,6 @@ const output = 'dist/askback';
 /** What the program reads by `readAsset`, under the names it has in the checkout. */
 const assetFolders = [
   'sql/migrations/*.sql',
-  'src/web/assets/**/*.*',
   noticesFile,
   ...operatorFiles().map((name) => `ops/${name}`),
 ];
@@ -69,6 +69,7 @@ function configuration(executable: string) {
     execArgvExtension: 'none', // NODE_OPTIONS must not switch off what execArgv switches on
     assets: {
       ...Object.fromEntries(files),
+      ...packWebAssets(work),
       [threadFile]: `${work}/${threadFile}`,
       [archiveAsset]: postgres.archive,
       [archiveRecordAsset]: postgres.record,

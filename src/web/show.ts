@@ -1,5 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Refusal } from '../errors.ts';
+import { showErrorScreen } from './app/error-screens.tsx';
 import { errorPage, type Trouble } from './error-page.tsx';
 import { hasTexts, type Language, languageOf } from './language.ts';
 import type { HtmlPage } from './layout.tsx';
@@ -15,7 +17,12 @@ export const showPage = (
 ): Response => c.html(html, status, headers);
 
 /** A failed request as its status alone says it, for a person; a program gets nothing from here. */
-export function showTrouble(c: Context, status: ContentfulStatusCode): Response | undefined {
+export function showTrouble(
+  c: Context,
+  status: ContentfulStatusCode,
+  refusal?: Refusal,
+): Response | undefined {
+  if (c.get('isApp')) return showErrorScreen(c, status, refusal);
   const { path } = c.req;
   if (path.startsWith('/api/') || wantsJson(c)) return undefined;
   const accepts = c.req.header('Accept') ?? '';

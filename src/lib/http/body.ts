@@ -20,9 +20,9 @@ export async function parseBody<const S extends GenericSchema>(
 }
 
 /** The body as it came, whatever its encoding, read no further than its limit. */
-export async function readRawBody(c: Context): Promise<Uint8Array> {
+export async function readRawBody(c: Context, largest = largestBody): Promise<Uint8Array> {
   const before: unknown = c.get('body');
-  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw, largestBody);
+  return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw, largest);
 }
 
 /** The body as text, read no further than its limit. Reading it twice is free. */

@@ -45,6 +45,7 @@ export const statusOf = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  gone: 410,
   too_large: 413,
   unprocessable: 422,
   rate_limited: 429,
@@ -92,7 +93,11 @@ export function checkNul(c: Context) {
 }
 
 /** A failed request as a page, when it was a person's; a program gets nothing from it, and so JSON. */
-type ShowTrouble = (c: Context, status: ContentfulStatusCode) => Response | undefined;
+type ShowTrouble = (
+  c: Context,
+  status: ContentfulStatusCode,
+  refusal?: Refusal,
+) => Response | undefined;
 
 /** The one place where an error becomes an answer. */
 export const answerError =
@@ -111,7 +116,7 @@ export const answerError =
     // What is left of a body that is too large is not read: the connection cannot be used again.
     if (kind === 'too_large') c.header('Connection', 'close');
     const body = errorBody(c, refusal.message, refusal.code, refusal.details);
-    return showTrouble(c, statusOf[kind]) ?? c.json(body, statusOf[kind]);
+    return showTrouble(c, statusOf[kind], refusal) ?? c.json(body, statusOf[kind]);
   };
 
 const errorBody = (c: Context<RequestEnv>, error: string, code: string, details = {}) => ({

@@ -1,0 +1,38 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Refusal } from '../../errors.ts';
+import { readerOf } from './reader.ts';
+import { renderAlone, renderScreen } from './screen.tsx';
+import { type ErrorText, errorTexts } from './screen-texts.ts';
+
+/**
+ * A failed request as a screen, with the sentence of its refusal where that was written for the reader. In the
+ * frame of the organization where one is open, so that every other place is one press away.
+ */
+export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusal?: Refusal) {
+  const { title, text, way } = textFor(status);
+  const reader = readerOf(c);
+  const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
+  const body = (
+    <div class="prose">
+      <p>{refusal && /[.]$/.test(refusal.message) ? refusal.message : text}</p>
+      {refusal?.retryInSeconds === undefined ? null : (
+        <p>{errorTexts.tryAgain(refusal.retryInSeconds)}</p>
+      )}
+      <p class="actions">
+        <a class="button" href={way?.href ?? home}>
+          {way?.text ?? errorTexts.toHome}
+        </a>
+      </p>
+      <p class="small soft">
+        {errorTexts.requestId} <code>{c.get('requestId')}</code>
+      </p>
+    </div>
+  );
+  if (!reader.member) return renderAlone(c, { title, body, status });
+  return renderScreen(c, { title, section: null, body, status });
+}
+
+function textFor(status: number): ErrorText {
+  return errorTexts.byStatus[status] ?? errorTexts.byStatus[status < 500 ? 400 : 500]!;
+}

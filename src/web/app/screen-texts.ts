@@ -1,0 +1,68 @@
+export type ErrorText = {
+  title: string;
+  text: string;
+  /** Where to go from here, where that is not the reader's home. */
+  way?: { text: string; href: string };
+};
+
+const byStatus: Readonly<Record<number, ErrorText>> = {
+  400: {
+    title: 'This request could not be read',
+    text: 'Go back, check what you entered, and send it again.',
+  },
+  403: {
+    title: 'You may not do this',
+    text: 'Your role in this organization does not allow it. An owner can change your role under Settings, Members.',
+  },
+  404: {
+    title: 'Page not found',
+    text: 'The address is wrong, what it showed was deleted, or it belongs to an organization that you are not a member of.',
+  },
+  405: {
+    title: 'This address takes no such request',
+    text: 'Go back and try again from the page before.',
+  },
+  409: {
+    title: 'Something changed in the meantime',
+    text: 'Nothing was saved. Go back, reload the page, and try again.',
+  },
+  410: {
+    title: 'This link no longer works',
+    text: 'It was used before, or its time is over. For a new password, ask for a new link. If you were invited, ask an owner of the organization to invite you again.',
+    way: { text: 'Get a new link', href: '/forgot' },
+  },
+  413: {
+    title: 'This is too large',
+    text: 'Nothing was saved. Send less at once, or a smaller file.',
+  },
+  422: {
+    title: 'This cannot be done',
+    text: 'Nothing was changed.',
+  },
+  429: {
+    title: 'Too many attempts',
+    text: 'Wait a while before the next one. Nothing was changed.',
+  },
+  500: {
+    title: 'Something failed on the server',
+    text: 'It was logged under the id below. Nothing is known about whether your act was saved: look before you repeat it.',
+  },
+  503: {
+    title: 'The service cannot answer now',
+    text: 'Its database cannot be reached. Try again in a moment.',
+  },
+};
+
+/** Words of the frame and of the screens that every room shares. */
+export const errorTexts = {
+  byStatus,
+  toHome: 'Go to Home',
+  requestId: 'Request id:',
+  tryAgain: (seconds: number) => `Try again in ${inWords(seconds)}.`,
+};
+
+function inWords(seconds: number): string {
+  if (seconds < 90) return seconds === 1 ? 'a second' : `${seconds} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}

@@ -1,0 +1,65 @@
+// What plain pages cannot do: copy, times in the reader's zone, menus that close. All of it is an extra.
+
+const moments = {
+  moment: { dateStyle: 'medium', timeStyle: 'short' },
+  second: { dateStyle: 'medium', timeStyle: 'medium' },
+  day: { dateStyle: 'medium' },
+};
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+function showTimes(root) {
+  for (const element of root.querySelectorAll('time[data-time]')) {
+    const date = new Date(element.dateTime);
+    const kind = element.dataset.time;
+    const seconds = (date - Date.now()) / 1000;
+    element.title = exact.format(date);
+    const isNear = kind === 'ago' && Math.abs(seconds) < 7 * 86_400;
+    element.textContent = isNear
+      ? ago(seconds)
+      : new Intl.DateTimeFormat('en-GB', moments[kind] ?? moments.moment).format(date);
+  }
+}
+
+function ago(seconds) {
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+  return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
+}
+
+function showCopyButtons(root) {
+  if (!navigator.clipboard) return;
+  for (const button of root.querySelectorAll('[data-copy]')) button.hidden = false;
+}
+
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest?.('[data-copy]');
+  if (button) {
+    const { id, value, textContent } = document.getElementById(button.dataset.copy) ?? {};
+    if (!id) return;
+    await navigator.clipboard.writeText(value ?? textContent);
+    button.textContent = 'Copied';
+  }
+  for (const menu of document.querySelectorAll('details.menu[open]')) {
+    if (!menu.contains(target)) menu.open = false;
+  }
+});
+
+document.addEventListener('keydown', ({ key, target }) => {
+  const open = key === 'Escape' && target.closest?.('details.menu[open], details.fold[open]');
+  if (!open) return;
+  open.open = false;
+  open.querySelector('summary').focus();
+});
+
+function enhance(root) {
+  showTimes(root);
+  showCopyButtons(root);
+}
+
+enhance(document);
+document.addEventListener('htmx:after:swap', () => enhance(document));

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { assetRoutes } from '../../../src/web/app/asset-routes.ts';
+import { assetUrl, readWebAsset, webAssetNames } from '../../../src/web/app/assets.ts';
+
+const app = assetRoutes();
+const mostScript = 20_480;
+
+const get = (url: string, encoding: string) =>
+  app.request(url.replace('/assets', ''), { headers: { 'Accept-Encoding': encoding } });
+
+for (const name of webAssetNames) {
+  test(`${name} is sent compressed, to be kept for a year`, async () => {
+    const whole = readWebAsset(name);
+    const plain = await get(assetUrl(name), 'identity');
+    assert.deepEqual(Buffer.from(await plain.arrayBuffer()), whole);
+
+    const brotli = await get(assetUrl(name), 'gzip, deflate, br');
+    assert.equal(brotli.headers.get('Content-Encoding'), 'br');
+    assert.match(brotli.headers.get('Cache-Control') ?? '', /max-age=31536000, immutable/);
+    assert.deepEqual(brotliDecompressSync(await brotli.arrayBuffer()), whole);
+
+    const gzipped = await get(assetUrl(name), 'gzip;q=1.0, br;q=0');
+    assert.equal(gzipped.headers.get('Content-Encoding'), 'gzip');
+    assert.deepEqual(gunzipSync(await gzipped.arrayBuffer()), whole);
+  });
+}
+
+test('an asset has no other address', async () => {
+  for (const file of ['app.css', 'app.000000000000.css', '..%2f..%2fpackage.json']) {
+    assert.equal((await get(`/assets/${file}`, 'br')).status, 500, file);
+  }
+});
+
+test('all scripts of a page together stay under 20 KB', async () => {
+  let bytes = 0;
+  for (const name of webAssetNames.filter((asset) => asset.endsWith('.js'))) {
+    bytes += (await (await get(assetUrl(name), 'gzip')).arrayBuffer()).byteLength;
+  }
+  assert.ok(bytes < mostScript, `${bytes} bytes`);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { Refusal } from '../../../src/errors.ts';
+import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { flash } from '../../../src/web/app/flash.ts';
+import { guardForms } from '../../../src/web/app/guard-forms.ts';
+import { readForm } from '../../../src/web/app/read-form.ts';
+import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
+import { showTrouble } from '../../../src/web/show.ts';
+
+const publicUrl = 'https://askback.test';
+const member = { name: 'Lena <Dahl>', email: 'lena@people.test', isOperator: false };
+const organization = { name: 'Larkspur', slug: 'larkspur', color: '#0f766e', role: 'owner' };
+
+const Form = v.object({
+  name: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter a name.')),
+  password: v.pipe(v.string(), v.minLength(12, 'must have 12 characters')),
+});
+
+function app() {
+  return new Hono<RequestEnv>()
+    .use(guardForms(publicUrl))
+    .onError(answerError(createLog({ level: 'silent' }), showTrouble))
+    .get('/alone', (c) => renderAlone(c, { title: 'Sign in', body: 'words' }))
+    .use('/o/*', async (c: Context, next) => {
+      c.set('member', member);
+      c.set('organization', organization);
+      await next();
+    })
+    .get('/o/page', (c) => renderScreen(c, { title: 'Home', section: 'home', body: 'words' }))
+    .get('/o/none', () => {
+      throw new Refusal('gone', 'link is used');
+    })
+    .post('/o/form', async (c) => c.json(await readForm(c, Form)))
+    .post('/o/done', (c) => {
+      flash(c, { kind: 'fine', text: 'Saved <it>.' });
+      return c.redirect('/o/page', 303);
+    });
+}
+
+const post = (headers: Record<string, string>, body = new URLSearchParams()) =>
+  app().request('/o/form', { method: 'POST', body, headers });
+
+test('a screen has one heading, its place in the navigation, and the names of its reader', async () => {
+  const html = await (await app().request('/o/page')).text();
+  assert.equal(html.match(/<h1>/g)?.length, 1);
+  assert.match(html, /<a href="\/o\/larkspur" aria-current="page">Home<\/a>/);
+  assert.match(html, /<title>Home · Larkspur · askback<\/title>/);
+  assert.ok(html.includes('Lena &lt;Dahl&gt;'));
+});
+
+test('the policy of a screen allows our own files and nothing inline', async () => {
+  for (const path of ['/o/page', '/alone', '/o/none']) {
+    const { headers } = await app().request(path);
+    const policy = headers.get('Content-Security-Policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self'; /);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.doesNotMatch(policy, /unsafe|\*|http/);
+    assert.equal(headers.get('Referrer-Policy'), 'same-origin');
+    assert.equal(headers.get('Cache-Control'), 'no-store');
+  }
+});
+
+test('a form from another site is refused, whatever it says of its origin', async () => {
+  const own = { Origin: publicUrl };
+  for (const [headers, status] of [
+    [{ 'Sec-Fetch-Site': 'same-origin' }, 200],
+    [{ 'Sec-Fetch-Site': 'none' }, 200],
+    [{ 'Sec-Fetch-Site': 'cross-site' }, 403],
+    [{ 'Sec-Fetch-Site': 'same-site', ...own }, 403],
+    [{ 'Sec-Fetch-Site': 'cross-site', ...own }, 403],
+    [own, 200],
+    [{ Origin: 'null' }, 403],
+    [{ Origin: 'http://askback.test' }, 403],
+    [{ Origin: 'https://evil.askback.test' }, 403],
+    [{}, 200],
+  ] as const) {
+    assert.equal((await post({ ...headers })).status, status, JSON.stringify(headers));
+  }
+});
+
+test('a form with mistakes keeps what was typed, but no password', async () => {
+  const body = new URLSearchParams({ name: ' ', password: 'short', other: 'kept' });
+  assert.deepEqual(await (await post({}, body)).json(), {
+    errors: { name: 'Enter a name.', password: 'Must have 12 characters.' },
+    typed: { name: ' ', other: 'kept' },
+  });
+});
+
+test('a form without mistakes gives its values', async () => {
+  const body = new URLSearchParams({ name: ' Maya ', password: 'long enough it is' });
+  const { values } = (await (await post({}, body)).json()) as { values: unknown };
+  assert.deepEqual(values, { name: 'Maya', password: 'long enough it is' });
+});
+
+test('a form that is none, or that is too large, is refused', async () => {
+  assert.equal((await post({ 'Content-Type': 'text/plain' })).status, 400);
+  const large = new URLSearchParams({ name: 'x'.repeat(1_100_000) });
+  assert.equal((await post({}, large)).status, 413);
+});
+
+test('the notice of an act shows on the next page alone', async () => {
+  const done = await app().request('/o/done', { method: 'POST' });
+  const set = done.headers.get('Set-Cookie') ?? '';
+  assert.match(set, /^__Host-askback-notice=.*HttpOnly; Secure; SameSite=Lax$/);
+  const cookie = set.split(';')[0]!;
+  const page = await app().request('/o/page', { headers: { Cookie: cookie } });
+  assert.match(await page.text(), /role="status"><span>Saved &lt;it&gt;\.<\/span>/);
+  assert.match(page.headers.get('Set-Cookie') ?? '', /Max-Age=0/);
+});
+
+test('a link that is used or over leads to a new one', async () => {
+  const answer = await app().request('/o/none');
+  assert.equal(answer.status, 410);
+  assert.match(await answer.text(), /href="\/forgot"/);
+});
