@@ -9,6 +9,7 @@ import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
 import { signal } from '../async/signal.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
+import { SeeOther } from './see-other.ts';
 
 /**
  * What every request carries; its body once it was read, whose it is once that is known, and the name of
@@ -103,6 +104,7 @@ type ShowTrouble = (
 export const answerError =
   (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> =>
   (error, c) => {
+    if (error instanceof SeeOther) return c.redirect(error.location, 303);
     const refusal = refusalIn(error);
     if (!refusal) {
       log.error(

@@ -1,0 +1,173 @@
+import { one, type Sql } from '../lib/db/db.ts';
+
+export type FoundMember = {
+  id: string;
+  name: string;
+  email: string;
+  isOperator: boolean;
+  sessionId: string;
+  /** When the member last gave a proof, such as the password. */
+  provedAt: Date;
+};
+
+export type FoundOrganization = {
+  id: string;
+  name: string;
+  slug: string;
+  color: string;
+  role: 'viewer' | 'editor' | 'owner';
+};
+
+export type OtherOrganization = { name: string; slug: string };
+
+type Memberships = {
+  organization: FoundOrganization | null;
+  otherOrganizations: OtherOrganization[];
+};
+
+/** The member that a session belongs to, while the session lasts; notes that it was used. */
+export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundMember | undefined> {
+  const [member] = await sql<FoundMember[]>`
+    with ${liveSession(sql, tokenHash)}
+    select * from live`;
+  return member;
+}
+
+/** The same, and the organization of this slug, also of an earlier one, if the member belongs to it. */
+export async function findMembership(
+  sql: Sql,
+  tokenHash: Buffer,
+  slug: string,
+): Promise<({ member: FoundMember } & Memberships) | undefined> {
+  const [row] = await sql<(FoundMember & Memberships)[]>`
+    with ${liveSession(sql, tokenHash)}, own as (
+      select o.id, o.name, o.slug, o.color, m.role,
+             o.slug = ${slug} or (
+               o.id = (select org_id from former_slugs where slug = ${slug})
+               and not exists (select from organizations where slug = ${slug})
+             ) as is_current
+      from live
+      join memberships m on m.member_id = live.id
+      join organizations o on o.id = m.org_id
+    )
+    select live.*,
+           (select json_build_object('id', id, 'name', name, 'slug', slug, 'color', color, 'role', role)
+            from own where is_current) as organization,
+           (select coalesce(json_agg(json_build_object('name', name, 'slug', slug)
+                                     order by lower(name), slug), '[]'::json)
+            from own where not is_current) as "otherOrganizations"
+    from live`;
+  if (!row) return undefined;
+  const { organization, otherOrganizations, ...member } = row;
+  return { member, organization, otherOrganizations };
+}
+
+/** Unless it awaits a code; 30 days after the last use it is over, and 90 days after it began. */
+const liveSession = (sql: Sql, tokenHash: Buffer) => sql`
+  live as materialized (
+    select m.id, m.name, m.email, m.is_operator as "isOperator", s.id as "sessionId", s.proved_at as "provedAt"
+    from sessions s
+    join members m on m.id = s.member_id
+    where s.token_hash = ${tokenHash} and not s.awaits_code and ${isLive(sql)}
+  ), used as (
+    update sessions
+    set used_at = now()
+    where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'
+  )`;
+
+const isLive = (sql: Sql) => sql`
+  used_at > now() - interval '30 days' and s.created_at > now() - interval '90 days'`;
+
+export type NewSession = {
+  tokenHash: Buffer;
+  memberId: string;
+  awaitsCode: boolean;
+  userAgent: string | null;
+  address: string | null;
+};
+
+export async function insertSession(sql: Sql, session: NewSession): Promise<string> {
+  const row = {
+    token_hash: session.tokenHash,
+    member_id: session.memberId,
+    awaits_code: session.awaitsCode,
+    user_agent: session.userAgent,
+    address: session.address,
+  };
+  return one(await sql<{ id: string }[]>`insert into sessions ${sql(row)} returning id`).id;
+}
+
+/** The member of a session whose second step is still missing; it waits ten minutes for it. */
+export async function findAwaitingCode(
+  sql: Sql,
+  tokenHash: Buffer,
+): Promise<{ memberId: string; sessionId: string } | undefined> {
+  const [row] = await sql<{ memberId: string; sessionId: string }[]>`
+    select member_id as "memberId", id as "sessionId"
+    from sessions
+    where token_hash = ${tokenHash} and awaits_code and created_at > now() - interval '10 minutes'`;
+  return row;
+}
+
+/** Notes that the member has just given a proof again. */
+export async function renewProof(sql: Sql, sessionId: string) {
+  await sql`update sessions set proved_at = now() where id = ${sessionId}`;
+}
+
+/** Ends the session of a cookie; returns its member. */
+export async function deleteSessionOf(
+  sql: Sql,
+  tokenHash: Buffer,
+): Promise<{ memberId: string } | undefined> {
+  const [row] = await sql<{ memberId: string }[]>`
+    delete from sessions where token_hash = ${tokenHash} returning member_id as "memberId"`;
+  return row;
+}
+
+/** Ends one session of a member; returns whether there was one. */
+export async function deleteSession(sql: Sql, memberId: string, id: string): Promise<boolean> {
+  const { count } = await sql`delete from sessions where member_id = ${memberId} and id = ${id}`;
+  return count > 0;
+}
+
+/** Ends all sessions of a member, but for the one that asks. */
+export async function deleteSessions(
+  sql: Sql,
+  memberId: string,
+  { except = null }: { except?: string | null } = {},
+): Promise<number> {
+  const { count } = await sql`
+    delete from sessions
+    where member_id = ${memberId} and (${except}::uuid is null or id <> ${except}::uuid)`;
+  return count;
+}
+
+export type ListedSession = {
+  id: string;
+  user_agent: string | null;
+  address: string | null;
+  used_at: Date;
+  created_at: Date;
+};
+
+/** The sessions of a member that open something, the last used one first. */
+export async function listSessions(sql: Sql, memberId: string): Promise<ListedSession[]> {
+  return await sql<ListedSession[]>`
+    select id, user_agent, address, used_at, created_at
+    from sessions s
+    where member_id = ${memberId} and not awaits_code and ${isLive(sql)}
+    order by used_at desc, id`;
+}
+
+export async function deleteOldSessions(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from sessions
+    where token_hash in (
+      select token_hash
+      from sessions s
+      where not (${isLive(sql)}) or (awaits_code and created_at < now() - interval '1 hour')
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

@@ -1,0 +1,122 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { notFound, Refusal } from '../errors.ts';
+import type { Db } from '../lib/db/db.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
+import type { RequestEnv } from '../lib/http/http.ts';
+import { SeeOther } from '../lib/http/see-other.ts';
+import { readSessionHash } from './cookie.ts';
+import { ownPath, withNext } from './own-path.ts';
+import {
+  type FoundMember,
+  type FoundOrganization,
+  findMembership,
+  findSession,
+  type OtherOrganization,
+} from './queries.ts';
+
+export type SignedInMember = FoundMember;
+export type CurrentOrganization = FoundOrganization;
+export type Role = CurrentOrganization['role'];
+
+/** What a request of a member carries, outside and inside of an organization. */
+export type MemberEnv = RequestEnv & { Variables: { member: SignedInMember } };
+export type ScreenEnv = MemberEnv & {
+  Variables: { organization: CurrentOrganization; otherOrganizations: OtherOrganization[] };
+};
+
+/** A member in an organization, as a verb needs it. */
+export type MemberOf = { orgId: string; memberId: string; role: Role };
+
+/** Proofs that the member behind a request may do this. Only requireRole() makes them. */
+export type EditorOf = MemberOf & { role: 'editor' | 'owner' };
+export type OwnerOf = MemberOf & { role: 'owner' };
+
+export type SessionTools = { db: Db; publicUrl: string };
+
+const recentProofMs = 60 * 60 * 1000;
+
+/** Lets members through. A visitor is led to the sign-in page and back; a form that is posted is refused. */
+export const signedIn = ({ db, publicUrl }: SessionTools) =>
+  createMiddleware<MemberEnv>(async (c, next) => {
+    const hash = readSessionHash(c, publicUrl);
+    const member = hash && (await findSession(db, hash));
+    if (!member) return refuseVisitor(c);
+    c.set('member', member);
+    await next();
+  });
+
+/**
+ * For `/o/:slug/*`: lets members of the organization through; to others it is not found. An earlier slug leads to the
+ * present one. One statement finds the session, the organization and the role, so that a role taken away holds for the
+ * very next request.
+ */
+export const inOrganization = ({ db, publicUrl }: SessionTools) =>
+  createMiddleware<ScreenEnv>(async (c, next) => {
+    const slug = c.req.param('slug') ?? '';
+    const hash = readSessionHash(c, publicUrl);
+    const found = hash && (await findMembership(db, hash, slug));
+    if (!found) return refuseVisitor(c);
+    const { member, organization, otherOrganizations } = found;
+    if (!organization) throw notFound('page');
+    if (organization.slug !== slug && isRead(c)) {
+      const path = pathOf(c).replace(`/o/${slug}`, `/o/${organization.slug}`);
+      return c.redirect(path, 303);
+    }
+    c.set('member', member);
+    c.set('organization', organization);
+    c.set('otherOrganizations', otherOrganizations);
+    c.set('orgId', organization.id);
+    await inGroup(organization.id, next);
+  });
+
+/** For what runs the deployment: after `signedIn`; it does not exist for members who are no operators. */
+export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
+  if (!c.var.member.isOperator) throw notFound('page');
+  await next();
+});
+
+/** Requests that have passed `signedIn` or `inOrganization`, whatever else their environment has. */
+type OfMember = Pick<Context, 'req'> & { var: { member: SignedInMember } };
+type InOrganization = OfMember & { var: { organization: CurrentOrganization } };
+
+/** The proof that the member may act as an editor or as an owner of the organization. */
+export function requireRole(c: InOrganization, role: 'editor'): EditorOf;
+export function requireRole(c: InOrganization, role: 'owner'): OwnerOf;
+export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): MemberOf {
+  const { id: orgId, role } = c.var.organization;
+  if (role !== 'owner' && role !== needed) {
+    throw new Refusal('forbidden', `only ${needed}s of the organization may do this`, {
+      code: 'role_too_small',
+    });
+  }
+  return { orgId, memberId: c.var.member.id, role };
+}
+
+/** Leads to a page that asks for a proof, and back, when the last one is over an hour old. */
+export function requireRecentProof(c: OfMember) {
+  if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;
+  throw new SeeOther(withNext('/account/prove', isRead(c) ? pathOf(c) : pageOf(c)));
+}
+
+function refuseVisitor(c: Context) {
+  if (isRead(c)) return c.redirect(withNext('/sign-in', pathOf(c)), 303);
+  throw new Refusal('forbidden', 'you are not signed in: sign in and try again', {
+    code: 'signed_out',
+  });
+}
+
+const isRead = (c: Pick<Context, 'req'>) => c.req.method === 'GET' || c.req.method === 'HEAD';
+
+function pathOf(c: Pick<Context, 'req'>): string {
+  const { pathname, search } = new URL(c.req.url);
+  return `${pathname}${search}`;
+}
+
+/** The page that a form was posted from: what it holds must be typed again. */
+function pageOf(c: Pick<Context, 'req'>): string {
+  const referrer = c.req.header('Referer') ?? '';
+  if (!URL.canParse(referrer)) return '/';
+  const { pathname, search } = new URL(referrer);
+  return ownPath(`${pathname}${search}`);
+}
