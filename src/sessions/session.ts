@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type { Actor, Writer } from '../audit/actor.ts';
 import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
@@ -20,17 +21,14 @@ export type CurrentOrganization = FoundOrganization;
 export type Role = CurrentOrganization['role'];
 
 /** What a request of a member carries, outside and inside of an organization. */
-export type MemberEnv = RequestEnv & { Variables: { member: SignedInMember } };
+export type MemberEnv = RequestEnv & { Variables: { member: SignedInMember; actor: Actor } };
 export type ScreenEnv = MemberEnv & {
   Variables: { organization: CurrentOrganization; otherOrganizations: OtherOrganization[] };
 };
 
-/** A member in an organization, as a verb needs it. */
-export type MemberOf = { orgId: string; memberId: string; role: Role };
-
 /** Proofs that the member behind a request may do this. Only requireRole() makes them. */
-export type EditorOf = MemberOf & { role: 'editor' | 'owner' };
-export type OwnerOf = MemberOf & { role: 'owner' };
+export type EditorOf = Writer & { memberId: string; role: 'editor' | 'owner' };
+export type OwnerOf = EditorOf & { role: 'owner' };
 
 export type SessionTools = { db: Db; publicUrl: string };
 
@@ -43,6 +41,7 @@ export const signedIn = ({ db, publicUrl }: SessionTools) =>
     const member = hash && (await findSession(db, hash));
     if (!member) return refuseVisitor(c);
     c.set('member', member);
+    c.set('actor', memberActor(member, c.var.requestId));
     await next();
   });
 
@@ -64,6 +63,7 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
       return c.redirect(path, 303);
     }
     c.set('member', member);
+    c.set('actor', memberActor(member, c.var.requestId));
     c.set('organization', organization);
     c.set('otherOrganizations', otherOrganizations);
     c.set('orgId', organization.id);
@@ -77,20 +77,20 @@ export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
 });
 
 /** Requests that have passed `signedIn` or `inOrganization`, whatever else their environment has. */
-type OfMember = Pick<Context, 'req'> & { var: { member: SignedInMember } };
+type OfMember = Pick<Context, 'req'> & { var: { member: SignedInMember; actor: Actor } };
 type InOrganization = OfMember & { var: { organization: CurrentOrganization } };
 
 /** The proof that the member may act as an editor or as an owner of the organization. */
 export function requireRole(c: InOrganization, role: 'editor'): EditorOf;
 export function requireRole(c: InOrganization, role: 'owner'): OwnerOf;
-export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): MemberOf {
+export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): EditorOf {
   const { id: orgId, role } = c.var.organization;
-  if (role !== 'owner' && role !== needed) {
+  if (role === 'viewer' || (role === 'editor' && needed === 'owner')) {
     throw new Refusal('forbidden', `only ${needed}s of the organization may do this`, {
       code: 'role_too_small',
     });
   }
-  return { orgId, memberId: c.var.member.id, role };
+  return { orgId, actor: c.var.actor, mayWrite: true, memberId: c.var.member.id, role };
 }
 
 /** Leads to a page that asks for a proof, and back, when the last one is over an hour old. */
@@ -105,6 +105,14 @@ function refuseVisitor(c: Context) {
     code: 'signed_out',
   });
 }
+
+/** A member as the author of acts. */
+export const memberActor = (
+  { id, name }: { id: string; name: string },
+  requestId?: string,
+): Actor => ({
+  ...{ kind: 'member', id, name, requestId },
+});
 
 const isRead = (c: Pick<Context, 'req'>) => c.req.method === 'GET' || c.req.method === 'HEAD';
 
