@@ -244,11 +244,14 @@ create table mails (
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  request_id uuid not null,                                           -- the request that claimed it and waits for it
+  request_id uuid not null,                                           -- the request that claimed it, or the part of a campaign
   email text not null,                                                -- the address it goes to, as it was given
   email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which addresses are compared
   status text not null default 'claimed',                             -- claimed: not begun; sending: an attempt runs; unknown: the process died in an attempt
-  blocks_resend boolean not null default true,                        -- whether no other mail of the survey may go to the address: this one has gone out, may have, or is about to
+  blocks_resend boolean not null default true,                        -- whether no other mail of the survey, or no such reminder, may go to the address: this one has gone out, may have, or is about to
+  awaited boolean not null default true,                              -- whether a request waits for its outcome; without one it is tried for a day
+  reminder smallint not null default 0,                               -- 0: it asks the contact; else which reminder it is
+  reminds_of uuid,                                                    -- the mail whose thread a reminder continues
   attempts smallint not null default 0,                               -- attempts begun
   reason text,                                                        -- why it failed, as the mail server said it
   reason_code text,                                                   -- the kind of failure
@@ -258,14 +261,17 @@ create table mails (
   sending_at timestamptz,                                             -- when the last attempt began
   finished_at timestamptz,                                            -- when its outcome was recorded
   constraint mails_block_resend_unless_failed check (blocks_resend = (status <> 'failed')),
+  constraint mails_check check ((reminder > 0) = (reminds_of is not null)),
+  constraint mails_reminder_check check (reminder >= 0 and reminder <= 3),
   constraint mails_status_check check (status = any (array['claimed', 'sending', 'sent', 'failed', 'unknown'])),
   constraint mails_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint mails_pkey primary key (id)
 ) with (fillfactor=50);
 create index mails_by_address on mails (org_id, email_key, claimed_at desc);
+create index mails_by_age on mails (survey_id, claimed_at);
 create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
-create unique index mails_once on mails (survey_id, email_key) where blocks_resend;
+create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 
 -- A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored.
 create table member_links (

@@ -12,6 +12,9 @@ create table mails (
   email_key     text not null generated always as (lower(email)) stored,
   status        text not null default 'claimed' check (status in ('claimed', 'sending', 'sent', 'failed', 'unknown')),
   blocks_resend boolean not null default true,
+  awaited       boolean not null default true,
+  reminder      smallint not null default 0 check (reminder between 0 and 3),
+  reminds_of    uuid,
   attempts      smallint not null default 0,
   reason        text,
   reason_code   text,
@@ -21,17 +24,21 @@ create table mails (
   sending_at    timestamptz,
   finished_at   timestamptz,
 
+  check ((reminder > 0) = (reminds_of is not null)),
   constraint mails_block_resend_unless_failed check (blocks_resend = (status <> 'failed')),
   foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 ) with (fillfactor = 50);
 
 comment on table mails is
   'A mail to one contact: claimed with the request that asked for it, then sent by a job';
-comment on column mails.request_id is 'the request that claimed it and waits for it';
+comment on column mails.request_id is 'the request that claimed it, or the part of a campaign';
 comment on column mails.email is 'the address it goes to, as it was given';
 comment on column mails.email_key is 'the address in lower case, by which addresses are compared';
 comment on column mails.status is 'claimed: not begun; sending: an attempt runs; unknown: the process died in an attempt';
-comment on column mails.blocks_resend is 'whether no other mail of the survey may go to the address: this one has gone out, may have, or is about to';
+comment on column mails.blocks_resend is 'whether no other mail of the survey, or no such reminder, may go to the address: this one has gone out, may have, or is about to';
+comment on column mails.awaited is 'whether a request waits for its outcome; without one it is tried for a day';
+comment on column mails.reminder is '0: it asks the contact; else which reminder it is';
+comment on column mails.reminds_of is 'the mail whose thread a reminder continues';
 comment on column mails.attempts is 'attempts begun';
 comment on column mails.reason is 'why it failed, as the mail server said it';
 comment on column mails.reason_code is 'the kind of failure';
@@ -41,9 +48,10 @@ comment on column mails.claimed_at is 'when it was claimed';
 comment on column mails.sending_at is 'when the last attempt began';
 comment on column mails.finished_at is 'when its outcome was recorded';
 
-create unique index mails_once on mails (survey_id, email_key) where blocks_resend;
+create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 create index mails_by_request on mails (request_id);
 create index mails_by_contact on mails (contact_id);
+create index mails_by_age on mails (survey_id, claimed_at);
 create index mails_by_address on mails (org_id, email_key, claimed_at desc);
 
 create table suppressions (

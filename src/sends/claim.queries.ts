@@ -20,35 +20,48 @@ export async function loadFacts(
     from unnest(${[...keys]}::text[]) as a (key)
     left join mails claim
       on claim.org_id = ${orgId} and claim.survey_id = ${surveyId} and claim.email_key = a.key
-      and claim.blocks_resend
+      and claim.reminder = 0 and claim.blocks_resend
     left join contacts c
       on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = a.key
     left join lateral (
       select max(coalesce(finished_at, claimed_at)) as at
       from mails
-      where org_id = ${orgId} and email_key = a.key and blocks_resend
+      where org_id = ${orgId} and email_key = a.key and reminder = 0 and blocks_resend
         and claimed_at > now() - make_interval(days => ${frequencyDays}::int)
     ) recent on true`;
 }
 
-type NewClaim = { contact_id: string; email: string };
+export type NewClaim = { contact_id: string; email: string; reminds_of?: string };
+export type NewMails = {
+  requestId: string;
+  month: string;
+  traceparent: string | null;
+  /** Whether a request waits for their outcomes. */
+  awaited: boolean;
+  /** 0 unless these are reminders. */
+  reminder: number;
+  claims: readonly NewClaim[];
+};
 export type ClaimRow = { id: string; contact_id: string; email: string };
 
 /**
- * Claims the addresses for one request. If another request has claimed an address first, it gets no row
+ * Claims the addresses for one request or one part of a campaign. If another request has claimed an address first, it gets no row
  * here: the unique index is the duplicate protection.
  */
 export async function insertClaims(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
-  batch: { requestId: string; month: string; traceparent: string | null; claims: NewClaim[] },
+  { claims, requestId, month, traceparent, awaited, reminder }: NewMails,
 ) {
   return await sql<ClaimRow[]>`
-    insert into mails (org_id, survey_id, contact_id, email, request_id, month, traceparent)
-    select ${orgId}, ${surveyId}, contact_id, email, ${batch.requestId}, ${batch.month}::date,
-           ${batch.traceparent}
-    from unnest(${batch.claims.map(({ contact_id }) => contact_id)}::uuid[],
-                ${batch.claims.map(({ email }) => email)}::text[]) as c (contact_id, email)
+    insert into mails (org_id, survey_id, contact_id, email, reminds_of, request_id, month, traceparent,
+                       awaited, reminder)
+    select ${orgId}, ${surveyId}, contact_id, email, reminds_of, ${requestId}, ${month}::date,
+           ${traceparent}, ${awaited}, ${reminder}
+    from unnest(${claims.map(({ contact_id }) => contact_id)}::uuid[],
+                ${claims.map(({ email }) => email)}::text[],
+                ${claims.map(({ reminds_of }) => reminds_of ?? null)}::uuid[])
+           as c (contact_id, email, reminds_of)
     order by lower(email)
     on conflict do nothing
     returning id, contact_id, email`;

@@ -49,6 +49,8 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
       requestId: request.requestId,
       month: settings.month,
       traceparent: request.traceparent,
+      awaited: true,
+      reminder: 0,
       claims: claimsOf(judgements, contacts),
     });
     if (claims.length > 0 || contacts.some(({ added }) => added)) {
@@ -159,6 +161,7 @@ function openMails(
       ...{ id, email, name, token, org_id: survey.orgId, survey_id: survey.surveyId },
       ...{ request_id: request.requestId, traceparent: request.traceparent },
       ...{ status: 'claimed', attempts: 0, claimed_ms_ago: 0 },
+      ...{ awaited: true, reminder: 0, reminds_of: null },
     };
   });
 }

@@ -64,6 +64,7 @@ const inWords: Record<HistoryRow['what'], string> = {
   claimed: 'waits to be sent',
   sending: 'is being sent',
   sent: 'sent',
+  reminded: 'reminded',
   failed: 'not sent',
   unknown: 'outcome unknown',
   blocked: 'blocked',

@@ -7,6 +7,7 @@ export type HistoryRow = {
     | 'claimed'
     | 'sending'
     | 'sent'
+    | 'reminded'
     | 'failed'
     | 'unknown'
     | 'blocked'
@@ -36,7 +37,8 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
              null as traceparent
       from own_contacts
       union all
-      select coalesce(finished_at, sending_at, claimed_at), status, survey_id, reason_code, reason, traceparent
+      select coalesce(finished_at, sending_at, claimed_at),
+             case when reminder = 0 or status <> 'sent' then status else 'reminded' end, survey_id, reason_code, reason, traceparent
       from mails
       where org_id = ${orgId} and email_key = lower(${email})
       union all

@@ -13,6 +13,9 @@ export type ClaimedMail = {
   token: string;
   attempts: number;
   traceparent: string | null;
+  awaited: boolean;
+  reminder: number;
+  reminds_of: string | null;
   claimed_ms_ago: number;
   survey: {
     type: SurveyType;
@@ -38,7 +41,7 @@ export type OpenMail = Omit<ClaimedMail, keyof MailWords> & { status: 'claimed' 
 export async function listOpenMails(sql: Sql, orgId: string, ids: readonly string[]) {
   return await sql<OpenMail[]>`
     select s.id, s.org_id, s.survey_id, s.request_id, s.email, s.status, s.attempts, s.traceparent,
-           (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token
+           s.awaited, s.reminder, s.reminds_of, (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token
     from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
     join mails s on s.org_id = m.org_id and s.id = m.id
     join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id

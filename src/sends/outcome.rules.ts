@@ -13,6 +13,8 @@ export type MailAttempt = { outcome: MailOutcome; beginning: Beginning | undefin
 export type MailDecision =
   | { status: 'sent' }
   | { status: 'retry'; inMs: number; reason: string }
+  /** To be tried again by another job. */
+  | { status: 'put_off'; reason: string }
   | { status: 'failed'; code: 'refused' | 'deadline'; reason: string; bounced: boolean }
   | { status: 'blocked'; by: BlockReason }
   | { status: 'unknown'; reason: string };
@@ -21,10 +23,23 @@ const retriesAfterMs = [1000, 4000];
 
 export const tooLate = 'not sent within the time of the request';
 
+const hourMs = 60 * 60 * 1000;
+/** A mail that no request waits for is tried so long while the server cannot be reached. */
+export const mailableForMs = 24 * hourMs;
+/** The same while the server refuses the mail for the moment. */
+const refusedForMs = 4 * hourMs;
+
+export type AttemptTime = {
+  tries: number;
+  remainingMs: number;
+  /** How long ago the mail was claimed; nothing if a request waits for it. */
+  ageMs: number | null;
+};
+
 /** What an attempt means for its mail, given how many there were and how much time is left. */
 export function decide(
   { outcome, beginning }: MailAttempt,
-  { tries, remainingMs }: { tries: number; remainingMs: number },
+  { tries, remainingMs, ageMs }: AttemptTime,
 ): MailDecision {
   if (hasBlock(beginning)) return { status: 'blocked', by: beginning.blocked };
   if (outcome.kind === 'accepted') return { status: 'sent' };
@@ -32,13 +47,26 @@ export function decide(
   if (outcome.kind === 'refused' && outcome.permanent) {
     return failed('refused', outcome.response, outcome.unknownMailbox);
   }
+  const triedForMs = outcome.kind === 'refused' ? refusedForMs : mailableForMs;
+  const mayBePutOff = ageMs !== null && ageMs < triedForMs;
   const isOver = remainingMs <= 0 || beginning === 'late';
-  if (isOver && !hasBegun(beginning)) return failed('deadline', tooLate);
+  if (isOver && !hasBegun(beginning)) {
+    return mayBePutOff ? { status: 'put_off', reason: tooLate } : failed('deadline', tooLate);
+  }
   const reason = outcome.kind === 'refused' ? outcome.response : outcome.reason;
   const inMs = retriesAfterMs[tries - 1];
-  if (inMs === undefined || inMs > remainingMs) return failed('refused', reason);
+  if (inMs === undefined || inMs > remainingMs) {
+    return mayBePutOff ? { status: 'put_off', reason } : failed('refused', reason);
+  }
   return { status: 'retry', inMs, reason };
 }
+
+const leastDelayMs = 1000;
+const mostDelayMs = 5 * 60 * 1000;
+
+/** After how long a mail that was put off is tried again, by its age: half as long again. */
+export const putOffDelay = (ageMs: number) =>
+  Math.min(Math.max(ageMs / 2, leastDelayMs), mostDelayMs);
 
 export const hasBegun = (beginning: Beginning | undefined): beginning is { attempt: number } =>
   typeof beginning === 'object' && 'attempt' in beginning;
@@ -58,19 +86,28 @@ export type OutcomeRow = {
   status: 'sent' | 'failed' | 'unknown' | 'claimed';
   reason: string | null;
   reason_code: string | null;
-  contact_status: 'sending' | 'sent' | 'failed' | 'bounced' | 'unsubscribed';
+  /** Nothing if the mail changes nothing for its contact. */
+  contact_status: 'sending' | 'sent' | 'failed' | 'bounced' | 'unsubscribed' | null;
   /** Why the contact failed; empty if its mail was blocked. */
   failure_reason: string | null;
 };
 
-type Attempted = { id: string; org_id: string; attempt: number };
+type Attempted = { id: string; org_id: string; attempt: number; reminder: number };
 
-export function toRow({ id, org_id, attempt }: Attempted, decision: MailDecision): OutcomeRow {
+/** The contact of a reminder was sent the survey before: only a bounce changes that. */
+export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
+  const row = outcomeRow(mail, decision);
+  if (mail.reminder === 0 || row.contact_status === 'bounced') return row;
+  return { ...row, contact_status: null, failure_reason: null };
+}
+
+function outcomeRow({ id, org_id, attempt }: Attempted, decision: MailDecision): OutcomeRow {
   const row = { id, org_id, attempt, reason: null, reason_code: null, failure_reason: null };
   switch (decision.status) {
     case 'sent':
       return { ...row, status: 'sent', contact_status: 'sent' };
     case 'retry':
+    case 'put_off':
       return { ...row, status: 'claimed', contact_status: 'sending', reason: decision.reason };
     case 'unknown': {
       const reason = `${unknownOutcome} (${decision.reason})`;
@@ -106,5 +143,6 @@ const blockedStatus = {
 /** The word for a decision in metrics and in the log. */
 export function outcomeWord(decision: MailDecision) {
   if (decision.status === 'failed') return decision.bounced ? 'bounced' : 'failed';
+  if (decision.status === 'put_off') return 'retry';
   return decision.status === 'blocked' ? 'failed' : decision.status;
 }

@@ -48,7 +48,7 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[]) {
         sql`select org_id, contact_id, contact_status, failure_reason,
                    case when status = 'sent' then now() end
             from written
-            where status <> 'claimed'`,
+            where status <> 'claimed' and contact_status is not null`,
       )}
     ), given_back as (
       ${giveBackUsage(
@@ -89,7 +89,11 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
       where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'
       returning s.*
     ), marked as (
-      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from begun`)}
+      ${markOutcome(
+        sql,
+        sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz
+                           from begun where reminder = 0`,
+      )}
     )
     select ${endedMail(sql)} from begun`;
 }
@@ -118,7 +122,7 @@ export async function giveUpOpenMails(sql: Sql, reason: string) {
       update mails
       set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
       where status in ('claimed', 'sending')
-      returning org_id, contact_id
+      returning org_id, contact_id, reminder
     )
-    ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open`)}`;
+    ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open where reminder = 0`)}`;
 }

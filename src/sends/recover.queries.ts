@@ -60,7 +60,7 @@ export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
       where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'
       returning s.*
     ), marked as (
-      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled`)}
+      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled where reminder = 0`)}
     ), given_back as (
       ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
     )

@@ -3,6 +3,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
 import { jobsOf } from './claim.ts';
+import { mailableForMs } from './outcome.rules.ts';
 import { type EndedMail, giveUpBegun, lockMonths } from './record.queries.ts';
 import { publishEnded } from './record.ts';
 import {
@@ -16,7 +17,6 @@ import { unknownOutcome } from './rules.ts';
 
 /** Longer than a mail can be in flight and then wait for its outcome to be recorded. */
 const marginSeconds = 180;
-const mailableForMs = 24 * 60 * 60 * 1000;
 const jobsAtOnce = 20;
 
 export type RecoverTools = {

@@ -16,6 +16,9 @@ const claimed: ClaimedMail = {
   token: 'tok_1',
   attempts: 0,
   traceparent: null,
+  awaited: true,
+  reminder: 0,
+  reminds_of: null,
   claimed_ms_ago: 0,
   survey: {
     type: 'nps',

@@ -6,6 +6,7 @@ import {
   decide,
   type MailDecision,
   outcomeWord,
+  putOffDelay,
   toRow,
 } from '../../src/sends/outcome.rules.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
@@ -91,11 +92,11 @@ const cases: Case[] = [
 
 for (const [what, outcome, beginning, at, decision] of cases) {
   test(`a mail that is ${what}: ${decision.status}`, () => {
-    assert.deepEqual(decide({ outcome, beginning }, at), decision);
+    assert.deepEqual(decide({ outcome, beginning }, { ageMs: null, ...at }), decision);
   });
 }
 
-const mail = { id: 'm', org_id: 'o', attempt: 2 };
+const mail = { id: 'm', org_id: 'o', attempt: 2, reminder: 0 };
 const rows: [decision: MailDecision, status: string, contact: string, code: string | null][] = [
   [{ status: 'sent' }, 'sent', 'sent', null],
   [{ status: 'retry', inMs: 1000, reason: '450' }, 'claimed', 'sending', null],
@@ -111,11 +112,60 @@ const rows: [decision: MailDecision, status: string, contact: string, code: stri
 for (const [decision, status, contact_status, reason_code] of rows) {
   test(`the row of ${JSON.stringify(decision)} is ${status}, its contact ${contact_status}`, () => {
     const row = toRow(mail, decision);
-    assert.partialDeepStrictEqual(row, { ...mail, status, contact_status, reason_code });
+    assert.partialDeepStrictEqual(row, {
+      id: 'm',
+      org_id: 'o',
+      attempt: 2,
+      status,
+      contact_status,
+      reason_code,
+    });
     const isContactAtFault = decision.status === 'failed' || decision.status === 'unknown';
     assert.equal(row.failure_reason !== null, isContactAtFault);
   });
 }
+
+const hourMs = 60 * 60 * 1000;
+const lastTry = { tries: 3, remainingMs: 30_000 };
+
+const patient: [what: string, outcome: MailOutcome, ageMs: number, status: string][] = [
+  ['lost its connection', lost(), 23 * hourMs, 'put_off'],
+  ['lost its connection for a day', lost(), 24 * hourMs, 'failed'],
+  ['was refused for the moment', busy(), 3 * hourMs, 'put_off'],
+  ['was refused for four hours', busy(), 4 * hourMs, 'failed'],
+  ['was refused', rejected('554 no'), 0, 'failed'],
+];
+
+for (const [what, outcome, ageMs, status] of patient) {
+  test(`a mail that no request waits for and that ${what} is ${status} after its last try`, () => {
+    const attempt = { outcome, beginning: { attempt: 3 } };
+    assert.equal(decide(attempt, { ...lastTry, ageMs }).status, status);
+  });
+}
+
+test('such a mail is put off when its job has no time left', () => {
+  const decision = decide(
+    { outcome: lost(), beginning: 'late' },
+    { tries: 1, remainingMs: 0, ageMs: 0 },
+  );
+  assert.equal(decision.status, 'put_off');
+});
+
+test('a reminder changes its contact only when it bounces', () => {
+  const reminder = { ...mail, reminder: 1 };
+  const changes = (decision: MailDecision) => {
+    const { contact_status, failure_reason } = toRow(reminder, decision);
+    return [contact_status, failure_reason];
+  };
+  assert.deepEqual(changes({ status: 'sent' }), [null, null]);
+  assert.deepEqual(changes({ status: 'unknown', reason: 'cut' }), [null, null]);
+  assert.deepEqual(changes(failed('refused', '554')), [null, null]);
+  assert.deepEqual(changes(failed('refused', '550', true)), ['bounced', '550']);
+});
+
+test('a mail that is put off waits longer each time, at most five minutes', () => {
+  assert.deepEqual([0, 10_000, 24 * hourMs].map(putOffDelay), [1000, 5000, 300_000]);
+});
 
 test('a bounced mail has a word of its own in metrics', () => {
   assert.equal(outcomeWord(failed('refused', '550', true)), 'bounced');
