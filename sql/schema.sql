@@ -40,6 +40,7 @@ create table api_keys (
   permission text not null default 'read',  -- read, or read and write
   expires_at timestamptz,                   -- when it stops working; without a time never
   revoked_at timestamptz,                   -- when it was made to stop working
+  last_used_at timestamptz,                 -- last use, kept to the minute
   created_at timestamptz not null default now(),
   constraint api_keys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint api_keys_permission_check check (permission = any (array['read', 'write'])),

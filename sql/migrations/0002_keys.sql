@@ -2,15 +2,16 @@
 -- Only the hash of a key's secret is stored: a leaked backup must not leak live keys.
 
 create table api_keys (
-  id          uuid primary key default gen_random_uuid(),
-  org_id      uuid not null,
-  name        text not null check (char_length(name) between 1 and 200),
-  public_id   text not null unique,
-  secret_hash bytea not null check (octet_length(secret_hash) = 32),
-  permission  text not null default 'read' check (permission in ('read', 'write')),
-  expires_at  timestamptz,
-  revoked_at  timestamptz,
-  created_at  timestamptz not null default now(),
+  id           uuid primary key default gen_random_uuid(),
+  org_id       uuid not null,
+  name         text not null check (char_length(name) between 1 and 200),
+  public_id    text not null unique,
+  secret_hash  bytea not null check (octet_length(secret_hash) = 32),
+  permission   text not null default 'read' check (permission in ('read', 'write')),
+  expires_at   timestamptz,
+  revoked_at   timestamptz,
+  last_used_at timestamptz,
+  created_at   timestamptz not null default now(),
 
   constraint api_keys_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
 );
@@ -23,6 +24,7 @@ comment on column api_keys.secret_hash is 'SHA-256 of the secret part';
 comment on column api_keys.permission is 'read, or read and write';
 comment on column api_keys.expires_at is 'when it stops working; without a time never';
 comment on column api_keys.revoked_at is 'when it was made to stop working';
+comment on column api_keys.last_used_at is 'last use, kept to the minute';
 
 create index api_keys_by_organization on api_keys (org_id);
 

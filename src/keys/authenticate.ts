@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type { Actor, Writer } from '../audit/actor.ts';
 import { Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
@@ -8,15 +9,22 @@ import type { RequestEnv } from '../lib/http/http.ts';
 import { acceptTrace } from '../lib/http/request-spans.ts';
 import { rateLimited } from '../signals.ts';
 import { overLimit } from './limit.ts';
-import { type CountedRequest, countRequest, type Permission } from './queries.ts';
+import { type CountedRequest, countRequest, type Permission, touchKey } from './queries.ts';
 import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
 
 /** What a request carries once its key has been accepted. */
-export type ApiEnv = RequestEnv & { Variables: { key: Key } };
-export type Key = { id: string; org_id: string; permission: Permission };
+export type ApiEnv = RequestEnv & { Variables: { key: Key; actor: Actor } };
+export type Key = {
+  id: string;
+  org_id: string;
+  name: string;
+  permission: Permission;
+  /** The request that the key came with. */
+  requestId?: string;
+};
 
 /** Proof that the key behind a request may write. Only requireWrite() makes one. */
-export type WriteKey = Key & { permission: 'write' };
+export type WriteKey = Key & { permission: 'write' } & Writer;
 
 export type KeyTools = { db: Db; settings: { rateLimit: number } };
 
@@ -26,9 +34,16 @@ export type KeyTools = { db: Db; settings: { rateLimit: number } };
  */
 export const authenticate = ({ db, settings }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
-    accept(c, settings, await countRequest(db, credentialsOf(c)));
+    const counted = await countRequest(db, credentialsOf(c));
+    accept(c, settings, counted);
+    await noteUse(db, counted);
     await inGroup(c.var.key.org_id, next);
   });
+
+/** When a key was used is written once a clock minute, with the first request that is counted in it. */
+export async function noteUse(db: Db, counted: CountedRequest) {
+  if (counted.id !== null && counted.used === 1) await touchKey(db, counted);
+}
 
 /** What a request is counted by. */
 export const credentialsOf = (c: Context) => ({
@@ -57,7 +72,9 @@ export function accept(
     c.header('WWW-Authenticate', 'Bearer realm="askback"');
     throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
   }
-  c.set('key', found);
+  const key = { ...found, requestId: c.var.requestId };
+  c.set('key', key);
+  c.set('actor', actorOfKey(key));
   c.set('orgId', found.org_id);
   acceptTrace(c);
 }
@@ -65,6 +82,11 @@ export function accept(
 const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 
 export function requireWrite(key: Key): WriteKey {
-  if (key.permission === 'write') return key as WriteKey;
+  const { permission } = key;
+  if (permission === 'write') {
+    return { ...key, permission, orgId: key.org_id, actor: actorOfKey(key), mayWrite: true };
+  }
   throw new Refusal('forbidden', 'this API key has no write permission');
 }
+
+const actorOfKey = ({ id, name, requestId }: Key): Actor => ({ kind: 'key', id, name, requestId });

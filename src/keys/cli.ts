@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
-import { violates } from '../lib/db/db.ts';
-import { issueKey } from './issue.ts';
-import { type ListedKey, listKeys, revokeKey } from './queries.ts';
+import { createKey, revokeKey } from './manage.ts';
+import { findOrganizationOfKey, type ListedKey, listKeys } from './queries.ts';
 
 const Future = v.pipe(
   Moment,
@@ -27,13 +27,7 @@ const create = command({
   },
   run: (tools: CommandTools, { org, name, permission, 'expires-at': expires_at = null }) =>
     inDatabase(tools, async (db) => {
-      const issued = await issueKey(db, org, { name, permission, expires_at }).catch(
-        (error: unknown) => {
-          throw violates(error, 'api_keys_belong_to_organization')
-            ? notFound('organization')
-            : error;
-        },
-      );
+      const issued = await createKey(db, commandWriter(org), { name, permission, expires_at });
       const text = `${issued.key}\n\nThe ${permission} key ${issued.id}. It is not shown again.`;
       return { data: issued, text };
     }),
@@ -46,8 +40,11 @@ const list = command({
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       const keys = await listKeys(db, org);
-      const rows = keys.map((key) => [key.id, key.public_id, key.permission, state(key), key.name]);
-      const head = ['id', 'begins with', 'permission', 'state', 'name'];
+      const rows = keys.map((key) => [
+        ...[key.id, key.public_id, key.permission, state(key)],
+        ...[key.last_used_at?.toISOString() ?? 'never', key.name],
+      ]);
+      const head = ['id', 'begins with', 'permission', 'state', 'last used', 'name'];
       return { data: keys, text: columns([head, ...rows]) };
     }),
 });
@@ -58,8 +55,9 @@ const revoke = command({
   options: { id: id('which key') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const key = await revokeKey(db, given.id);
-      if (!key) throw notFound('key');
+      const orgId = await findOrganizationOfKey(db, given.id);
+      if (orgId === undefined) throw notFound('key');
+      const key = await revokeKey(db, commandWriter(orgId), given.id);
       return { data: key, text: `revoked the key ${key.name}: ${key.id}` };
     }),
 });

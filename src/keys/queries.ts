@@ -6,7 +6,7 @@ export type Permission = 'read' | 'write';
 
 /** The key, if there is a live one, and the count of the key or else of the address. */
 export type CountedRequest = RateCount &
-  ({ id: string; org_id: string; permission: Permission } | { id: null });
+  ({ id: string; org_id: string; name: string; permission: Permission } | { id: null });
 
 export type Credentials = { key: KeyParts | undefined; address: string };
 
@@ -18,7 +18,7 @@ export async function countRequest(sql: Sql, credentials: Credentials): Promise<
   return one(
     await sql<CountedRequest[]>`
       with ${liveAndCounted(sql, credentials)}
-      select live.id, live.org_id, live.permission, counted.*
+      select live.id, live.org_id, live.name, live.permission, counted.*
       from counted left join live on true`,
   );
 }
@@ -35,7 +35,7 @@ export async function readWithKey(
   return one(
     await sql<(CountedRequest & { json: string | null })[]>`
       with ${liveAndCounted(sql, credentials)}
-      select live.id, live.org_id, live.permission, counted.*,
+      select live.id, live.org_id, live.name, live.permission, counted.*,
              case when live.id is not null and used <= ${quota}::int then (${json}) end as json
       from counted left join live on true`,
   );
@@ -46,7 +46,7 @@ export const orgOfKey = (sql: Sql): Part => sql`(select org_id from live)`;
 
 const liveAndCounted = (sql: Sql, { key, address }: Credentials) => sql`
   live as materialized (
-    select id, org_id, permission
+    select id, org_id, name, permission
     from api_keys
     where public_id = ${key?.publicId ?? null}
       and secret_hash = ${key?.secretHash ?? null}
@@ -84,10 +84,10 @@ export async function insertKey(sql: Sql, orgId: string, key: NewKey): Promise<K
   );
 }
 
-export type ListedKey = KeyRow & { public_id: string };
+export type ListedKey = KeyRow & { public_id: string; last_used_at: Date | null };
 
 const fields = (sql: Sql) => sql`
-  id, org_id, name, permission, expires_at, revoked_at, created_at, public_id`;
+  id, org_id, name, permission, expires_at, revoked_at, created_at, public_id, last_used_at`;
 
 /** Also those that are revoked or expired: the list says which. */
 export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
@@ -98,12 +98,50 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
     order by created_at desc, id desc`;
 }
 
-/** Revoking a key again keeps the time at which it was first revoked. */
-export async function revokeKey(sql: Sql, id: string): Promise<ListedKey | undefined> {
+export type KeyPage = { revoked: boolean; page: number; limit: number };
+
+/** A page of the keys that are revoked, or of the others, newest first, with how many there are. */
+export async function pageOfKeys(sql: Sql, orgId: string, { revoked, page, limit }: KeyPage) {
+  const some = sql`org_id = ${orgId} and (revoked_at is not null) = ${revoked}`;
+  const [keys, counted] = await Promise.all([
+    sql<ListedKey[]>`
+      select ${fields(sql)}
+      from api_keys
+      where ${some}
+      order by created_at desc, id desc
+      limit ${limit} offset ${(page - 1) * limit}`,
+    sql<{ total: number }[]>`select count(*)::int as total from api_keys where ${some}`,
+  ]);
+  return { keys, total: one(counted).total };
+}
+
+export async function findKey(sql: Sql, orgId: string, id: string): Promise<ListedKey | undefined> {
+  const [row] = await sql<ListedKey[]>`
+    select ${fields(sql)} from api_keys where org_id = ${orgId} and id = ${id}`;
+  return row;
+}
+
+/** The organization of a key that the operator names by its id alone. */
+export async function findOrganizationOfKey(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ org_id: string }[]>`select org_id from api_keys where id = ${id}`;
+  return row?.org_id;
+}
+
+/** Nothing comes back when there is no such key, or it is revoked already. */
+export async function revokeLiveKey(
+  sql: Sql,
+  orgId: string,
+  id: string,
+): Promise<ListedKey | undefined> {
   const [row] = await sql<ListedKey[]>`
     update api_keys
-    set revoked_at = coalesce(revoked_at, now())
-    where id = ${id}
+    set revoked_at = now()
+    where org_id = ${orgId} and id = ${id} and revoked_at is null
     returning ${fields(sql)}`;
   return row;
+}
+
+/** Notes that a key is in use. */
+export async function touchKey(sql: Sql, { id, org_id }: { id: string; org_id: string }) {
+  await sql`update api_keys set last_used_at = now() where org_id = ${org_id} and id = ${id}`;
 }

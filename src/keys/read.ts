@@ -3,7 +3,7 @@ import { notFound } from '../errors.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
 import { checkNul } from '../lib/http/http.ts';
-import { type ApiEnv, accept, credentialsOf, type KeyTools } from './authenticate.ts';
+import { type ApiEnv, accept, credentialsOf, type KeyTools, noteUse } from './authenticate.ts';
 import { orgOfKey, readWithKey } from './queries.ts';
 
 /** How many keys' organizations are remembered. They only say which requests share a part of the pool. */
@@ -33,6 +33,7 @@ export function createReader({ db, settings }: KeyTools) {
       readWithKey(db, credentials, { json: asked.value, quota: settings.rateLimit }),
     );
     accept(c, settings, counted);
+    await noteUse(db, counted);
     if (!organizations.has(publicId)) {
       if (organizations.size >= knownKeys) organizations.clear();
       organizations.set(publicId, c.var.key.org_id);

@@ -49,7 +49,7 @@ export async function makeClient(sql: Sql, over: Record<string, unknown> = {}) {
 
 /** The proof that a key of an organization may write, as the API gets it for its caller. */
 export const writeKeyOf = (orgId: string): WriteKey =>
-  requireWrite({ id: randomUUID(), org_id: orgId, permission: 'write' });
+  requireWrite({ id: randomUUID(), org_id: orgId, name: 'test', permission: 'write' });
 
 const everyEvent = [
   'response.received',

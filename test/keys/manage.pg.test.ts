@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { createKey, revokeKey } from '../../src/keys/manage.ts';
+import { listKeys, pageOfKeys } from '../../src/keys/queries.ts';
+import { makeClient, makeOrganization } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+const actsOf = (orgId: string) =>
+  db<{ act: string; target_id: string; details: Record<string, unknown> }[]>`
+    select act, target_id, details from audit_events where org_id = ${orgId} order by at, id`;
+
+test('making and revoking a key leave one event each, without its secret', async () => {
+  const orgId = await makeOrganization(db);
+  const writer = commandWriter(orgId);
+  const key = await createKey(db, writer, { name: 'website' });
+  const revoked = await revokeKey(db, writer, key.id);
+  const again = await revokeKey(db, writer, key.id);
+  assert.deepEqual(again, revoked);
+  const events = await actsOf(orgId);
+  assert.deepEqual(
+    events.map(({ act, target_id }) => [act, target_id]),
+    [
+      ['key.created', key.id],
+      ['key.revoked', key.id],
+    ],
+  );
+  assert.ok(!JSON.stringify(events).includes(key.key.slice(-43)));
+});
+
+test("another organization's key cannot be revoked", async () => {
+  const [mine, theirs] = [await makeOrganization(db), await makeOrganization(db)];
+  const key = await createKey(db, commandWriter(theirs), { name: 'website' });
+  await assert.rejects(revokeKey(db, commandWriter(mine), key.id), { kind: 'not_found' });
+  assert.equal((await listKeys(db, theirs))[0]!.revoked_at, null);
+});
+
+test('the last use of a key is noted by reads and other requests, once a clock minute', async () => {
+  const { id, read, write } = await makeClient(db);
+  const usedAt = async (name: string) =>
+    (await listKeys(db, id)).find((key) => key.name === name)!.last_used_at;
+  assert.equal(await usedAt('read'), null);
+  await app.request('/api/v1/tags', { headers: read });
+  await app.request('/api/v1/nowhere', { headers: write });
+  assert.ok(await usedAt('read'));
+  assert.ok(await usedAt('write'));
+
+  const before = new Date('2026-01-01T00:00:00Z');
+  await db`update api_keys set last_used_at = ${before} where org_id = ${id}`;
+  await db`update rate_windows set minute = date_trunc('minute', now() + interval '1 minute')`;
+  await app.request('/api/v1/tags', { headers: read });
+  assert.deepEqual(await usedAt('read'), before);
+});
+
+test('a page of keys shows the live ones or the revoked ones, with their number', async () => {
+  const orgId = await makeOrganization(db);
+  const writer = commandWriter(orgId);
+  const [a, b, c] = [
+    await createKey(db, writer, { name: 'a' }),
+    await createKey(db, writer, { name: 'b' }),
+    await createKey(db, writer, { name: 'c' }),
+  ];
+  await revokeKey(db, writer, b.id);
+  const page = async (revoked: boolean, number: number) => {
+    const { keys, total } = await pageOfKeys(db, orgId, { revoked, page: number, limit: 1 });
+    return [keys.map(({ id }) => id), total];
+  };
+  assert.deepEqual(await page(false, 1), [[c.id], 2]);
+  assert.deepEqual(await page(false, 2), [[a.id], 2]);
+  assert.deepEqual(await page(false, 3), [[], 2]);
+  assert.deepEqual(await page(true, 1), [[b.id], 1]);
+});
