@@ -52,6 +52,7 @@ const libraries: Record<string, string[]> = {
   export: [],
   http: ['async', 'db', 'log', 'tracing', 'validation'],
   log: [],
+  oidc: [],
   metrics: ['crypto', 'http', 'tracing'],
   openapi: [],
   outbound: ['async'],

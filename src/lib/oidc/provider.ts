@@ -1,0 +1,196 @@
+// Sign-in with an OpenID provider: discovery, and the authorization code flow with PKCE, state and nonce.
+
+import * as client from 'openid-client';
+import { type OidcIdentity, readIdentity } from './identity.ts';
+
+export type OidcProviderOptions = {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** Where the provider sends the browser back to. */
+  redirectUri: string;
+};
+
+/** What must be kept for this browser until it returns, out of reach of everybody else. */
+export type OidcFlow = { state: string; nonce: string; verifier: string };
+
+export type OidcProvider = ReturnType<typeof createOidcProvider>;
+
+/** `why` is a word for the log: neither side's secret and no data of a person is in it. */
+export type OidcFailure = { failed: 'unreachable' | 'cancelled' | 'refused'; why: string };
+
+const answerLimitSeconds = 5;
+const discoveredForMs = 60 * 60 * 1000;
+/** One that has just failed is not asked again at once: whoever comes next would only wait too. */
+const failedForMs = 2000;
+
+type Discovered = { configuration: client.Configuration; until: number };
+
+/** Nothing is asked of the provider before the first sign-in, and what it said of itself is kept for an hour. */
+export function createOidcProvider(options: OidcProviderOptions) {
+  let discovered: Discovered | undefined;
+  let asking: Promise<client.Configuration> | undefined;
+  let failure: { error: unknown; until: number } | undefined;
+
+  /** A provider that is down for a moment does not take away what is known of it. */
+  async function configuration(): Promise<client.Configuration> {
+    if (discovered && performance.now() < discovered.until) return discovered.configuration;
+    if (failure && performance.now() < failure.until) throw failure.error;
+    asking ??= discover(options).finally(() => {
+      asking = undefined;
+    });
+    try {
+      const found = await asking;
+      discovered = { configuration: found, until: performance.now() + discoveredForMs };
+      failure = undefined;
+    } catch (error) {
+      if (!discovered) {
+        failure = { error, until: performance.now() + failedForMs };
+        throw error;
+      }
+      discovered.until = performance.now() + failedForMs;
+    }
+    return discovered.configuration;
+  }
+
+  /** The address to send the browser to. With `fresh` the provider asks for a proof, whatever it remembers. */
+  async function begin({
+    fresh = false,
+    groups = false,
+  } = {}): Promise<{ url: string; flow: OidcFlow } | OidcFailure> {
+    try {
+      const found = await configuration();
+      const flow = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+      };
+      const url = client.buildAuthorizationUrl(found, {
+        redirect_uri: options.redirectUri,
+        scope: scopeFor(found, groups),
+        state: flow.state,
+        nonce: flow.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
+        code_challenge_method: 'S256',
+        ...(fresh && { prompt: 'login', max_age: '0' }),
+      });
+      return { url: url.href, flow };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** Who came back, judged by the provider's signature and by what was kept for this browser. */
+  async function finish(
+    query: URLSearchParams,
+    flow: OidcFlow,
+  ): Promise<{ identity: OidcIdentity } | OidcFailure> {
+    try {
+      const found = await configuration();
+      const returned = new URL(options.redirectUri);
+      returned.search = query.toString();
+      const tokens = await exchange(found, returned, flow);
+      const claims = tokens.claims()!;
+      const more = await furtherClaims(found, tokens.access_token, claims);
+      return { identity: readIdentity({ ...more, ...claims }) };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  return { begin, finish };
+}
+
+/** Provides the secret in the other way when the provider does not know this client by the first. */
+async function exchange(configuration: client.Configuration, returned: URL, flow: OidcFlow) {
+  const checks = {
+    expectedState: flow.state,
+    expectedNonce: flow.nonce,
+    pkceCodeVerifier: flow.verifier,
+    idTokenExpected: true,
+  };
+  try {
+    return await client.authorizationCodeGrant(configuration, returned, checks);
+  } catch (error) {
+    if (whyRefused(error) !== 'invalid_client') throw error;
+    otherWay.get(configuration)!();
+    return await client.authorizationCodeGrant(configuration, returned, checks);
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: OidcProviderOptions) {
+  const server = new URL(issuer);
+  const execute = [client.enableNonRepudiationChecks];
+  if (server.protocol === 'http:') execute.push(client.allowInsecureRequests);
+  const { authenticate, change } = twoWays(clientSecret);
+  const found = await client.discovery(server, clientId, clientSecret, authenticate, {
+    timeout: answerLimitSeconds,
+    execute,
+  });
+  otherWay.set(found, change);
+  return found;
+}
+
+/** Changes how a client shows its secret from then on. */
+const otherWay = new WeakMap<client.Configuration, () => void>();
+
+/** A provider may take the secret in two ways and still expect one of them of this client. */
+function twoWays(secret: string) {
+  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
+  let isChanged = false;
+  const authenticate: client.ClientAuth = (server, ...rest) => {
+    const known = server.token_endpoint_auth_methods_supported;
+    const isBasic = !known || known.includes('client_secret_basic');
+    return (isBasic !== isChanged ? basic : post)(server, ...rest);
+  };
+  const change = () => {
+    isChanged = !isChanged;
+  };
+  return { authenticate, change };
+}
+
+/** Some providers give groups only when asked, others refuse to be asked for what they do not have. */
+function scopeFor(configuration: client.Configuration, groups: boolean): string {
+  const has = configuration.serverMetadata().scopes_supported?.includes('groups');
+  return groups && has ? 'openid email profile groups' : 'openid email profile';
+}
+
+/** Some providers put little into the token and the rest behind an address of its own. */
+async function furtherClaims(
+  configuration: client.Configuration,
+  accessToken: string,
+  claims: client.IDToken,
+): Promise<Record<string, unknown>> {
+  const isWhole = claims['email'] !== undefined && claims['groups'] !== undefined;
+  if (isWhole || !configuration.serverMetadata().userinfo_endpoint) return {};
+  return await client.fetchUserInfo(configuration, accessToken, claims.sub);
+}
+
+function failureOf(error: unknown): OidcFailure {
+  if (error instanceof client.AuthorizationResponseError) {
+    const failed = error.error === 'access_denied' ? 'cancelled' : 'refused';
+    return { failed, why: wordOf(error.error) };
+  }
+  const refused = whyRefused(error);
+  if (refused !== undefined) return { failed: 'refused', why: wordOf(refused) };
+  const { code, message, cause } = error as { code?: unknown; message?: unknown; cause?: unknown };
+  const isAway = message === 'fetch failed' || code === 'OAUTH_TIMEOUT';
+  const isBroken =
+    code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' || code === 'OAUTH_RESPONSE_IS_NOT_JSON';
+  const inner = (cause as { code?: unknown } | undefined)?.code;
+  const why = [code, inner].find((word) => typeof word === 'string') ?? 'unknown';
+  return { failed: isAway || isBroken ? 'unreachable' : 'refused', why: wordOf(String(why)) };
+}
+
+/** What the provider answered, in the body or, with a 401, in the header. */
+function whyRefused(error: unknown): string | undefined {
+  if (error instanceof client.ResponseBodyError) return error.error;
+  if (!(error instanceof client.WWWAuthenticateChallengeError)) return undefined;
+  return (
+    error.cause.find(({ parameters }) => parameters['error'])?.parameters['error'] ??
+    'invalid_client'
+  );
+}
+
+/** A code of the protocol; anything else that stands in its place is not repeated. */
+const wordOf = (code: string) => (/^\w{1,64}$/.test(code) ? code : 'unknown');
