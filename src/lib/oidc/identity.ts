@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Who a provider says came back. */
+/** The person, as the provider describes it. */
 export type OidcIdentity = {
   issuer: string;
   /** The person's id at the provider, which stays when the address changes. */

@@ -21,7 +21,7 @@ export type OidcFailure = { failed: 'unreachable' | 'cancelled' | 'refused'; why
 
 const answerLimitSeconds = 5;
 const discoveredForMs = 60 * 60 * 1000;
-/** One that has just failed is not asked again at once: whoever comes next would only wait too. */
+/** A provider that has just failed is not asked again at once: the next caller would only wait too. */
 const failedForMs = 2000;
 
 type Discovered = { configuration: client.Configuration; until: number };
@@ -80,7 +80,7 @@ export function createOidcProvider(options: OidcProviderOptions) {
     }
   }
 
-  /** Who came back, judged by the provider's signature and by what was kept for this browser. */
+  /** The person who came back, judged by the provider's signature and by what was kept for this browser. */
   async function finish(
     query: URLSearchParams,
     flow: OidcFlow,
