@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { contactSection } from './contacts/operations.ts';
 import { feedbackExamples } from './examples/feedback.ts';
 import { sendingExamples } from './examples/sending.ts';
+import { surveyExamples } from './examples/surveys.ts';
 import { webhookExamples } from './examples/webhooks.ts';
 import { renderedOnce } from './lib/http/rendered-once.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs/page.tsx';
@@ -40,7 +41,7 @@ export const apiDocument = (settings: Settings) =>
       license: { name: 'MIT', identifier: 'MIT' },
     },
     sections: sections(settings),
-    examples: { ...feedbackExamples, ...sendingExamples, ...webhookExamples },
+    examples: { ...surveyExamples, ...feedbackExamples, ...sendingExamples, ...webhookExamples },
     messages,
     messageHeaders: messageHeaders(settings.serviceName),
   });

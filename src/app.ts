@@ -26,7 +26,7 @@ import type { SendProgress } from './sends/send-progress.ts';
 import { summaryReads } from './summaries/routes.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
-import { surveyReads } from './surveys/routes.ts';
+import { surveyReads, surveyRoutes } from './surveys/routes.ts';
 import { tagReads } from './tags/routes.ts';
 import { showTrouble } from './web/show.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
@@ -93,6 +93,7 @@ export function createApp(tools: AppTools) {
     .use('/api/*', authenticate(tools))
     .use(refuseNul)
     .use('/api/*', answerOnce(tools))
+    .route('/api/v1/surveys', surveyRoutes(tools))
     .route('/api/v1/surveys', sendRoutes(tools))
     .route('/api/v1/suppressions', suppressionRoutes(tools))
     .route('/api/v1/responses', responseSearch(tools))

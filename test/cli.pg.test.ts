@@ -240,7 +240,7 @@ test('a draft survey can be opened repeatedly, and stays closed once it is close
   assert.deepEqual([closed.status, closed.completed_by], ['completed', 'hand']);
   const { code, stderr } = await run('survey', 'open', '--id', id);
   assert.equal(code, 1);
-  assert.match(stderr, /^askback: the survey is completed: survey reopen makes it active again\n$/);
+  assert.match(stderr, /^askback: the survey is completed: reopen it to make it active again\n$/);
   assert.equal((await json('survey', 'reopen', '--id', id)).completed_by, null);
   assert.equal((await json('survey', 'reopen', '--id', id)).status, 'active');
 });
@@ -260,7 +260,7 @@ test('an organization is shown with its settings and the mails of its month', as
 test('a draft is not reopened, and a survey that does not exist is not found', async () => {
   const { id } = await json(...survey(await makeOrganization(db)), '--draft');
   const { code, stderr } = await run('survey', 'reopen', '--id', id);
-  assert.deepEqual([code, stderr], [1, 'askback: the survey is a draft: survey open opens it\n']);
+  assert.deepEqual([code, stderr], [1, 'askback: the survey is a draft: open it\n']);
   for (const words of [['reopen'], ['show'], ['update', '--name', 'A']]) {
     const unknown = await run('survey', ...words, '--id', unknownId);
     assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);

@@ -7,7 +7,7 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import { insertImported } from '../responses/import.queries.ts';
 import { enqueueAnalyses } from '../summaries/queries.ts';
-import { createSurvey } from '../surveys/create.ts';
+import { addSurvey } from '../surveys/create.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { insertTag } from '../tags/queries.ts';
 import { type DemoStory, makeStory, storyDays } from './rules.ts';
@@ -58,7 +58,7 @@ async function fillSurvey(
   { survey, now }: { survey: DemoSurvey; now: Date },
 ): Promise<FilledDemo['survey']> {
   const { name, type, audience, question } = survey;
-  const made = await createSurvey(tx, orgId, {
+  const made = await addSurvey(tx, orgId, {
     ...{ name, type, audience, ...sender },
     question_text: question,
     reply_to: sender.from_email,

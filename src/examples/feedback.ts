@@ -12,22 +12,7 @@ import {
   token,
 } from './story.ts';
 
-const survey = {
-  id: surveyId,
-  name: 'Spring',
-  question_text: 'How likely are you to recommend Acme?',
-  from_name: 'Ann at Acme',
-  from_email: 'ann@acme.example',
-  status: 'active',
-  type: 'nps',
-  audience: null,
-  sent_count: 96,
-  response_count: 40,
-  created_at: '2026-04-01T08:00:00.000Z',
-  updated_at: answeredAt,
-};
-
-const tally = { promoters: 22, passives: 11, detractors: 7, nps: 38 };
+export const tally = { promoters: 22, passives: 11, detractors: 7, nps: 38 };
 
 const shares = {
   margin_of_error: 23.7,
@@ -68,19 +53,8 @@ const summary = {
   created_at: summarizedAt,
 };
 
-/** Surveys, responses and summaries, by the id of the operation. */
+/** Responses and summaries, by the id of the operation. */
 export const feedbackExamples: Readonly<Record<string, Example>> = {
-  listSurveys: { answer: { data: [survey], meta: page } },
-  getSurvey: {
-    path: { id: surveyId },
-    answer: {
-      data: {
-        ...survey,
-        reply_to: 'feedback@acme.example',
-        stats: { total_responses: 40, avg_score: 7.9, ...tally },
-      },
-    },
-  },
   listResponses: {
     answer: { data: [response], meta: { page: 1, limit: 1, total: 40, next_cursor: cursor } },
   },

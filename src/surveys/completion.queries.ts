@@ -21,14 +21,18 @@ export async function completeAnswered(sql: Sql, orgId: string, surveyId: string
   return survey;
 }
 
-export type ClosedSurvey = CompletedSurvey & { was: 'draft' | 'active' | 'completed' };
+export type ClosedSurvey = CompletedSurvey & {
+  was: 'draft' | 'active' | 'completed';
+  /** By hand, before this. */
+  was_closed: boolean;
+};
 
 /** Closes a survey by hand, whatever its state; closing it again changes nothing. */
 export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<ClosedSurvey[]>`
     with ${totals(sql, orgId, surveyId)},
     before as (
-      select status as was
+      select status as was, completed_by is not distinct from 'hand' as was_closed
       from surveys
       where org_id = ${orgId} and id = ${surveyId}
       for no key update
@@ -38,7 +42,7 @@ export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
         completed_at = coalesce(s.completed_at, now()), updated_at = now()
     from totals t, before
     where s.org_id = ${orgId} and s.id = ${surveyId}
-    returning s.name, t.*, s.completed_at, before.was`;
+    returning s.name, t.*, s.completed_at, before.was, before.was_closed`;
   return survey;
 }
 

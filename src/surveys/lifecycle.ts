@@ -1,3 +1,5 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
@@ -5,6 +7,7 @@ import { emitted } from '../signals.ts';
 import { emit } from '../webhooks/emit.cte.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import { type CompletedSurvey, closeByHand, completeAnswered } from './completion.queries.ts';
+import { getOrgSurvey, type ManagedSurvey, openDraft, reopenCompleted } from './manage.queries.ts';
 import { lockSurvey, type OrgSurvey } from './queries.ts';
 
 /**
@@ -37,18 +40,56 @@ export async function completeIfAnswered(
   return survey !== undefined;
 }
 
+/** Opens a draft: from now on it can be sent and answered. One that is open stays so. */
+export async function openSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
+  return await inTransaction(db, async (tx): Promise<ManagedSurvey> => {
+    const opened = await openDraft(tx, by.orgId, surveyId);
+    if (opened) await recordMove(tx, by, { act: 'survey.opened', surveyId });
+    const survey = opened ?? (await getOrgSurvey(tx, by.orgId, surveyId));
+    if (survey.status === 'completed') {
+      throw new Refusal('conflict', 'the survey is completed: reopen it to make it active again', {
+        code: 'survey_completed',
+      });
+    }
+    return survey;
+  });
+}
+
+/** Makes a completed survey active again, however it completed. One that is active stays so. */
+export async function reopenByHand({ db }: { db: Db }, by: Writer, surveyId: string) {
+  return await inTransaction(db, async (tx): Promise<ManagedSurvey> => {
+    const reopened = await reopenCompleted(tx, by.orgId, surveyId);
+    if (reopened) await recordMove(tx, by, { act: 'survey.reopened', surveyId });
+    const survey = reopened ?? (await getOrgSurvey(tx, by.orgId, surveyId));
+    if (survey.status === 'draft') {
+      throw new Refusal('conflict', 'the survey is a draft: open it', { code: 'survey_draft' });
+    }
+    return survey;
+  });
+}
+
 /** Closes a survey by hand. A survey that had completed by itself has published so already. */
-export async function closeSurvey({ db }: { db: Db }, orgId: string, surveyId: string) {
+export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
+  const { orgId } = by;
   const closed = await inTransaction(db, async (tx) => {
     await lockSurvey(tx, orgId, surveyId);
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
     if (survey.was !== 'completed') await publishCompletion(tx, { orgId }, { surveyId, ...survey });
+    if (!survey.was_closed) await recordMove(tx, by, { act: 'survey.closed', surveyId });
     return { id: surveyId, name: survey.name, was: survey.was };
   });
   if (closed.was !== 'completed') emitted.publish({ event: 'survey.completed' });
   return closed;
 }
+
+type SurveyMove = {
+  act: 'survey.opened' | 'survey.closed' | 'survey.reopened';
+  surveyId: string;
+};
+
+const recordMove = (tx: Sql, { orgId, actor }: Writer, { act, surveyId }: SurveyMove) =>
+  recordAct(tx, { orgId, actor, act, target: { kind: 'survey', id: surveyId } });
 
 async function publishCompletion(
   tx: Sql,

@@ -1,27 +1,23 @@
 import type { OrgId, Part, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
-import type { SurveyType, Tally } from '../scores.ts';
+import type { Tally } from '../scores.ts';
+import type { SurveyContent } from './manage.queries.ts';
 
 /** A survey of an organization, by their ids. */
 export type OrgSurvey = { orgId: string; surveyId: string };
 
-export type SurveyRow = Tally & {
-  id: string;
-  name: string;
-  question_text: string;
-  from_name: string;
-  from_email: string;
-  reply_to: string;
-  status: SurveyStatus;
-  type: SurveyType;
-  audience: 'employee' | null;
-  sent_count: number;
-  response_count: number;
-  score_sum: number;
-  created_at: Date;
-  updated_at: Date;
-};
+export type SurveyRow = Tally &
+  SurveyContent & {
+    id: string;
+    share_id: string;
+    status: SurveyStatus;
+    sent_count: number;
+    response_count: number;
+    score_sum: number;
+    created_at: Date;
+    updated_at: Date;
+  };
 
 export type SurveyStatus = 'draft' | 'active' | 'completed';
 
@@ -60,7 +56,9 @@ export const surveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
 
 const selectSurvey = (sql: Sql, orgId: OrgId, id: string) => sql`
   select s.id, s.name, s.question_text, s.from_name, s.from_email, s.reply_to, s.status, s.type,
-         s.audience, t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count,
+         s.audience, s.language, s.subject, s.intro, s.follow_up, s.thanks, s.texts, s.reminders,
+         s.ask_after_days, s.send_window, s.embed, s.share_id,
+         t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count,
          t.promoters, t.passives, t.detractors, t.score_sum, s.created_at, s.updated_at
   from surveys s
   cross join lateral (

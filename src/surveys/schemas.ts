@@ -39,8 +39,65 @@ export const SurveyStats = v.object({
   nps: NetPromoterScore,
 });
 
+const byCategory = <const S extends v.GenericSchema>(text: S) =>
+  v.object({
+    promoter: v.optional(text),
+    passive: v.optional(text),
+    detractor: v.optional(text),
+  });
+
+const FollowUp = v.union([v.string(), byCategory(v.string())]);
+const Thanks = v.union([
+  v.string(),
+  byCategory(
+    v.object({
+      text: v.string(),
+      link_url: v.optional(v.string()),
+      link_text: v.optional(v.string()),
+    }),
+  ),
+]);
+
+const SurveyTexts = v.object({
+  question_text: v.string(),
+  subject: v.optional(v.string()),
+  intro: v.optional(v.string()),
+  follow_up: v.optional(FollowUp),
+  thanks: v.optional(Thanks),
+});
+
 export const Survey = v.object({
   ...item,
   reply_to: described(v.string(), 'reply address'),
+  language: described(v.string(), 'of its own texts, as a BCP 47 tag'),
+  subject: described(v.nullable(v.string()), 'of its mail; null: the question'),
+  intro: described(v.nullable(v.string()), 'what its mail says before the question'),
+  follow_up: described(v.nullable(FollowUp), 'the question above the comment'),
+  thanks: described(v.nullable(Thanks), 'what its page says after an answer'),
+  texts: described(v.record(v.string(), SurveyTexts), 'its texts in other languages, by tag'),
+  reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
+  ask_after_days: v.nullable(Count),
+  send_window: v.nullable(
+    v.object({
+      days: v.array(v.string()),
+      from: v.string(),
+      to: v.string(),
+      time_zone: v.string(),
+    }),
+  ),
+  embed: v.object({
+    origins: v.array(v.string()),
+    position: v.picklist(['inline', 'corner']),
+    delay_seconds: Count,
+    every_days: Count,
+  }),
+  share_url: described(v.string(), 'where anyone can answer'),
   stats: SurveyStats,
+});
+
+export const DeleteQuery = v.object({
+  answers: described(
+    v.optional(v.picklist(['delete'], 'must be delete')),
+    'deletes the answers too; without it a survey that has answers stays',
+  ),
 });

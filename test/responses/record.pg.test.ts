@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
 import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { type NewResponse, recordResponse } from '../../src/responses/answer.queries.ts';
 import { closeSurvey } from '../../src/surveys/lifecycle.ts';
@@ -240,15 +241,15 @@ test('one that may be the last also waits for those that did not know they were 
 
 test('closing by hand is published once, and closing again is not', async () => {
   const s = await survey();
-  assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'active');
-  assert.equal((await closeSurvey({ db }, s.orgId, s.surveyId)).was, 'completed');
+  assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'active');
+  assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'completed');
   assert.deepEqual(await events(s), ['survey.completed']);
 });
 
 test('a survey that completed by itself is closed by hand without a second event', async () => {
   const s = await survey({ contacts: 1 });
   await answer(s, s.people[0]!);
-  await closeSurvey({ db }, s.orgId, s.surveyId);
+  await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId);
   assert.deepEqual(await events(s), ['response.received', 'survey.completed']);
 });
 
@@ -256,12 +257,14 @@ test('a survey that was closed by hand takes no answers, one that completed by i
   const s = await survey({ contacts: 1 });
   await answer(s, s.people[0]!);
   assert.ok(await answer(s, null));
-  await closeSurvey({ db }, s.orgId, s.surveyId);
+  await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId);
   assert.equal(await answer(s, null), undefined);
 });
 
 test("another organization's survey cannot be closed", async () => {
   const [s, other] = [await survey(), await survey()];
-  await assert.rejects(closeSurvey({ db }, other.orgId, s.surveyId), { kind: 'not_found' });
+  await assert.rejects(closeSurvey({ db }, commandWriter(other.orgId), s.surveyId), {
+    kind: 'not_found',
+  });
   assert.equal(await statusOf(s), 'active');
 });

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answerThrough, linkOf } from '../support/make/answers.ts';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+type Json = Record<string, unknown>;
+type Called = { status: number; data: Json; error: string; code: string };
+
+async function client() {
+  const { id, read, write } = await makeClient(db);
+  const call = async (method: string, path = '', body?: unknown, headers: object = write) => {
+    const init = { method, headers: { ...headers }, body: body ? JSON.stringify(body) : null };
+    const answer = await app.request(`/api/v1/surveys${path}`, init);
+    const text = await answer.text();
+    return { status: answer.status, ...(text && JSON.parse(text)) } as Called;
+  };
+  const acts = async () =>
+    (await db`select act from audit_events where org_id = ${id} order by at`).map(
+      (row) => row['act'],
+    );
+  return { id, read, call, acts };
+}
+
+const wish = {
+  name: 'Spring',
+  question_text: 'How likely are you to recommend us, {{first_name|dear reader}}?',
+  from_name: 'Ann',
+  from_email: 'ann@acme.test',
+};
+
+const everything = {
+  ...wish,
+  type: 'csat',
+  reply_to: 'bob@acme.test',
+  language: 'en',
+  subject: 'One question, {{name|please}}',
+  intro: 'Hello!\nA short question.',
+  follow_up: { detractor: 'What went wrong?' },
+  thanks: { promoter: { text: 'Say so', link_url: 'https://r.test/a', link_text: 'Review' } },
+  texts: { de: { question_text: 'Wie war es?', thanks: 'Danke' } },
+  reminders: [{ after_days: 3 }, { after_days: 10, subject: 'Still one question' }],
+  ask_after_days: 7,
+  send_window: { days: ['mon', 'fri'], from: '09:00', to: '17:00', time_zone: 'Europe/Berlin' },
+  embed: { origins: ['https://shop.test'], position: 'inline', delay_seconds: 0, every_days: 1 },
+};
+
+test('a survey is made from its name, question and sender', async () => {
+  const org = await client();
+  const { status, data } = await org.call('POST', '', wish);
+  assert.equal(status, 201);
+  const { status: state, type, audience, reply_to, language, texts, reminders } = data;
+  assert.deepEqual(
+    { state, type, audience, reply_to, language, texts, reminders },
+    {
+      state: 'active',
+      type: 'nps',
+      audience: null,
+      reply_to: 'ann@acme.test',
+      language: 'en',
+      texts: {},
+      reminders: [],
+    },
+  );
+  assert.match(String(data['share_url']), /^https:\/\/askback\.test\/f\/[\w-]{16}$/);
+  assert.deepEqual(await org.acts(), ['survey.created']);
+});
+
+test('a survey keeps everything that it is made with, and shows it', async () => {
+  const org = await client();
+  const { data } = await org.call('POST', '', everything);
+  const read = await org.call('GET', `/${data['id']}`, undefined, org.read);
+  assert.deepEqual(read.data, data);
+  for (const [name, value] of Object.entries(everything)) assert.deepEqual(data[name], value, name);
+});
+
+for (const [field, value, complaint] of [
+  [
+    'question_text',
+    'Hello {{frist_name}}',
+    /question_text: \{\{frist_name\}\} is not a placeholder/,
+  ],
+  ['subject', 'One {{plan}}', /subject: /],
+  ['intro', 'a\u0007', /intro: must be text without control/],
+  ['from_email', 'ann', /from_email: is not an email address/],
+  ['type', 'stars', /type: must be one of nps/],
+  ['follow_up', {}, /follow_up: must name one of promoter/],
+  ['follow_up', { promoter: 'a\nb' }, /follow_up/],
+  ['thanks', { promoter: { text: 'x', link_url: 'http://a.test' } }, /https/],
+  ['thanks', { promoter: { text: 'x', link_url: 'javascript:alert(1)' } }, /https/],
+  ['texts', { 'no tag': { question_text: 'x' } }, /texts: must be by language tags/],
+  ['texts', { de: { subject: 'x' } }, /question_text is required/],
+  ['texts', { en: { question_text: 'x' } }, /texts: en is the survey's own language/],
+  ['reminders', [1, 2, 3, 4].map((after_days) => ({ after_days })), /reminders: must be at most 3/],
+  ['reminders', [{ after_days: 61 }], /from 1 to 60/],
+  ['reminders', [{ after_days: 2 }, { after_days: 2 }], /different numbers of days/],
+  ['ask_after_days', 366, /from 0 to 365/],
+  ['send_window', { ...everything.send_window, from: '18:00' }, /begin before it ends/],
+  ['send_window', { ...everything.send_window, time_zone: 'Europe/Nowhere' }, /time zone/],
+  ['send_window', { ...everything.send_window, days: [] }, /at least one day/],
+  ['embed', { origins: ['https://a.test/path'] }, /origin/],
+  ['embed', { origins: ['http://a.test'] }, /origin/],
+  ['embed', { origins: ["https://a.test; script-src 'x'"] }, /origin/],
+  ['audience', 'employee', /audience: only an nps survey/],
+] as const) {
+  test(`${field} ${JSON.stringify(value)} is refused when the survey is saved`, async () => {
+    const org = await client();
+    const { status, error } = await org.call('POST', '', { ...everything, [field]: value });
+    assert.equal(status, 400);
+    assert.match(error, complaint);
+    assert.equal((await db`select from surveys where org_id = ${org.id}`).length, 0);
+  });
+}
+
+test('a change keeps what it does not name, and null takes a text away', async () => {
+  const org = await client();
+  const { data } = await org.call('POST', '', everything);
+  const changed = await org.call('PATCH', `/${data['id']}`, { name: 'Summer', subject: null });
+  const { updated_at: _, ...kept } = data;
+  const { updated_at: __, ...now } = changed.data;
+  assert.deepEqual(now, { ...kept, name: 'Summer', subject: null });
+  assert.deepEqual(await org.acts(), ['survey.created', 'survey.changed']);
+});
+
+test('a change is judged together with what stays', async () => {
+  const org = await client();
+  const { data } = await org.call('POST', '', everything);
+  const { status, error } = await org.call('PATCH', `/${data['id']}`, { language: 'de' });
+  assert.deepEqual([status, /own language/.test(error)], [400, true]);
+});
+
+test('contacts that are there count from the day that asking by itself was set', async () => {
+  const org = await client();
+  const { data } = await org.call('POST', '', everything);
+  const since = async () =>
+    (await db`select ask_after_days_since as at from surveys where id = ${String(data['id'])}`)[0]![
+      'at'
+    ];
+  const first = await since();
+  await org.call('PATCH', `/${data['id']}`, { ask_after_days: 7 });
+  assert.deepEqual(await since(), first);
+  await org.call('PATCH', `/${data['id']}`, { ask_after_days: 8 });
+  assert.ok((await since()) > first);
+  await org.call('PATCH', `/${data['id']}`, { ask_after_days: null });
+  assert.equal(await since(), null);
+});
+
+test('once there are answers, also held ones, type and audience stay', async () => {
+  const org = await client();
+  for (const held_reason of [null, 'two scores opened']) {
+    const id = await makeSurvey(db, org.id);
+    await makeResponse(db, { org_id: org.id, survey_id: id }, { held_reason });
+    for (const change of [{ type: 'csat' }, { audience: 'employee' }]) {
+      const { status, code } = await org.call('PATCH', `/${id}`, change);
+      assert.deepEqual([status, code], [409, 'survey_has_answers']);
+    }
+    assert.equal((await org.call('PATCH', `/${id}`, { type: 'nps', name: 'New' })).status, 200);
+  }
+});
+
+test('a survey opens, closes and reopens, each also when nothing changes', async () => {
+  const org = await client();
+  const { data } = await org.call('POST', '', { ...wish, status: 'draft' });
+  const id = String(data['id']);
+  const step = async (act: string) => {
+    const { status, data: after, code } = await org.call('POST', `/${id}/${act}`);
+    return status === 200 ? after['status'] : code;
+  };
+  assert.equal(await step('reopen'), 'survey_draft');
+  for (const act of ['open', 'open', 'reopen']) assert.equal(await step(act), 'active', act);
+  for (const act of ['close', 'close']) assert.equal(await step(act), 'completed', act);
+  assert.equal(await step('open'), 'survey_completed');
+  assert.equal(await step('reopen'), 'active');
+  assert.deepEqual(await org.acts(), [
+    ...['survey.created', 'survey.opened', 'survey.closed', 'survey.reopened'],
+  ]);
+});
+
+test('a used survey becomes no draft again, an unused one may', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  assert.equal((await org.call('PATCH', `/${id}`, { status: 'draft' })).data['status'], 'draft');
+  await org.call('POST', `/${id}/open`);
+  await makeResponse(db, { org_id: org.id, survey_id: id });
+  assert.equal((await org.call('PATCH', `/${id}`, { status: 'draft' })).code, 'survey_in_use');
+});
+
+test('a copy is a draft that says and does the same, with a link of its own', async () => {
+  const org = await client();
+  const { data } = await org.call('POST', '', everything);
+  const { status, data: copy } = await org.call('POST', `/${data['id']}/copy`);
+  assert.equal(status, 201);
+  const { id: _, share_url, created_at: __, updated_at: ___, ...same } = copy;
+  const { id, share_url: url, created_at, updated_at, ...original } = data;
+  assert.deepEqual(same, { ...original, name: 'Spring (copy)', status: 'draft' });
+  assert.notEqual(share_url, url);
+});
+
+test('what has answers is deleted only with them, and then with everything', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  const of = { org_id: org.id, survey_id: id };
+  await makeContact(db, of);
+  await makeResponse(db, of, { held_reason: 'two scores opened' });
+  const refused = await org.call('DELETE', `/${id}`);
+  assert.deepEqual([refused.status, refused.code], [409, 'survey_has_answers']);
+  assert.equal((await org.call('DELETE', `/${id}?answers=yes`)).status, 400);
+  assert.equal((await org.call('DELETE', `/${id}?answers=delete`)).status, 204);
+  for (const table of ['surveys', 'contacts', 'responses']) {
+    assert.equal((await db`select from ${db(table)} where org_id = ${org.id}`).length, 0, table);
+  }
+  const days =
+    await db`select sum(promoters)::int as n from organization_day_tallies where org_id = ${org.id}`;
+  assert.equal(days[0]!['n'] ?? 0, 0);
+});
+
+test('an answer through a link keeps its survey', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  const contactId = await makeContact(db, { org_id: org.id, survey_id: id });
+  await answerThrough(db, linkOf({ orgId: org.id, surveyId: id, contactId }));
+  assert.equal((await org.call('DELETE', `/${id}`)).code, 'survey_has_answers');
+});
+
+test('an unused survey is deleted without asking', async () => {
+  const org = await client();
+  const id = await makeSurvey(db, org.id);
+  assert.equal((await org.call('DELETE', `/${id}`)).status, 204);
+  assert.equal((await org.call('GET', `/${id}`)).status, 404);
+});
+
+test("a stranger's survey, an unknown one and a read key change nothing", async () => {
+  const [org, other] = [await client(), await client()];
+  const id = await makeSurvey(db, other.id);
+  for (const [method, path, body] of [
+    ['PATCH', '', { name: 'x' }],
+    ['DELETE', '', undefined],
+    ...['open', 'close', 'reopen', 'copy'].map((act) => ['POST', `/${act}`, undefined] as const),
+  ] as const) {
+    assert.equal((await org.call(method, `/${id}${path}`, body)).status, 404, method + path);
+    assert.equal((await org.call(method, `/x${path}`, body)).status, 404, method + path);
+    assert.equal((await other.call(method, `/${id}${path}`, body, other.read)).status, 403);
+  }
+  assert.equal((await org.call('POST', '', wish, org.read)).status, 403);
+  assert.deepEqual(await other.acts(), []);
+});

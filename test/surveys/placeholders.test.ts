@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { anyPerson, complainOfPlaceholders, fillIn } from '../../src/surveys/placeholders.ts';
+
+const ada = {
+  name: 'Ada Lovelace',
+  properties: { plan: 'pro', seats: 3, tags: ['a'], x: '{{name}}' },
+};
+
+for (const [text, filled] of [
+  ['Hello {{name}}', 'Hello Ada Lovelace'],
+  ['Hello {{ first_name }}!', 'Hello Ada!'],
+  ['{{properties.plan}} with {{properties.seats}} seats', 'pro with 3 seats'],
+  ['{{properties.city|your city}}', 'your city'],
+  ['{{properties.tags|some}}', 'some'],
+  ['{{properties.toString|nothing}}', 'nothing'],
+  ['{{properties.x}}', '{{name}}'],
+  ['no {braces} of ours', 'no {braces} of ours'],
+] as const) {
+  test(`${text} is read as ${filled}`, () => assert.equal(fillIn(text, ada), filled));
+}
+
+test('without a name the fallback stands, and without a fallback nothing', () => {
+  assert.equal(fillIn('Hello {{first_name|there}}{{name}}', anyPerson), 'Hello there');
+});
+
+test('a value takes one line and cannot turn the text around it', () => {
+  const person = { name: 'A\r\nBcc: x\u202e', properties: {} };
+  assert.equal(fillIn('{{name}}', person), 'A Bcc: x');
+});
+
+for (const text of [
+  '{{frist_name}}',
+  '{{properties.}}',
+  '{{}}',
+  '{{name',
+  '{{ {{name}}',
+  '{{name|a|b}',
+]) {
+  test(`${text} is refused`, () => assert.match(complainOfPlaceholders(text) ?? '', /placeholder/));
+}
+
+test('text without placeholders, and every known placeholder, is taken', () => {
+  for (const text of ['', '} { }}', '{{name}}', '{{first_name|x}}', '{{properties.a b}}']) {
+    assert.equal(complainOfPlaceholders(text), undefined, text);
+  }
+});

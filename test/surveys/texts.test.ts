@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { languageFor, textsIn } from '../../src/surveys/texts.ts';
+
+const survey = {
+  language: 'en',
+  question_text: 'How was it?',
+  subject: 'A question',
+  intro: null,
+  follow_up: null,
+  thanks: 'Thanks',
+  texts: {
+    de: { question_text: 'Wie war es?', thanks: 'Danke' },
+    'pt-BR': { question_text: 'Como foi?' },
+  },
+};
+
+for (const [property, accepted, language] of [
+  ['de', 'pt', 'de'],
+  ['DE_at', undefined, 'de'],
+  ['sv', 'pt;q=0.5, sv', 'pt-BR'],
+  [undefined, 'sv, de;q=0.2, en;q=0.4', 'en'],
+  [undefined, 'de;q=0, sv', 'en'],
+  [7, '*', 'en'],
+  ['', '', 'en'],
+] as const) {
+  test(`a contact with ${property}, a browser with ${accepted}: ${language}`, () => {
+    assert.equal(languageFor(survey, { property, accepted }), language);
+  });
+}
+
+test('a survey in one language is shown in it, whatever is asked for', () => {
+  const wishes = { property: 'de', accepted: 'de' };
+  assert.equal(languageFor({ language: 'sv', texts: {} }, wishes), 'sv');
+});
+
+test('what a language leaves out is not said in another one', () => {
+  assert.deepEqual(textsIn(survey, 'de'), {
+    ...{ question_text: 'Wie war es?', thanks: 'Danke' },
+    ...{ subject: null, intro: null, follow_up: null },
+  });
+  assert.equal(textsIn(survey, 'en').subject, 'A question');
+});
