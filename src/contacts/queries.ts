@@ -1,6 +1,7 @@
 import { json, type OrgId, one, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import { nameOfSurvey } from '../surveys/queries.ts';
 
 /** A page of the organization's contacts, newest first. */
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
@@ -11,20 +12,18 @@ export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
       page,
     ),
     item: sql`
-      join surveys s on s.org_id = ${orgId} and s.id = p.survey_id
       cross join lateral (
         select p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
-               iso(p.responded_at) as responded_at, p.survey_id, s.name as survey_name
+               iso(p.responded_at) as responded_at, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}
       ) item`,
     total: sql`select coalesce(sum(contacts), 0) from survey_tallies where org_id = ${orgId}`,
     page,
   });
 
 const countPerDay = (sql: Sql, orgId: OrgId) => sql`
-  select day, sum(contacts)::int
+  select day, contacts
   from organization_day_tallies
-  where org_id = ${orgId}
-  group by day`;
+  where org_id = ${orgId}`;
 
 export type ContactRow = {
   id: string;

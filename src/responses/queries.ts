@@ -2,8 +2,9 @@ import type { OrgId, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { Category } from '../scores.ts';
+import { nameOfSurvey } from '../surveys/queries.ts';
 import { dayOf, type Range, startOfDay } from './range.ts';
-import { countedColumn, everything, tallies } from './totals.queries.ts';
+import { countedColumn, everything, opaqueDay, opaqueTime, tallies } from './totals.queries.ts';
 
 export type ResponseFilter = {
   survey_id: string | null;
@@ -40,17 +41,16 @@ export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   });
 
 const responseItem = (sql: Sql, orgId: OrgId) => sql`
-  ${itemJoins(sql, orgId)}
-  cross join lateral (select ${itemColumns(sql)}, iso(r.created_at) as created_at) item`;
+  ${itemJoins(sql)}
+  cross join lateral (select ${itemColumns(sql, orgId)}, iso(r.created_at) as created_at) item`;
 
-const itemColumns = (sql: Sql) => sql`
+const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   r.id, r.survey_id, r.score, r.category, r.comment,
   a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
-  c.email as contact_email, c.name as contact_name, s.name as survey_name`;
+  c.email as contact_email, c.name as contact_name, ${nameOfSurvey(sql, orgId, sql`r`)}`;
 
-const itemJoins = (sql: Sql, orgId: OrgId) => sql`
-  join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
+const itemJoins = (sql: Sql) => sql`
   left join contacts c
     on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
@@ -74,8 +74,8 @@ const chosen = (
   r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
   ${survey_id ? sql`and r.survey_id = ${survey_id}` : sql``}
   ${category ? sql`and r.category = ${category}` : sql``}
-  ${range.from ? sql`and r.created_at >= ${range.from}` : sql``}
-  ${range.to ? sql`and r.created_at < ${range.to}` : sql``}`;
+  ${range.from ? sql`and r.created_at >= ${opaqueTime(sql, range.from)}` : sql``}
+  ${range.to ? sql`and r.created_at < ${opaqueTime(sql, range.to)}` : sql``}`;
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
 const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
@@ -98,13 +98,12 @@ function countPerDay(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   const lastDay = range.to && startOfDay(range.to);
   const partOfDay = lastDay && range.to && lastDay < range.to;
   return sql`
-    select day, sum(${countedColumn(sql, category)})::int
+    select day, ${countedColumn(sql, category)}
     from ${survey_id ? sql`day_tallies` : sql`organization_day_tallies`}
     where org_id = ${orgId}
       ${survey_id ? sql`and survey_id = ${survey_id}` : sql``}
-      ${range.from ? sql`and day >= ${dayOf(range.from)}::date` : sql``}
-      ${lastDay ? sql`and day < ${dayOf(lastDay)}::date` : sql``}
-    group by day
+      ${range.from ? sql`and day >= ${opaqueDay(sql, range.from)}` : sql``}
+      ${lastDay ? sql`and day < ${opaqueDay(sql, lastDay)}` : sql``}
     ${partOfDay ? newestDay(sql, orgId, { ...filter, range: { from: lastDay, to: range.to } }) : sql``}`;
 }
 

@@ -1,6 +1,6 @@
-import type { OrgId, Part, Sql } from '../lib/db/db.ts';
+import { type OrgId, opaque, type Part, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
-import { type Range, splitRange } from './range.ts';
+import { dayOf, type Range, splitRange } from './range.ts';
 
 /** Which answers are counted: those of an organization, less what a filter leaves out. */
 export type NpsScope = {
@@ -49,8 +49,8 @@ type Days = { first: string | null; end: string | null };
 
 function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Days) {
   const ofDays = sql`
-    ${first ? sql`and day >= ${first}::date` : sql``}
-    ${end ? sql`and day < ${end}::date` : sql``}`;
+    ${first ? sql`and day >= ${opaque(sql, sql`${first}::date`)}` : sql``}
+    ${end ? sql`and day < ${opaque(sql, sql`${end}::date`)}` : sql``}`;
   const ofSurveys = chosenSurveys(sql, orgId, scope);
   if (!first && !end) {
     return sql`
@@ -78,7 +78,7 @@ function countRows(sql: Sql, orgId: OrgId, scope: NpsScope) {
            count(*) filter (where category = 'detractor') as detractors
     from responses
     where org_id = ${orgId} and held_reason is null
-      and created_at >= ${scope.range.from} and created_at < ${scope.range.to}
+      and created_at >= ${opaqueTime(sql, scope.range.from!)} and created_at < ${opaqueTime(sql, scope.range.to!)}
       ${chosenSurveys(sql, orgId, scope)}`;
 }
 
@@ -94,6 +94,10 @@ export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audienc
       ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}
   )`;
 }
+
+/** The bounds of a range, as `opaque` values. */
+export const opaqueTime = (sql: Sql, time: Date): Part => opaque(sql, sql`${time}::timestamptz`);
+export const opaqueDay = (sql: Sql, time: Date): Part => opaque(sql, sql`${dayOf(time)}::date`);
 
 /** The column of a tally that counts a category; without one, all of them. */
 export function countedColumn(sql: Sql, category: Category | null) {

@@ -40,6 +40,10 @@ export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
     page,
   });
 
+/** The column `survey_name` of an item, looked up for each: a join might read all surveys of the organization. */
+export const nameOfSurvey = (sql: Sql, orgId: OrgId, item: Part): Part => sql`
+  (select name from surveys where org_id = ${orgId} and id = ${item}.survey_id) as survey_name`;
+
 export async function findSurvey(
   sql: Sql,
   orgId: string,

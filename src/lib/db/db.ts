@@ -54,6 +54,12 @@ function splitSocket(url: string) {
   return host === null ? { address: url } : { address: parsed.href, socket: { host } };
 }
 
+/**
+ * A value of which the planner knows only the type. A value that it knows (a time, an offset) can make the plan look
+ * so much cheaper that Postgres plans at each call again, which costs more than reading a page of a list.
+ */
+export const opaque = (sql: Sql, value: Part): Part => sql`(select ${value})`;
+
 /** The row that a query by key must have found. */
 export function one<T>(rows: readonly T[]): T {
   if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);

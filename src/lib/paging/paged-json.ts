@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { one, type Part, type Sql } from '../db/db.ts';
+import { one, opaque, type Part, type Sql } from '../db/db.ts';
 import type { Page } from './page.ts';
 
 type PagedList = {
@@ -51,43 +51,67 @@ const deepOffset = 500;
 type ListRows = {
   /** A table and its conditions. */
   rows: Part;
-  /** How many of these rows each day has, as a query of `day` and `rows`, where that is kept. */
+  /** How many of these rows each day has, as a query of `day` and `rows`, where that is kept; a day may have several. */
   perDay?: Part | undefined;
 };
 
-/** The CTEs that pick the rows of a page and one more, newest first: by cursor, by offset, or from a day on. */
+/**
+ * The CTEs that pick the rows of a page and one more, newest first: by cursor, by offset, or from a day on.
+ * A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
+ */
 export function newest(sql: Sql, list: ListRows, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
   if (list.perDay && offset >= deepOffset) {
     return newestFromDay(sql, { rows: list.rows, perDay: list.perDay }, { offset, page });
   }
-  // A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
+  const skipped = offset === 0 ? sql`` : sql`offset ${opaque(sql, sql`${offset}::bigint`)}`;
   return sql`picked as (
     select *
     from (
       select * from ${list.rows} ${after(sql, page)}
       order by created_at desc, id desc
-      limit 201 ${offset === 0 ? sql`` : sql`offset ${offset}::bigint`}
+      limit 201 ${skipped}
     ) longest
     ${newestFirst(sql, page)}
   )`;
 }
 
+/**
+ * Finds the month that the page begins in, then the day, then its row: adding up days one by one costs more than
+ * reading the page. A month is 31 days, whichever they are.
+ */
 const newestFromDay = (
   sql: Sql,
   { rows, perDay }: { rows: Part; perDay: Part },
   { offset, page }: { offset: number; page: Page },
 ) => sql`
-  days as (
-    select day, rows, sum(rows) over (order by day desc) - rows as newer from (${perDay}) as counted (day, rows)
+  months as (
+    select (day - date '0001-01-01') / 31 as month, sum(rows)::int as rows
+    from (${perDay}) as counted (day, rows)
+    group by 1
+  ), first_month as materialized (
+    select date '0001-01-01' + 31 * month as first_day, skipped - newer as skipped
+    from (select month, rows, sum(rows) over (order by month desc) - rows as newer from months) added,
+         (select ${offset}::bigint as skipped) wanted
+    where newer <= skipped and skipped < newer + rows
+  ), days as (
+    select day, sum(rows)::int as rows
+    from (${perDay}) as counted (day, rows)
+    where day >= (select first_day from first_month) and day < (select first_day + 31 from first_month)
+    group by day
   ), first_day as materialized (
-    select day, ${offset}::bigint - newer as skipped
-    from days
-    where newer <= ${offset}::bigint and ${offset}::bigint < newer + rows
+    select day, skipped - newer as skipped
+    from (select day, rows, sum(rows) over (order by day desc) - rows as newer from days) added, first_month
+    where newer <= skipped and skipped < newer + rows
   ), picked as (
     select *
-    from ${rows} and created_at < (select (day + 1)::timestamp at time zone 'UTC' from first_day)
-    ${newestFirst(sql, page)} offset (select skipped from first_day)
+    from (
+      select *
+      from ${rows} and created_at < (select (day + 1)::timestamp at time zone 'UTC' from first_day)
+      order by created_at desc, id desc
+      limit 201 offset (select skipped from first_day)
+    ) longest
+    ${newestFirst(sql, page)}
   )`;
 
 const newestFirst = (sql: Sql, { limit }: Page) =>
@@ -96,7 +120,7 @@ const newestFirst = (sql: Sql, { limit }: Page) =>
 /** As text: as a timestamp the driver would cut the time to milliseconds, and rows in between would be lost. */
 const after = (sql: Sql, { cursor }: Page) =>
   cursor
-    ? sql`and (created_at, id) < (${cursor.at}::text::timestamptz, ${cursor.id}::uuid)`
+    ? sql`and (created_at, id) < (${opaque(sql, sql`${cursor.at}::text::timestamptz`)}, ${cursor.id}::uuid)`
     : sql``;
 
 /** Passes a body through that Postgres has made. */
