@@ -3,9 +3,10 @@ import { runMigrations } from 'graphile-worker';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
 import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
+import { poolByProcessors } from '../../src/settings/config.ts';
 
 /** Of the service's pool, and so of the floors. */
-export const serviceConnections = 20;
+export const serviceConnections = poolByProcessors();
 
 export type BenchDatabase = { url: string; db: Db; drop: () => Promise<void> };
 

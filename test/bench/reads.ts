@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { listen } from '../../src/lib/http/listen.ts';
-import { type BenchDatabase, benchDatabase } from './database.ts';
+import { type BenchDatabase, benchDatabase, serviceConnections } from './database.ts';
 import { type Endpoint, endpoints } from './endpoints.ts';
 import { applyLoad, get, type Measured } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
@@ -30,7 +30,7 @@ export async function reads(server: string): Promise<Section[]> {
         ...endpointTable(ofLarge.costs),
         '',
         `Hono answering a constant through the same server: ${number(constant.perSecond)}/s, p50 ${number(constant.p50, 2)} ms, p99 ${number(constant.p99, 2)} ms. ` +
-          'The floor is the statements of the same requests, the key and its count included, bare through the driver on 20 connections.',
+          `The floor is the statements of the same requests, the key and its count included, bare through the driver on ${serviceConnections} connections.`,
       ],
     },
     { title: 'Reads: what size and depth cost', lines: growthTable(ofLarge.costs, ofSmall.costs) },
