@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { Refusal } from '../../src/errors.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { deleteOldAttempts } from '../../src/members/attempts.queries.ts';
+import { countProof, type ProofOf } from '../../src/members/attempts.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db, url } = await testDatabase();
+
+/** How many of so many attempts, all at once, are let through; and the longest wait that is asked for. */
+async function attempt(times: number, proof: (n: number) => ProofOf, pool = db) {
+  const results = await Promise.allSettled(
+    Array.from({ length: times }, (_, n) => countProof(pool, proof(n))),
+  );
+  const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  for (const error of refused) assert.ok(error instanceof Refusal, String(error));
+  const waits = refused.map((error: Refusal) => error.retryInSeconds ?? 0);
+  return { taken: times - refused.length, wait: Math.max(0, ...waits) };
+}
+
+const age = (by: string) => db`update proof_attempts set starts_at = starts_at - ${by}::interval`;
+
+test('an account gets ten attempts from one network address in 15 minutes, however many processes count', async () => {
+  const other = connect(url, { connections: 4 });
+  const [account, address] = [randomUUID(), '192.0.2.1'];
+  const halves = await Promise.all([
+    attempt(20, () => ({ account, address })),
+    attempt(20, () => ({ account: account.toUpperCase(), address }), other),
+  ]);
+  await other.end();
+  assert.equal(halves[0].taken + halves[1].taken, 10);
+  assert.ok(halves.every(({ wait }) => wait > 890 && wait <= 900));
+  assert.equal((await attempt(1, () => ({ account, address: '192.0.2.2' }))).taken, 1);
+  assert.equal((await attempt(1, () => ({ account: randomUUID(), address }))).taken, 1);
+});
+
+test('a network address gets sixty over all accounts', async () => {
+  const found = await attempt(70, () => ({ account: randomUUID(), address: '192.0.2.3' }));
+  assert.equal(found.taken, 60);
+});
+
+test('an account gets a hundred a day over all addresses, and what cannot be guessed goes on', async () => {
+  const account = randomUUID();
+  const found = await attempt(110, (n) => ({ account, address: `198.51.100.${n}` }));
+  assert.equal(found.taken, 100);
+  const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1000;
+  assert.ok(Math.abs(found.wait - untilMidnight) < 60, String(found.wait));
+  const passkey = { account, address: '203.0.113.1', isGuessable: false };
+  assert.equal((await attempt(1, () => passkey)).taken, 1);
+});
+
+test('attempts that are refused count for nothing, and a right one is given back', async () => {
+  const proof = { account: randomUUID(), address: '192.0.2.4' };
+  for (let n = 0; n < 9; n++) await countProof(db, proof);
+  for (let n = 0; n < 15; n++) await (await countProof(db, proof))();
+  assert.equal((await attempt(5, () => proof)).taken, 1);
+  const others = await attempt(60, () => ({ account: randomUUID(), address: proof.address }));
+  assert.equal(others.taken, 50);
+});
+
+test('a window ends 15 minutes after its first attempt', async () => {
+  const proof = { account: randomUUID(), address: '192.0.2.5' };
+  assert.equal((await attempt(12, () => proof)).taken, 10);
+  await age('14 minutes 50 seconds');
+  assert.equal((await attempt(1, () => proof)).taken, 0);
+  await age('15 seconds');
+  assert.equal((await attempt(12, () => proof)).taken, 10);
+});
+
+test('what is stored names no account and is deleted when it counts no more', async () => {
+  await countProof(db, { account: 'ann@people.test', address: '192.0.2.6' });
+  const rows = await db<{ subject: string }[]>`select subject from proof_attempts`;
+  assert.ok(rows.every(({ subject }) => /^[\w-]{43}$/.test(subject)));
+  await age('3 days');
+  while ((await deleteOldAttempts(db, 10)) === 10);
+  assert.equal((await db`select from proof_attempts`).length, 0);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { test } from 'node:test';
+import { refusePassword } from '../../src/members/password.rules.ts';
+import { checkPassword, hashPassword } from '../../src/members/password.ts';
+
+const ann = { email: 'ann.lindgren@larkspur.test', name: 'Ann Lindgren' };
+const here = { address: '192.0.2.1' };
+
+for (const [password, why] of [
+  ['elevenchars', /12 characters/],
+  ['x'.repeat(501), /at most 500/],
+  ['aaaaaaaaaaaa', /first that others/],
+  ['121212121212', /first that others/],
+  ['123456789012', /first that others/],
+  ['abcdefghijkl', /first that others/],
+  ['1234567890qwe', /first that others/],
+  ['qwertyuiop123', /first that others/],
+  ['Password1234!', /first that others/],
+  ['P@ssw0rdP@ssw0rd', /first that others/],
+  ['iloveyou2024!', /first that others/],
+  ['1qaz2wsx3edc', /first that others/],
+  ['Counterstrike', /first that others/],
+  ['AskBack-2026!', /first that others/],
+  ['ann.lindgren@larkspur.test', /name or address/],
+  ['Lindgren-2026', /name or address/],
+  ['larkspur12345', /name or address/],
+] as const) {
+  test(`${password.slice(0, 30)} is refused as a password`, () => {
+    assert.match(refusePassword(password, ann) ?? 'taken', why);
+  });
+}
+
+for (const password of [
+  ...[
+    'glass heron tuesday',
+    'vJ8#kdl2.pQx',
+    'ein Fahrrad im Regen',
+    'пароль для котика',
+    '長い合言葉をここに書いておく',
+  ],
+  ...['7391 5520 8846', 'monkey-dragon-kettle', 'lindgren was a writer'],
+]) {
+  test(`${password} is taken as a password`, () => {
+    assert.equal(refusePassword(password, ann), undefined);
+  });
+}
+
+test('a password is known by its hash alone, whatever form its characters have', async () => {
+  const hash = await hashPassword('crème brûlée at noon', here);
+  assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  const decomposed = 'crème brûlée at noon'.normalize('NFD');
+  assert.equal(await checkPassword(hash, decomposed, here), true);
+  assert.equal(await checkPassword(hash, 'creme brulee at noon', here), false);
+  assert.equal(await checkPassword(null, '', here), false);
+  assert.equal(await checkPassword('not a hash', 'x', here), false);
+  assert.notEqual(await hashPassword('crème brûlée at noon', here), hash);
+});
+
+test('hashing fifty passwords at once leaves the event loop free', async () => {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  await Promise.all(Array.from({ length: 50 }, (_, n) => hashPassword(`password ${n}`, here)));
+  delay.disable();
+  assert.ok(delay.percentile(50) / 1e6 < 50, `${delay.percentile(50) / 1e6} ms`);
+});
