@@ -1,7 +1,12 @@
 import { Hono } from 'hono';
+import { keyScreens } from './keys/screens.tsx';
+import type { Secrets } from './lib/crypto/secrets.ts';
+import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
+import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
+import { settingPath } from './web/app/settings-screen.tsx';
 
 /** Where the screens of the app are: all else is the API, or pages for contacts. */
 const appPaths = [
@@ -9,11 +14,18 @@ const appPaths = [
   ...['/reset', '/invitations', '/welcome'],
 ];
 
-type ScreenTools = { publicUrl: string };
+type ScreenTools = { db: Db; publicUrl: string; secrets: Secrets };
 
 /** The table of contents of the app: what members see once they sign in, and how they come in. */
-export function screens({ publicUrl }: ScreenTools) {
+export function screens(tools: ScreenTools) {
   const app = new Hono<RequestEnv>();
-  for (const path of appPaths) app.use(`${path}/*`, guardForms(publicUrl));
-  return app.route('/assets', assetRoutes());
+  for (const path of appPaths) app.use(`${path}/*`, guardForms(tools.publicUrl));
+  return app.route('/assets', assetRoutes()).route('/o/:slug', organizationScreens(tools));
 }
+
+/** The screens of one organization, for its members. */
+const organizationScreens = (tools: ScreenTools) =>
+  new Hono<ScreenEnv>()
+    .use(inOrganization(tools))
+    .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
+    .route('/settings/api-keys', keyScreens(tools));

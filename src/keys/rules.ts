@@ -69,3 +69,21 @@ export function judgeRepeat({ claimed_at, same_request, status, answer }: NamedB
   if (status === null) return 'running';
   return answer === null ? 'not_stored' : 'replay';
 }
+
+/** How long a key that is made in the app works. */
+export const expiryChoices = ['30d', '90d', '365d', 'never'] as const;
+export type ExpiryChoice = (typeof expiryChoices)[number];
+
+const dayMs = 86_400_000;
+const nearDays = 14;
+
+export function expiryOf(choice: ExpiryChoice, now: Date): Date | null {
+  return choice === 'never' ? null : new Date(now.getTime() + Number.parseInt(choice, 10) * dayMs);
+}
+
+/** Whether a key's end is over, so near that something must be done, or far. */
+export function expiryState(expiresAt: Date, now: Date): 'over' | 'near' | 'far' {
+  const left = expiresAt.getTime() - now.getTime();
+  if (left <= 0) return 'over';
+  return left < nearDays * dayMs ? 'near' : 'far';
+}

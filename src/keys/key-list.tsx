@@ -1,0 +1,145 @@
+import { Secret } from '../web/app/acts.tsx';
+import { counted, DataTable, EmptyState, Pager, pageSummary } from '../web/app/lists.tsx';
+import { State, Time } from '../web/app/marks.tsx';
+import { Part, settingPath } from '../web/app/settings-screen.tsx';
+import type { ListedKey } from './queries.ts';
+import { expiryState } from './rules.ts';
+import { keyTexts } from './screen-texts.ts';
+
+export type MadeKey = { id: string; name: string; key: string };
+
+type KeyListProps = {
+  organization: { name: string; slug: string };
+  keys: readonly ListedKey[];
+  total: number;
+  revoked: boolean;
+  page: number;
+  limit: number;
+  now: Date;
+  publicUrl: string;
+  /** The key that was made just now: the only time that its text is known. */
+  made: MadeKey | null;
+};
+
+export function KeyList(props: KeyListProps) {
+  const { organization, keys, total, revoked, made, now, publicUrl } = props;
+  const here = settingPath(organization, 'api-keys');
+  return (
+    <>
+      {made ? <Made {...{ made, here, publicUrl }} /> : null}
+      <Part
+        id="keys"
+        title={keyTexts.title}
+        act={
+          <a class={made ? 'button' : 'button primary'} href={`${here}/new`}>
+            {keyTexts.create}
+          </a>
+        }
+      >
+        <p class="small soft">
+          {counted(total, revoked ? 'revoked key' : 'key')}. {keyTexts.about(organization.name)}
+        </p>
+        <Segments here={here} revoked={revoked} />
+        {keys.length === 0 ? (
+          <EmptyState title={revoked ? keyTexts.noneRevoked : keyTexts.none}>
+            {revoked ? null : <p>{keyTexts.noneMeans}</p>}
+          </EmptyState>
+        ) : (
+          <DataTable
+            caption="API keys, newest first"
+            nowrap
+            columns={[
+              ...[{ head: 'Name' }, { head: 'Permission' }, { head: 'Last used' }],
+              ...[
+                { head: revoked ? 'Revoked' : 'Expires' },
+                { head: 'Act', hidden: true, number: true },
+              ],
+            ]}
+            rows={keys.map((key) => ({
+              current: key.id === made?.id,
+              cells: cellsOf(key, { here, now }),
+            }))}
+          />
+        )}
+        <Pages {...props} here={here} />
+      </Part>
+    </>
+  );
+}
+
+type MadeProps = { made: MadeKey; here: string; publicUrl: string };
+
+function Made({ made, here, publicUrl }: MadeProps) {
+  return (
+    <Secret title={keyTexts.copy(made.name)} label="Key" value={made.key} done={here}>
+      <p>{keyTexts.shownOnce}</p>
+      <p class="small soft">{keyTexts.tryIt}</p>
+      <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
+    </Secret>
+  );
+}
+
+function Segments({ here, revoked }: { here: string; revoked: boolean }) {
+  return (
+    <ul class="segments" aria-label="Keys">
+      <li>
+        <a href={here} aria-current={revoked ? undefined : 'page'}>
+          In use
+        </a>
+      </li>
+      <li>
+        <a href={`${here}?state=revoked`} aria-current={revoked ? 'page' : undefined}>
+          Revoked
+        </a>
+      </li>
+    </ul>
+  );
+}
+
+function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
+  return [
+    <>
+      <bdi>{key.name}</bdi>
+      <span class="mono soft light block">ask_live_{key.public_id}…</span>
+    </>,
+    keyTexts.permission[key.permission],
+    <>
+      {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'never'}
+      <span class="small soft block">
+        created <Time at={key.created_at} show="ago" />
+      </span>
+    </>,
+    key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
+    key.revoked_at ? null : (
+      <a class="button danger" href={`${here}/${key.id}/revoke`}>
+        {keyTexts.revoke}
+        <span class="hidden"> {key.name}</span>
+      </a>
+    ),
+  ];
+}
+
+function Expiry({ expiry: { expires_at }, now }: { expiry: ListedKey; now: Date }) {
+  if (!expires_at) return 'never';
+  const state = expiryState(expires_at, now);
+  if (state === 'far') return <Time at={expires_at} show="day" />;
+  if (state === 'near') {
+    return (
+      <State kind="warning">
+        <Time at={expires_at} show="day" />
+      </State>
+    );
+  }
+  return <State kind="failed">expired</State>;
+}
+
+function Pages({ here, revoked, page, limit, total }: KeyListProps & { here: string }) {
+  const at = (number: number) => `${here}?${revoked ? 'state=revoked&' : ''}page=${number}`;
+  return (
+    <Pager
+      summary={pageSummary({ page, limit, total })}
+      newer={page > 1 ? at(page - 1) : undefined}
+      older={page * limit < total ? at(page + 1) : undefined}
+    />
+  );
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { createKey } from '../../src/keys/manage.ts';
+import { listKeys } from '../../src/keys/queries.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+async function owner() {
+  const orgId = await makeOrganization(db);
+  const browser = await memberBrowser(db, { app, org: orgId });
+  return { orgId, ...browser, keys: `${browser.home}/settings/api-keys` };
+}
+
+const keyIn = (html: string) => /ask_live_\w{8}_[\w-]{49}/.exec(html)?.[0];
+
+test('a key is shown once, works, and leaves an event of its member', async () => {
+  const { orgId, keys, post, get } = await owner();
+  const made = await post(keys, { name: 'website', permission: 'write', expires: '90d' });
+  assert.deepEqual([made.status, made.headers.get('Location')], [303, keys]);
+  assert.equal(keyIn(made.headers.get('Set-Cookie') ?? ''), undefined);
+
+  const key = keyIn(await (await get(keys)).text());
+  assert.ok(key);
+  assert.equal(keyIn(await (await get(keys)).text()), undefined);
+  const answer = await app.request('/api/v1/surveys', { headers: { 'X-API-Key': key } });
+  assert.equal(answer.status, 200);
+
+  const [row] = await listKeys(db, orgId);
+  assert.deepEqual([row!.name, row!.permission], ['website', 'write']);
+  const days = (row!.expires_at!.getTime() - Date.now()) / 86_400_000;
+  assert.ok(days > 89 && days <= 90);
+  const [event] = await db`select act, actor_kind, actor from audit_events where org_id = ${orgId}`;
+  assert.deepEqual({ ...event }, { act: 'key.created', actor_kind: 'member', actor: 'Ann' });
+});
+
+test('a key without a name is 422, with what was chosen', async () => {
+  const { orgId, keys, post } = await owner();
+  const answer = await post(keys, { name: ' ', permission: 'write' });
+  const html = await answer.text();
+  assert.equal(answer.status, 422);
+  assert.match(html, /Must not be empty\./);
+  assert.match(html, /value="write" checked/);
+  assert.equal((await listKeys(db, orgId)).length, 0);
+});
+
+test('revoking asks first, and holds for the next request', async () => {
+  const { orgId, keys, get, submit } = await owner();
+  const { id, key } = await createKey(db, commandWriter(orgId), { name: 'old' });
+  const page = await get(`${keys}/${id}/revoke`);
+  assert.match(await page.text(), /its very next request is refused/);
+  const list = await (await submit(`${keys}/${id}/revoke`)).text();
+  assert.match(list, /The key “old” is revoked\./);
+  assert.doesNotMatch(list, /\/revoke"/);
+  const answer = await app.request('/api/v1/surveys', { headers: { 'X-API-Key': key } });
+  assert.equal(answer.status, 401);
+  assert.match(await (await get(`${keys}?state=revoked`)).text(), /<bdi>old<\/bdi>/);
+});
+
+test('an owner whose last proof is over an hour old gives it again', async () => {
+  const { keys, get, post } = await owner();
+  await db`update sessions set proved_at = now() - interval '61 minutes'`;
+  const page = await get(`${keys}/new`);
+  assert.equal(page.status, 303);
+  assert.match(page.headers.get('Location')!, /^\/account\/prove\?next=/);
+  assert.equal((await post(keys, { name: 'x' })).status, 303);
+  assert.equal((await get(keys)).status, 200);
+});
+
+test('editors and viewers do not get to the keys', async () => {
+  const orgId = await makeOrganization(db);
+  for (const role of ['editor', 'viewer'] as const) {
+    const { home, get, post } = await memberBrowser(db, { app, org: orgId, role });
+    const keys = `${home}/settings/api-keys`;
+    assert.equal((await get(keys)).status, 403);
+    assert.equal((await post(keys, { name: 'x' })).status, 403);
+  }
+});
+
+test('a key of another organization is not found', async () => {
+  const { keys, get, post } = await owner();
+  const { id } = await createKey(db, commandWriter(await makeOrganization(db)), { name: 'theirs' });
+  assert.equal((await get(`${keys}/${id}/revoke`)).status, 404);
+  assert.equal((await post(`${keys}/${id}/revoke`)).status, 404);
+  assert.equal((await get(`${keys}/x/revoke`)).status, 404);
+});
