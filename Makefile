@@ -6,6 +6,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run askback test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
+.PHONY: sbom release
 .PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
@@ -63,6 +64,14 @@ dist/askback: $(installed) $(shell find src sql ops/build -type f)
 ## deb: dist/askback_VERSION_ARCHITECTURE.deb, which installs that executable, its units and its account
 deb: dist/askback
 	@$(tsx) ops/build/deb.ts
+
+## sbom: everything that the executable contains, as CycloneDX
+sbom: $(installed)
+	@$(tsx) ops/build/sbom.ts
+
+## release: all that is published, made twice from clones of the newest commit and compared, in dist/release
+release: $(installed)
+	@$(tsx) ops/build/release.ts
 
 ## test-binary: starts dist/askback where there is nothing else
 test-binary: dist/askback

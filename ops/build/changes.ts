@@ -1,0 +1,9 @@
+/** The entry of a version in the changelog; before it has one, what is not released yet. */
+export function changesOf(changelog: string, version: string): string {
+  const entries = changelog.split(/^(?=## )/m).slice(1);
+  const entry =
+    entries.find((text) => text.startsWith(`## ${version}`)) ??
+    entries.find((text) => text.startsWith('## Unreleased'));
+  if (!entry) throw new Error(`ops/changelog.md has no entry for ${version}`);
+  return `${entry.trim()}\n`;
+}
