@@ -1,5 +1,5 @@
-import { Hono } from 'hono';
-import { docsRoutes } from './api.ts';
+import { type Context, Hono } from 'hono';
+import { apiDocument, docsRoutes } from './api.ts';
 import { contactReads, contactRoutes } from './contacts/routes.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
@@ -14,6 +14,8 @@ import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
 import type { Checks } from './lib/process/checks.ts';
 import type { MailboxAccess } from './mailbox/access.ts';
 import { mailboxPages } from './mailbox/pages.ts';
+import { llmsRoutes } from './mcp/llms-text.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
 import type { Excerpt } from './responses/answer.ts';
@@ -100,10 +102,29 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/contacts', contactRoutes(tools))
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
+    .route('/', llmsRoutes(tools.publicUrl))
+    .route(
+      '/',
+      mcpRoutes({
+        ...tools,
+        askApi: async (c, path, init) => await app.fetch(asCallerOf(c, path, init), c.env),
+        apiDocument: () => apiDocument(tools.settings),
+      }),
+    )
     .route('/', homeRoutes(tools))
     .route('/', screens(tools))
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))
     .route('/mailbox', mailboxPages(tools))
     .route('/', docsRoutes(tools));
+}
+
+/** A request to the API with the key, the trace and the id of another. */
+function asCallerOf(c: Context, path: string, init: RequestInit = {}): Request {
+  const headers = new Headers({ 'Content-Type': 'application/json' });
+  for (const name of ['Authorization', 'X-API-Key', 'traceparent', 'X-Request-Id']) {
+    const value = c.req.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return new Request(new URL(path, c.req.url), { ...init, headers });
 }

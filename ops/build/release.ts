@@ -21,6 +21,8 @@ import { changesOf } from './changes.ts';
  */
 const { version } = manifest;
 const output = 'dist/release';
+/** Another commit may follow while this runs. */
+const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
 
 const folder = mkdtempSync(join(tmpdir(), 'askback-release-'));
 try {
@@ -44,6 +46,7 @@ type Made = Map<string, { path: string; hash: string }>;
 
 function makeOnce(clone: string): Made {
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', resolve('.'), clone]);
+  execFileSync('git', ['checkout', '--quiet', '--detach', commit], { cwd: clone });
   const make = (...targets: string[]) =>
     execFileSync('make', ['--no-print-directory', ...targets], { cwd: clone, stdio: 'inherit' });
   make('deb', 'sbom');

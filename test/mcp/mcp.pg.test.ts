@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
+
+const { db, url } = await testDatabase();
+const service = await startService({
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+});
+const address = addressIn(await service.ready());
+
+const owner = await makeClient(db);
+const stranger = await makeClient(db);
+const survey = await makeSurvey(db, owner.id, { name: 'Onboarding' });
+await makeSurvey(db, stranger.id, { name: 'Of somebody else' });
+const of = { org_id: owner.id, survey_id: survey };
+const late = await makeResponse(db, of, { score: 2, category: 'detractor', comment: 'Late again' });
+await makeResponse(db, of, { score: 9, comment: 'Kind people' });
+await db`
+  insert into analyses (org_id, response_id, sentiment, themes, churn_risk, summary, provider)
+  values (${owner.id}, ${late}, 'negative', '{delivery,price}', 'high', 'Late.', 'built-in')`;
+await makeContact(db, of, { email: 'ann@people.test' });
+
+async function connect(headers: Record<string, string>) {
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { Authorization: `Bearer ${headers['X-API-Key']}` } };
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', address), { requestInit });
+  // The two disagree on undefined in their own types.
+  await client.connect(transport as never);
+  after(() => client.close());
+  return client;
+}
+
+type Called = {
+  isError?: boolean;
+  content: { text: string }[];
+  structuredContent?: Record<string, unknown>;
+};
+const call = async (client: Client, name: string, given: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: given })) as unknown as Called;
+
+const [reader, writer, other] = [
+  await connect(owner.read),
+  await connect(owner.write),
+  await connect(stranger.write),
+];
+
+test('a read key is offered the tools that read, a write key also the one that sends', async () => {
+  const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+  const reading = [
+    ...['list_surveys', 'get_survey', 'list_responses', 'get_nps', 'get_nps_trend', 'why'],
+    'list_themes',
+  ];
+  assert.deepEqual(await names(reader), reading);
+  assert.deepEqual(await names(writer), [...reading, 'send_survey']);
+});
+
+test('a tool takes what its route takes', async () => {
+  const { tools } = await reader.listTools();
+  const responses = tools.find(({ name }) => name === 'list_responses')!;
+  const properties = responses.inputSchema.properties as Record<string, { enum?: string[] }>;
+  assert.deepEqual(properties['category']?.enum, ['promoter', 'passive', 'detractor']);
+  assert.ok('search' in properties && 'date_from' in properties && 'cursor' in properties);
+  const one = tools.find(({ name }) => name === 'get_survey')!;
+  assert.deepEqual(one.inputSchema.required, ['id']);
+});
+
+test('a tool finds what its route finds, for the organization of the key alone', async () => {
+  const asked = await fetch(`${address}/api/v1/surveys`, { headers: owner.read });
+  const surveys = await call(reader, 'list_surveys');
+  assert.deepEqual(surveys.structuredContent, await asked.json());
+  assert.deepEqual(JSON.parse(surveys.content[0]!.text), surveys.structuredContent);
+  const found = await call(reader, 'list_responses', { category: 'detractor', limit: 1 });
+  const [response] = found.structuredContent!['data'] as { comment: string }[];
+  assert.equal(response!.comment, 'Late again');
+  assert.equal((await call(other, 'get_survey', { id: survey })).isError, true);
+  const themes = await call(other, 'list_themes');
+  assert.deepEqual(themes.structuredContent, { data: [] });
+});
+
+test('themes are counted with the mentions of detractors, within the dates asked for', async () => {
+  const { structuredContent } = await call(reader, 'list_themes', { survey_id: survey });
+  assert.deepEqual(structuredContent, {
+    data: [
+      { theme: 'delivery', mentions: 1, detractors: 1 },
+      { theme: 'price', mentions: 1, detractors: 1 },
+    ],
+  });
+  const before = await call(reader, 'list_themes', { date_to: '2020-01-01' });
+  assert.deepEqual(before.structuredContent, { data: [] });
+});
+
+test('a mistake in the arguments is a result that says what to mend', async () => {
+  const sentenceOf = async (name: string, given: Record<string, unknown>) => {
+    const { isError, content } = await call(reader, name, given);
+    assert.equal(isError, true);
+    return content[0]!.text;
+  };
+  assert.equal(await sentenceOf('get_survey', {}), 'id is required');
+  assert.match(await sentenceOf('list_responses', { category: 'happy' }), /^category: must be /);
+  assert.match(await sentenceOf('list_themes', { limit: 1000 }), /^limit: /);
+  assert.match(await sentenceOf('list_themes', { date_from: 'yesterday' }), /^date_from: /);
+  await assert.rejects(call(reader, 'drop_tables'), /there is no tool named "drop_tables"/);
+});
+
+const contacts = [{ email: 'ben@people.test', name: 'Ben' }];
+const mailed = async () =>
+  (
+    await db<{ email: string }[]>`
+    select c.email from mails m join contacts c on c.id = m.contact_id where m.org_id = ${owner.id}`
+  ).map(({ email }) => email);
+
+test('a send without its word is a dry run, and the word sends to the same contacts once', async () => {
+  const tried = await call(writer, 'send_survey', { survey_id: survey, contacts });
+  const { confirm, data } = tried.structuredContent as { confirm: string; data: { sent: number } };
+  assert.equal(data.sent, 1);
+  assert.deepEqual(await mailed(), []);
+
+  const changed = [...contacts, { email: 'cem@people.test' }];
+  for (const wrong of [
+    { survey_id: survey, contacts: changed, confirm },
+    { survey_id: crypto.randomUUID(), contacts, confirm },
+    { survey_id: survey, contacts, confirm: `${confirm.slice(0, -2)}AA` },
+    { survey_id: survey, contacts, confirm: '' },
+  ]) {
+    const refused = await call(writer, 'send_survey', wrong);
+    assert.match(refused.content[0]!.text, /^confirm is not the word of a dry run/);
+  }
+  assert.deepEqual(await mailed(), []);
+
+  const reordered = [{ name: 'Ben', email: 'ben@people.test' }];
+  const sent = await call(writer, 'send_survey', {
+    survey_id: survey,
+    contacts: reordered,
+    confirm,
+  });
+  assert.equal((sent.structuredContent!['data'] as { sent: number }).sent, 1);
+  const again = await call(writer, 'send_survey', { survey_id: survey, contacts, confirm });
+  assert.equal((again.structuredContent!['data'] as { duplicates: number }).duplicates, 1);
+  assert.deepEqual(await mailed(), ['ben@people.test']);
+});
+
+test('a read key sends nothing', async () => {
+  const refused = await call(reader, 'send_survey', { survey_id: survey, contacts });
+  assert.equal(refused.content[0]!.text, 'this API key has no write permission');
+});
+
+const rpc = (body: string, headers: Record<string, string> = owner.read) =>
+  fetch(`${address}/mcp`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body,
+  });
+const ping = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' });
+
+test('without a live key no message is answered', async () => {
+  for (const message of [
+    ping,
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_nps"}}',
+  ]) {
+    const refused = await rpc(message, {});
+    assert.equal(refused.status, 401);
+    assert.match(refused.headers.get('WWW-Authenticate') ?? '', /^Bearer /);
+  }
+});
+
+test('what is no message of the protocol is refused in its way', async () => {
+  const codeOf = async (body: string, headers?: Record<string, string>) => {
+    const answer = await rpc(body, { ...owner.read, ...headers });
+    const { error } = (await answer.json()) as { error: { code: number } };
+    return [answer.status, error.code];
+  };
+  assert.deepEqual(await codeOf('{'), [400, -32700]);
+  assert.deepEqual(await codeOf('[]'), [400, -32600]);
+  assert.deepEqual(await codeOf(ping, { 'MCP-Protocol-Version': '1999-01-01' }), [400, -32600]);
+  assert.deepEqual(
+    await codeOf('{"jsonrpc":"2.0","id":1,"method":"resources/list"}'),
+    [200, -32601],
+  );
+  assert.deepEqual(await codeOf('{"jsonrpc":"2.0","id":1,"method":"tools/call"}'), [200, -32602]);
+  const notified = await rpc('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+  assert.deepEqual([notified.status, await notified.text()], [202, '']);
+  assert.equal((await fetch(`${address}/mcp`)).status, 405);
+});
+
+test('a page of another site may not use a key', async () => {
+  assert.equal((await rpc(ping, { ...owner.read, Origin: 'https://evil.test' })).status, 403);
+  assert.equal((await rpc(ping, { ...owner.read, Origin: new URL(address).origin })).status, 200);
+});
+
+test('/llms.txt lists the documents under the address of the service, and all of them are there', async () => {
+  const answer = await fetch(`${address}/llms.txt`);
+  assert.match(answer.headers.get('Content-Type') ?? '', /^text\/plain/);
+  const links = [...(await answer.text()).matchAll(/\]\((\S+)\)/g)].map(([, link]) => link!);
+  assert.deepEqual(links, [`${address}/docs`, `${address}/openapi.json`, `${address}/mcp`]);
+  for (const link of links.slice(0, 2)) assert.equal((await fetch(link)).status, 200);
+});
