@@ -1,15 +1,16 @@
 import * as v from 'valibot';
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Line, Moment, option, optional } from '../lib/cli/options.ts';
 import { createOutbound, type Outbound } from '../lib/outbound/post.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
-import { addWebhook } from './manage.ts';
+import { createWebhook } from './manage.ts';
 import { listWebhooks } from './queries.ts';
-import { replayMissed } from './replay.ts';
+import { replay } from './replay.ts';
 import { NewWebhook } from './schemas.ts';
-import { sendTestEvent } from './test-event.ts';
+import { testWebhook } from './test-event.ts';
 
 const longestDescription = 500;
 
@@ -34,7 +35,7 @@ const create = command({
       withOutbound(config, async (outbound) => {
         const secrets = configuredSecrets(config, config.dataDir);
         const given = { db, secrets, judgeTarget: outbound.judge };
-        const data = await addWebhook(given, org, { url, events, description });
+        const data = await createWebhook(given, commandWriter(org), { url, events, description });
         const text = `made the webhook ${data.id}\nits secret, shown only now: ${data.secret}`;
         return { data, text };
       }),
@@ -50,7 +51,10 @@ const test = command({
       withOutbound(config, async (outbound) => {
         const secrets = configuredSecrets(config, config.dataDir);
         const given = { db, secrets, outbound, settings: config };
-        const data = await sendTestEvent(given, org, { id: webhookId, traceparent: null });
+        const data = await testWebhook(given, commandWriter(org), {
+          id: webhookId,
+          traceparent: null,
+        });
         const answer = data.error ?? `status ${data.status_code}`;
         const outcome = data.delivered ? 'delivered' : 'not delivered';
         return { data, text: `${outcome}: ${answer}, after ${data.duration_ms} ms` };
@@ -77,7 +81,7 @@ const list = command({
     }),
 });
 
-const replay = command({
+const replayCommand = command({
   name: 'webhook replay',
   does: 'delivers again what was skipped or failed since a time; the running service does the work',
   options: {
@@ -87,12 +91,17 @@ const replay = command({
   },
   run: (tools: CommandTools, { org, id: webhookId, since }) =>
     inDatabase(tools, async (db) => {
-      const data = await replayMissed({ db, pump: () => {} }, org, { webhookId, since });
+      const data = await replay({ db, pump: () => {} }, commandWriter(org), { webhookId, since });
       return { data, text: `${data.replayed} deliveries are on their way` };
     }),
 });
 
-export const webhookCommands: readonly Command<CommandTools>[] = [create, test, list, replay];
+export const webhookCommands: readonly Command<CommandTools>[] = [
+  create,
+  test,
+  list,
+  replayCommand,
+];
 
 async function withOutbound<T>(
   { webhooks }: Config,

@@ -1,11 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Writer } from '../audit/actor.ts';
+import type { Act } from '../audit/acts.ts';
+import { type AuditedAct, recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
-import type { WriteKey } from '../keys/authenticate.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { EventType } from './events.ts';
 import {
+  deleteWebhook,
   findWebhook,
   insertWebhook,
   lockAndCountWebhooks,
@@ -31,16 +34,11 @@ type Subscription = {
 };
 
 /** Creates a subscription. The secret is in this answer and nowhere else. */
-export async function createWebhook(tools: ManageTools, key: WriteKey, subscription: Subscription) {
-  const { org_id } = subscription;
-  if (org_id !== undefined && org_id !== key.org_id) {
+export async function createWebhook(tools: ManageTools, writer: Writer, added: Subscription) {
+  const { orgId } = writer;
+  if (added.org_id !== undefined && added.org_id !== orgId) {
     throw new Refusal('forbidden', 'org_id is not the organization of this API key');
   }
-  return await addWebhook(tools, key.org_id, subscription);
-}
-
-/** The same for the operator, who has no key. */
-export async function addWebhook(tools: ManageTools, orgId: string, added: Subscription) {
   await refuseTarget(tools, added.url);
   const id = randomUUID();
   const secret = spellSecret(randomBytes(32));
@@ -57,7 +55,10 @@ export async function addWebhook(tools: ManageTools, orgId: string, added: Subsc
         code: 'too_many_webhooks',
       });
     }
-    return { ...(await insertWebhook(tx, orgId, webhook)), secret };
+    const made = await insertWebhook(tx, orgId, webhook);
+    const details = { host: hostOf(added.url), events: added.events };
+    await recordChange(tx, writer, { act: 'webhook.created', id, details });
+    return { ...made, secret };
   });
 }
 
@@ -68,26 +69,55 @@ type Change = {
   active?: boolean | undefined;
 };
 
-export async function changeWebhook(tools: ManageTools, key: WriteKey, id: string, change: Change) {
+export async function changeWebhook(
+  tools: ManageTools,
+  writer: Writer,
+  { id, ...change }: Change & { id: string },
+) {
   if (change.url !== undefined) await refuseTarget(tools, change.url);
-  const webhook = await updateWebhook(tools.db, key.org_id, id, {
-    url: change.url ?? null,
-    events: change.events ?? null,
-    description: change.description ?? null,
-    describes: change.description !== undefined,
-    active: change.active ?? null,
+  return await inTransaction(tools.db, async (tx) => {
+    const webhook = await updateWebhook(tx, writer.orgId, id, {
+      url: change.url ?? null,
+      events: change.events ?? null,
+      description: change.description ?? null,
+      describes: change.description !== undefined,
+      active: change.active ?? null,
+    });
+    if (!webhook) throw notFound('webhook');
+    const { active = null } = change;
+    const changed = Object.entries(change).flatMap(([name, value]) =>
+      value === undefined ? [] : [name],
+    );
+    await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changed, active } });
+    return webhook;
   });
-  if (!webhook) throw notFound('webhook');
-  return webhook;
 }
 
-export async function renewSecret(tools: ManageTools, key: WriteKey, id: string) {
-  const secret = spellSecret(randomBytes(32));
-  const sealed = tools.secrets.seal({ orgId: key.org_id, id }, secret);
-  const webhook = await rotateSecret(tools.db, key.org_id, id, sealed);
-  if (!webhook) throw notFound('webhook');
-  return { ...webhook, secret };
+export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: string) {
+  await inTransaction(db, async (tx) => {
+    if (!(await deleteWebhook(tx, writer.orgId, id))) throw notFound('webhook');
+    await recordChange(tx, writer, { act: 'webhook.deleted', id });
+  });
 }
+
+export async function renewSecret(tools: ManageTools, writer: Writer, id: string) {
+  const secret = spellSecret(randomBytes(32));
+  const sealed = tools.secrets.seal({ orgId: writer.orgId, id }, secret);
+  return await inTransaction(tools.db, async (tx) => {
+    const webhook = await rotateSecret(tx, writer.orgId, id, sealed);
+    if (!webhook) throw notFound('webhook');
+    await recordChange(tx, writer, { act: 'webhook.secret_rotated', id });
+    return { ...webhook, secret };
+  });
+}
+
+type RecordedChange = { act: Act; id: string; details?: AuditedAct['details'] };
+
+const recordChange = (tx: Sql, writer: Writer, { act, id, details }: RecordedChange) =>
+  recordAct(tx, { ...writer, act, target: { kind: 'webhook', id }, details });
+
+/** The rest of an address may be a secret of the receiver. */
+const hostOf = (url: string) => new URL(url).host;
 
 export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string) {
   const webhook = await findWebhook(db, orgId, id);

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jobActor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -141,6 +143,11 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   if (switchedOff) {
     const traceparent = counted.at(-1)?.traceparent ?? null;
     await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
+    await recordAct(tx, {
+      ...{ orgId: webhook.org_id, actor: jobActor('webhooks.deliver') },
+      ...{ act: 'webhook.switched_off', target: { kind: 'webhook', id: webhook.webhook_id } },
+      details: { failures: standing.failures },
+    });
   }
   return { counted, retries: retries.length, switchedOff };
 }

@@ -1,7 +1,8 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import type { WriteKey } from '../keys/authenticate.ts';
-import type { Db } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
@@ -18,32 +19,28 @@ type ReplayRequest = {
 };
 
 /** Delivers one event again: a new delivery with the webhook-id of the first. */
-export async function redeliver(tools: ReplayTools, key: WriteKey, request: ReplayRequest) {
-  const count = await deliverAgain(tools, key.org_id, request);
+export async function redeliver(tools: ReplayTools, writer: Writer, request: ReplayRequest) {
+  const count = await deliverAgain(tools, writer, request);
   if (count === 0) throw notFound('delivery');
   return { redelivered: count };
 }
 
 /** Delivers again what a webhook has missed since a time: events that were skipped or failed. */
-export const replay = (tools: ReplayTools, key: WriteKey, request: ReplayRequest) =>
-  replayMissed(tools, key.org_id, request);
-
-/** The same for the operator, who has no key. */
-export async function replayMissed(tools: ReplayTools, orgId: string, request: ReplayRequest) {
-  return { replayed: await deliverAgain(tools, orgId, request) };
+export async function replay(tools: ReplayTools, writer: Writer, request: ReplayRequest) {
+  return { replayed: await deliverAgain(tools, writer, request) };
 }
 
 /** The new deliveries have a trace of their own, with links to those of the first ones. */
 async function deliverAgain(
   { db, pump }: ReplayTools,
-  orgId: string,
+  writer: Writer,
   request: ReplayRequest,
 ): Promise<number> {
   const count = await inSpan(
     { traceparent: request.traceparent ?? null, agoMs: 0 },
     () => enqueueSpan('webhooks.deliver'),
     async ({ traceparent, link }) => {
-      const copied = await copy(db, orgId, { ...request, traceparent });
+      const copied = await copy(db, writer, { ...request, traceparent });
       for (const original of copied.traceparents) link(original);
       return copied.count;
     },
@@ -55,7 +52,8 @@ async function deliverAgain(
 type TracedRequest = ReplayRequest & { traceparent: string | null };
 
 /** Under the webhook's lock: the second of two replays finds what the first has made. */
-async function copy(db: Db, orgId: string, request: TracedRequest) {
+async function copy(db: Db, writer: Writer, request: TracedRequest) {
+  const { orgId } = writer;
   const webhook = { org_id: orgId, webhook_id: request.webhookId };
   return await inTransaction(db, async (tx) => {
     if (!(await tryLockReplay(tx, { orgId, webhookId: request.webhookId }))) throw replaying();
@@ -70,9 +68,22 @@ async function copy(db: Db, orgId: string, request: TracedRequest) {
     const { traceparent } = request;
     if (copied.count > 0) {
       await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
+      await recordAgain(tx, writer, { ...request, count: copied.count });
     }
     return copied;
   });
+}
+
+function recordAgain(tx: Sql, writer: Writer, request: ReplayRequest & { count: number }) {
+  const { webhookId, deliveryId, since, count } = request;
+  if (deliveryId) {
+    const target = { kind: 'delivery', id: deliveryId };
+    const details = { webhook: webhookId };
+    return recordAct(tx, { ...writer, act: 'delivery.redelivered', target, details });
+  }
+  const details = { since: since?.toISOString() ?? null, deliveries: count };
+  const target = { kind: 'webhook', id: webhookId };
+  return recordAct(tx, { ...writer, act: 'webhook.replayed', target, details });
 }
 
 const replaying = () =>

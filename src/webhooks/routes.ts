@@ -12,9 +12,10 @@ import {
   createWebhook,
   getWebhook,
   type ManageTools,
+  removeWebhook,
   renewSecret,
 } from './manage.ts';
-import { deleteWebhook, listWebhooks } from './queries.ts';
+import { listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
 import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
 import { testWebhook } from './test-event.ts';
@@ -45,13 +46,12 @@ export const webhookRoutes = (tools: WebhookTools) =>
       const key = requireWrite(c.var.key);
       const webhookId = id(c.req.param('id'), 'webhook');
       const change = await parseBody(c, WebhookChange, { optional: true });
-      return c.json(await changeWebhook(tools, key, webhookId, change));
+      return c.json(await changeWebhook(tools, key, { ...change, id: webhookId }));
     })
 
     .delete('/:id', async (c) => {
       const key = requireWrite(c.var.key);
-      const gone = await deleteWebhook(tools.db, key.org_id, id(c.req.param('id'), 'webhook'));
-      if (!gone) throw notFound('webhook');
+      await removeWebhook(tools, key, id(c.req.param('id'), 'webhook'));
       return c.body(null, 204);
     })
 

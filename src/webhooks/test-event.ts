@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { notFound } from '../errors.ts';
-import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { attempted } from '../signals.ts';
 import { attempt, type DeliverTools, toSignal } from './deliver.ts';
 import { insertTestDelivery } from './history.queries.ts';
@@ -13,15 +15,12 @@ type TestRequest = { id: string; traceparent: string | null };
 type TestTools = DeliverTools & { db: Db };
 
 /** Sends a test event and returns its outcome. It changes nothing about the webhook's failures. */
-export const testWebhook = (tools: TestTools, key: WriteKey, request: TestRequest) =>
-  sendTestEvent(tools, key.org_id, request);
-
-/** The same for the operator, who has no key. */
-export async function sendTestEvent(
+export async function testWebhook(
   tools: TestTools,
-  orgId: string,
+  writer: Writer,
   { id, traceparent }: TestRequest,
 ) {
+  const { orgId } = writer;
   const target = await findTarget(tools.db, orgId, id);
   if (!target) throw notFound('webhook');
 
@@ -43,9 +42,13 @@ export async function sendTestEvent(
     error: answer.error,
   };
   const status = delivered ? ('delivered' as const) : ('failed' as const);
-  await insertTestDelivery(tools.db, orgId, {
-    ...{ id: deliveryId, webhook_id: id, event, body, status, at },
-    ...{ traceparent: outcome.traceparent, ...result },
+  await inTransaction(tools.db, async (tx) => {
+    await insertTestDelivery(tx, orgId, {
+      ...{ id: deliveryId, webhook_id: id, event, body, status, at },
+      ...{ traceparent: outcome.traceparent, ...result },
+    });
+    const target = { kind: 'webhook', id };
+    await recordAct(tx, { ...writer, act: 'webhook.tested', target, details: { status } });
   });
   attempted.publish(toSignal(outcome));
   return { delivered, ...result, delivery_id: deliveryId };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
-import { replayMissed } from '../../src/webhooks/replay.ts';
+import { replay } from '../../src/webhooks/replay.ts';
+import { writeKeyOf } from '../support/make/rows.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -57,7 +58,7 @@ test('all of the backlog of a webhook that is switched off is skipped, a thousan
   assert.equal(await countDeliveries(db, target, 'skipped'), 2500);
   await switchTo(true, target);
   const which = { webhookId: target.webhook_id, since: new Date(0) };
-  const { replayed } = await replayMissed({ db, pump: () => {} }, target.org_id, which);
+  const { replayed } = await replay({ db, pump: () => {} }, writeKeyOf(target.org_id), which);
   assert.equal(replayed, 2500);
 });
 

@@ -64,7 +64,7 @@ export async function startWebhookUnderTest(db: Db) {
       case 'wake':
         return Promise.all(processes.map((each) => each.wake(target)));
       default:
-        return changeWebhook(tools, key, id, { active: operation.do === 'reactivate' });
+        return changeWebhook(tools, key, { id, active: operation.do === 'reactivate' });
     }
   }
 
