@@ -327,7 +327,9 @@ create table memberships (
   org_id uuid not null,
   member_id uuid not null,
   role text not null,
+  group_role text,  -- role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one
   created_at timestamptz not null default now(),
+  constraint memberships_group_role_check check (group_role = any (array['viewer', 'editor', 'owner'])),
   constraint memberships_role_check check (role = any (array['viewer', 'editor', 'owner'])),
   constraint memberships_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
   constraint memberships_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
@@ -495,6 +497,15 @@ create table sessions (
 );
 create index sessions_by_age on sessions (used_at);
 create index sessions_by_member on sessions (member_id);
+
+-- Second halves of proofs that have been used: a return from an OpenID provider, a passkey's answer. Each counts once.
+create table spent_handshakes (
+  hash bytea not null,  -- hash of the cookie that bound the proof to its browser
+  expires_at timestamptz not null,
+  constraint spent_handshakes_hash_check check (octet_length(hash) = 32),
+  constraint spent_handshakes_pkey primary key (hash)
+);
+create index spent_handshakes_by_age on spent_handshakes (expires_at);
 
 -- A report over a period.
 create table summaries (

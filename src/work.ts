@@ -3,6 +3,8 @@ import { Refusal } from './errors.ts';
 
 import { runnerGroups } from './jobs.ts';
 
+import type { Secrets } from './lib/crypto/secrets.ts';
+import type { Db } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
@@ -12,6 +14,7 @@ import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
+import { resealTotpSecrets } from './members/codes/reseal-totp.ts';
 import type { Database } from './open-database.ts';
 import { createClaimedMails } from './sends/claimed-mails.ts';
 import { createMailJobs } from './sends/mail-job.ts';
@@ -37,7 +40,7 @@ type Work = { config: Config; log: Log; parts: Lifecycle; database: Database; pu
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
   const { db, url } = database;
   const secrets = configuredSecrets(config, database.dataDir);
-  await parts.start('secrets', () => resealSecrets({ db, log, secrets }));
+  await parts.start('secrets', () => resealAll({ db, log, secrets }));
   const { transport, concurrency, server } = await startTransport({ config, parts, database });
   const outbound = await parts.start(
     'outbound',
@@ -107,6 +110,12 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const { judge: judgeTarget } = outbound;
   const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox, excerpt };
   return { jobs, pump, deliveries, ...opened };
+}
+
+/** What the previous key sealed is sealed with the current one, so that the previous key can go. */
+async function resealAll(tools: { db: Db; log: Log; secrets: Secrets }) {
+  await resealSecrets(tools);
+  await resealTotpSecrets(tools);
 }
 
 /** Jobs that wait for the analyst go back to the outbox once no more are fetched. */

@@ -15,6 +15,7 @@ const owner: Record<string, string> = {
   passkeys: 'members',
   recovery_codes: 'members',
   proof_attempts: 'members',
+  spent_handshakes: 'members',
   api_keys: 'keys',
   rate_windows: 'keys',
   idempotency_keys: 'keys',

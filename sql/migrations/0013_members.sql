@@ -33,6 +33,7 @@ create table memberships (
   org_id     uuid not null references organizations (id) on delete cascade,
   member_id  uuid not null references members (id) on delete cascade,
   role       text not null check (role in ('viewer', 'editor', 'owner')),
+  group_role text check (group_role in ('viewer', 'editor', 'owner')),
   created_at timestamptz not null default now(),
   primary key (org_id, member_id)
 );
@@ -40,6 +41,9 @@ create table memberships (
 create index memberships_by_member on memberships (member_id);
 
 comment on table memberships is 'A member''s role in an organization. An organization that has had an owner keeps one';
+
+comment on column memberships.group_role is
+  'role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one';
 
 create table member_links (
   token_hash  bytea primary key check (octet_length(token_hash) = 32),
@@ -113,6 +117,17 @@ create table recovery_codes (
 );
 
 comment on table recovery_codes is 'Codes of which each replaces a one-time code once';
+
+create table spent_handshakes (
+  hash       bytea primary key check (octet_length(hash) = 32),
+  expires_at timestamptz not null
+);
+
+create index spent_handshakes_by_age on spent_handshakes (expires_at);
+
+comment on table spent_handshakes is
+  'Second halves of proofs that have been used: a return from an OpenID provider, a passkey''s answer. Each counts once';
+comment on column spent_handshakes.hash is 'hash of the cookie that bound the proof to its browser';
 
 create table proof_attempts (
   subject   text primary key,

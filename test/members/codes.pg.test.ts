@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import {
+  beginCodes,
+  checkSecondStep,
+  pendingSecret,
+  renewRecoveryCodes,
+  switchCodesOff,
+  switchCodesOn,
+} from '../../src/members/codes/codes.ts';
+import { resealTotpSecrets } from '../../src/members/codes/reseal-totp.ts';
+import { totpCode } from '../../src/members/codes/totp.rules.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember } from '../support/make/session.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const [before, today] = [randomBytes(32), randomBytes(32)];
+const secrets = createSecrets([before]);
+const tools = { db, secrets };
+const log = createLog({ level: 'silent' });
+
+/** The code of an app whose clock is so many steps ahead. */
+const codeOf = (secret: Buffer, ahead = 0) =>
+  totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
+
+async function memberWithCodes() {
+  const memberId = await makeMember(db);
+  const own = { memberId, actor: commandActor() };
+  await beginCodes(tools, memberId);
+  const secret = (await pendingSecret(tools, memberId))!;
+  const recovery = await switchCodesOn(tools, own, codeOf(secret, -1));
+  assert.ok(recovery);
+  return { memberId, own, secret, recovery };
+}
+
+test('codes count once a first one has proved that the app has the secret', async () => {
+  const memberId = await makeMember(db);
+  const own = { memberId, actor: commandActor() };
+  await beginCodes(tools, memberId);
+  const secret = (await pendingSecret(tools, memberId))!;
+  assert.equal(await checkSecondStep(tools, memberId, codeOf(secret)), false);
+  assert.equal(await switchCodesOn(tools, own, '000000'), undefined);
+  assert.equal((await switchCodesOn(tools, own, codeOf(secret)))?.length, 10);
+  assert.equal(await pendingSecret(tools, memberId), undefined);
+});
+
+test('the code that switched codes on is used up', async () => {
+  const { memberId, secret } = await memberWithCodes();
+  assert.equal(await checkSecondStep(tools, memberId, codeOf(secret, -1)), false);
+});
+
+test('a code works once, also for ten sign-ins at the same moment', async () => {
+  const { memberId, secret } = await memberWithCodes();
+  const code = codeOf(secret, 1);
+  const at = await Promise.all(
+    Array.from({ length: 10 }, () => checkSecondStep(tools, memberId, code)),
+  );
+  assert.deepEqual(at.filter(Boolean), [true]);
+});
+
+test('a recovery code works once, also for ten sign-ins at the same moment', async () => {
+  const { memberId, recovery } = await memberWithCodes();
+  const at = await Promise.all(
+    Array.from({ length: 10 }, () => checkSecondStep(tools, memberId, recovery[0]!)),
+  );
+  assert.deepEqual(at.filter(Boolean), [true]);
+  assert.ok(await checkSecondStep(tools, memberId, recovery[1]!.toUpperCase()));
+});
+
+test('the recovery code of another member does not work', async () => {
+  const [ann, bob] = [await memberWithCodes(), await memberWithCodes()];
+  assert.equal(await checkSecondStep(tools, bob.memberId, ann.recovery[0]!), false);
+});
+
+test('new recovery codes end the old ones', async () => {
+  const { memberId, own, recovery } = await memberWithCodes();
+  const [fresh] = await renewRecoveryCodes(tools, own);
+  assert.equal(await checkSecondStep(tools, memberId, recovery[0]!), false);
+  assert.ok(await checkSecondStep(tools, memberId, fresh!));
+});
+
+test('codes that are switched off work no more, nor do recovery codes', async () => {
+  const { memberId, own, secret, recovery } = await memberWithCodes();
+  await switchCodesOff(tools, own);
+  assert.equal(await checkSecondStep(tools, memberId, codeOf(secret)), false);
+  assert.equal(await checkSecondStep(tools, memberId, recovery[0]!), false);
+  await assert.rejects(renewRecoveryCodes(tools, own), { code: 'codes_off' });
+});
+
+test('a secret that counts is not replaced by beginning again', async () => {
+  const { memberId, secret } = await memberWithCodes();
+  await assert.rejects(beginCodes(tools, memberId), { code: 'codes_on' });
+  assert.ok(await checkSecondStep(tools, memberId, codeOf(secret)));
+});
+
+test('what happens to codes is recorded in each organization of the member, without a secret', async () => {
+  const { memberId, own, recovery } = await memberWithCodes();
+  const [a, b] = [await makeOrganization(db), await makeOrganization(db)];
+  for (const org of [a, b]) await joinOrganization(db, { org, member: memberId, role: 'viewer' });
+  await renewRecoveryCodes(tools, own);
+  await switchCodesOff(tools, own);
+  const events = await db<{ org_id: string | null; act: string }[]>`
+    select org_id, act from audit_events where target_id = ${memberId} order by at, act, org_id`;
+  assert.deepEqual(
+    events.map(({ org_id, act }) => [org_id, act]),
+    [
+      [null, 'member.codes_on'],
+      ...[a, b].sort().map((org) => [org, 'member.codes_renewed']),
+      ...[a, b].sort().map((org) => [org, 'member.codes_off']),
+    ],
+  );
+  const [{ text }] = await db<[{ text: string }]>`
+    select string_agg(e::text, ' ') as text from audit_events e where target_id = ${memberId}`;
+  assert.ok(!text.includes(recovery[0]!));
+});
+
+test('a secret sealed with the previous key is resealed with the current one', async () => {
+  const { memberId, secret } = await memberWithCodes();
+  await resealTotpSecrets({ db, log, secrets: createSecrets([today, before]) });
+  const later = { db, secrets: createSecrets([today]) };
+  assert.ok(await checkSecondStep(later, memberId, codeOf(secret)));
+});
