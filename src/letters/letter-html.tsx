@@ -56,7 +56,7 @@ function Preview({ text }: { text: string }) {
 }
 
 function Card({ letter }: { letter: Letter }) {
-  const { language, organization, greeting, links } = letter;
+  const { language, organization, greeting, intro, links } = letter;
   const { hint, openPage } = language.texts.mail;
   const accent = colorsOf(organization.color).name;
   return (
@@ -67,6 +67,13 @@ function Card({ letter }: { letter: Letter }) {
       <Row class="text" style={`padding:14px 24px 0;${type(16, 24, ink)}`}>
         {greeting}
       </Row>
+      {intro !== null && (
+        <Row class="text" style={`padding:8px 24px 6px;${type(16, 24, ink)}`}>
+          <div dir="auto" lang={letter.questionLanguage} style="text-align:start">
+            <Lines text={intro} />
+          </div>
+        </Row>
+      )}
       <Row style="padding:6px 24px 0">
         <Question letter={letter} />
       </Row>
@@ -95,7 +102,6 @@ const Trap = ({ href }: { href: string }) => (
 );
 
 function Question({ letter }: { letter: Letter }) {
-  const lines = letter.question.split('\n');
   return (
     <h1
       class="text"
@@ -103,15 +109,21 @@ function Question({ letter }: { letter: Letter }) {
       lang={letter.questionLanguage}
       style={`margin:0;${type(22, 30, ink)};font-weight:bold;text-align:start`}
     >
-      {lines.map((line, at) => (
-        <>
-          {at > 0 && <br />}
-          {line}
-        </>
-      ))}
+      <Lines text={letter.question} />
     </h1>
   );
 }
+
+const Lines = ({ text }: { text: string }) => (
+  <>
+    {text.split('\n').map((line, at) => (
+      <>
+        {at > 0 && <br />}
+        {line}
+      </>
+    ))}
+  </>
+);
 
 function Foot({ letter: { language, why, links } }: { letter: Letter }) {
   return (

@@ -12,6 +12,8 @@ export type Letter = {
   organization: { name: string; color: string };
   scores: number[];
   greeting: string;
+  /** What the survey says before its question. */
+  intro: string | null;
   why: string;
   links: {
     answer: string;
@@ -24,11 +26,12 @@ export type Letter = {
 
 /** The text part. */
 export function letterText(letter: Letter): string {
-  const { language, scores, question, greeting, why, links } = letter;
+  const { language, scores, question, greeting, intro, why, links } = letter;
   const { mail, unsubscribeLink } = language.texts;
   return [
     greeting,
     '',
+    ...(intro === null ? [] : [intro, '']),
     question,
     '',
     ...scores.map((score) => `${meaning(letter, score)}\n${links.score(score)}\n`),

@@ -2,6 +2,14 @@ import type { Filling, MessageTemplate } from '../lib/smtp/compose.ts';
 import { slot } from '../lib/smtp/slots.ts';
 import { isPlainLine, oneLine } from '../lib/validation/plain-line.ts';
 import { type SurveyType, scoresInOrder } from '../scores.ts';
+import {
+  type AddressedPerson,
+  mapPlaceholders,
+  type Placeholder,
+  piecesOf,
+  valueFor,
+} from '../surveys/placeholders.ts';
+import { type SurveyTexts, textsIn, type WordedSurvey } from '../surveys/texts.ts';
 import { languageOf } from '../web/language.ts';
 import { type Letter, letterText } from './letter.ts';
 import { letterHtml } from './letter-html.tsx';
@@ -14,6 +22,7 @@ export type SurveyMail = {
     audience: 'employee' | null;
     question_text: string;
     subject: string | null;
+    intro: string | null;
     language: string;
     from_name: string;
     from_email: string;
@@ -29,7 +38,7 @@ export function surveyMail({ survey, organization, publicUrl }: SurveyMail): Mes
   return {
     from: { name: oneLine(survey.from_name), address: survey.from_email },
     replyTo: survey.reply_to,
-    subject: oneLine(survey.subject ?? survey.question_text),
+    subject: withSlots(oneLine(survey.subject ?? survey.question_text), survey),
     headers: {
       'List-Unsubscribe': `<${letter.links.unsubscribe}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
@@ -42,7 +51,38 @@ export function surveyMail({ survey, organization, publicUrl }: SurveyMail): Mes
   };
 }
 
-type Recipient = { sendId: string; email: string; name: string | null; token: string };
+/** The survey with its texts in one of its languages, as its mail needs it. */
+export function inLanguage<S extends WordedSurvey>(survey: S, language: string) {
+  const { texts: _others, ...rest } = survey;
+  const { question_text, subject, intro } = textsIn(survey, language);
+  return { ...rest, question_text, subject, intro, language };
+}
+
+type MailTexts = Pick<SurveyTexts, 'question_text' | 'subject' | 'intro'>;
+
+/** Each placeholder of a mail's texts, once: its number names its slot. */
+function placeholdersOf({ question_text, subject, intro }: MailTexts): Placeholder[] {
+  const all = [question_text, subject ?? '', intro ?? ''].flatMap(piecesOf);
+  const distinct = new Map<string, Placeholder>();
+  for (const piece of all)
+    if (typeof piece !== 'string') distinct.set(JSON.stringify(piece), piece);
+  return [...distinct.values()];
+}
+
+const slotOf = (at: number) => `placeholder_${at}`;
+
+function withSlots(text: string, texts: MailTexts): string {
+  const keys = placeholdersOf(texts).map((each) => JSON.stringify(each));
+  return mapPlaceholders(text, (each) => slot(slotOf(keys.indexOf(JSON.stringify(each)))));
+}
+
+type Recipient = {
+  sendId: string;
+  email: string;
+  name: string | null;
+  token: string;
+  properties?: AddressedPerson['properties'];
+};
 
 /**
  * What one contact's mail of a survey has of its own. The Message-ID is the same however often it is
@@ -51,13 +91,18 @@ type Recipient = { sendId: string; email: string; name: string | null; token: st
 export function surveyFillings({ survey, publicUrl }: SurveyMail) {
   const host = new URL(publicUrl).hostname.replace(/[[\]]/g, '');
   const { greeting } = languageOf(survey.language).texts.mail;
+  const placeholders = placeholdersOf(survey);
   return ({ sendId, ...contact }: Recipient, date: Date): Filling => {
     const name = contact.name === null ? null : oneLine(contact.name) || null;
+    const person = { name, properties: contact.properties ?? {} };
     return {
       to: { name, address: contact.email },
       messageId: `${sendId}@${host}`,
       date,
-      slots: { token: contact.token, email: contact.email, greeting: greeting(name) },
+      slots: {
+        ...{ token: contact.token, email: contact.email, greeting: greeting(name) },
+        ...Object.fromEntries(placeholders.map((each, at) => [slotOf(at), valueFor(each, person)])),
+      },
     };
   };
 }
@@ -71,7 +116,8 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
     language,
     type: survey.type,
     questionLanguage: survey.language,
-    question: visible(survey.question_text),
+    question: withSlots(visible(survey.question_text), survey),
+    intro: survey.intro === null ? null : withSlots(visible(survey.intro), survey),
     organization: { name, color: organization.color },
     scores: scoresInOrder(survey.type),
     greeting: slot('greeting'),

@@ -17,12 +17,13 @@ const preview = command({
   does: "writes both parts of a survey's mail to files, to be looked at before it is sent",
   options: {
     survey: id('whose mail'),
+    language: optional(v.string(), 'TAG', 'in which of its languages (its own)'),
     out: optional(v.string(), 'DIR', 'where the files go (the current folder)'),
   },
-  run: (tools: CommandTools, { survey: surveyId, out = '.' }) =>
+  run: (tools: CommandTools, { survey: surveyId, language, out = '.' }) =>
     inDatabase(tools, async (db, config) => {
       const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
-      const { subject, html, text } = await previewMail(db, { surveyId, publicUrl });
+      const { subject, html, text } = await previewMail(db, { surveyId, publicUrl, language });
       const data = {
         subject,
         html_file: write(join(out, `mail-${surveyId}.html`), html),

@@ -1,5 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
+import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { BlockReason } from './rules.ts';
 
 /** A claimed mail with everything that its letter is written from. */
@@ -17,13 +18,17 @@ export type ClaimedMail = {
   reminder: number;
   reminds_of: string | null;
   claimed_ms_ago: number;
+  /** Of the contact; only read when the survey's words depend on them. */
+  properties?: Readonly<Record<string, unknown>>;
   survey: {
     type: SurveyType;
     audience: 'employee' | null;
     name: string;
     question_text: string;
     subject: string | null;
+    intro: string | null;
     language: string;
+    texts: TextsByLanguage;
     from_name: string;
     from_email: string;
     reply_to: string;
@@ -32,7 +37,9 @@ export type ClaimedMail = {
 };
 
 export type MailWords = Pick<ClaimedMail, 'survey' | 'organization'>;
-export type OpenMail = Omit<ClaimedMail, keyof MailWords> & { status: 'claimed' | 'sending' };
+export type OpenMail = Omit<ClaimedMail, keyof MailWords | 'properties'> & {
+  status: 'claimed' | 'sending';
+};
 
 /**
  * The mails of a job that have no outcome yet. They are joined by their keys: a plan made while the table
@@ -54,12 +61,25 @@ export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly
     select v.id as survey_id,
            json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
                              'question_text', v.question_text, 'subject', v.subject,
-                             'language', v.language, 'from_name', v.from_name,
+                             'intro', v.intro, 'texts', v.texts, 'language', v.language,
+                             'from_name', v.from_name,
                              'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
            json_build_object('name', o.name, 'color', o.color) as organization
     from surveys v
     join organizations o on o.id = v.org_id
     where v.org_id = ${orgId} and v.id = any (${[...surveyIds]}::uuid[])`;
+}
+
+/** The properties of the contacts of mails. */
+export async function listMailProperties(
+  sql: Sql,
+  mails: readonly { org_id: string; id: string }[],
+) {
+  return await sql<{ id: string; properties: Record<string, unknown> }[]>`
+    select s.id, c.properties
+    from ${byKey(sql, mails)}
+    join mails s on s.org_id = m.org_id and s.id = m.id
+    join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id`;
 }
 
 /**

@@ -3,11 +3,13 @@ import { enqueue } from '../jobs.ts';
 import { createFairSlots } from '../lib/async/fair-slots.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
+import { dependsOnProperties } from '../surveys/texts.ts';
 import { createAttempts, type MailTime } from './attempts.ts';
 import { jobsOf } from './claim.ts';
 import type { ClaimedMails } from './claimed-mails.ts';
 import {
   type ClaimedMail,
+  listMailProperties,
   listMailWords,
   listOpenMails,
   type OpenMail,
@@ -146,10 +148,20 @@ async function addWords(db: Db, orgId: string, mails: readonly OpenMail[]) {
   const surveyIds = [...new Set(mails.map(({ survey_id }) => survey_id))];
   const words = surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
   const bySurvey = new Map(words.map(({ survey_id, ...each }) => [survey_id, each]));
-  return mails.flatMap((mail): ClaimedMail[] => {
+  const worded = mails.flatMap((mail): ClaimedMail[] => {
     const own = bySurvey.get(mail.survey_id);
     return own ? [{ ...mail, ...own }] : [];
   });
+  return await addProperties(db, worded);
+}
+
+/** Few surveys say something that depends on a contact's properties: only their mails read them. */
+async function addProperties(db: Db, mails: readonly ClaimedMail[]): Promise<ClaimedMail[]> {
+  const needing = mails.filter(({ survey }) => dependsOnProperties(survey));
+  if (needing.length === 0) return [...mails];
+  const found = await listMailProperties(db, needing);
+  const byMail = new Map(found.map(({ id, properties }) => [id, properties]));
+  return mails.map((mail) => ({ ...mail, properties: byMail.get(mail.id) ?? {} }));
 }
 
 /**

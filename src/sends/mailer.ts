@@ -1,10 +1,11 @@
-import { type SurveyMail, surveyFillings, surveyMail } from '../letters/mail.ts';
+import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/mail.ts';
 import { memoize } from '../lib/async/memoize.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import type { MailOutcome } from '../lib/smtp/outcome.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
+import { languageFor } from '../surveys/texts.ts';
 import type { ClaimedMail } from './mail-job.queries.ts';
 import type { MailServer } from './spans.ts';
 
@@ -47,12 +48,14 @@ export function createMailer(tools: MailerTools) {
     fill: compose(surveyMail(mail)),
     filling: surveyFillings(mail),
   }));
-  // The mails of a job share the words of their survey.
-  const letters = new WeakMap<ClaimedMail['survey'], ReturnType<typeof letterFor>>();
+  // The mails of a job share the words of their survey, in each of its languages.
+  const letters = new WeakMap<ClaimedMail['survey'], Map<string, ReturnType<typeof letterFor>>>();
 
   function letterOf(claimed: ClaimedMail) {
-    const letter = letters.get(claimed.survey) ?? letterFor(mailOf(claimed, publicUrl));
-    letters.set(claimed.survey, letter);
+    const language = languageFor(claimed.survey, { property: claimed.properties?.['language'] });
+    const byLanguage = letters.get(claimed.survey) ?? new Map();
+    const letter = byLanguage.get(language) ?? letterFor(mailOf(claimed, { publicUrl, language }));
+    letters.set(claimed.survey, byLanguage.set(language, letter));
     return letter;
   }
 
@@ -69,8 +72,9 @@ export function createMailer(tools: MailerTools) {
     const from = bounceDomain ? returnPath(claimed.id, bounceDomain) : letter.from;
     if (!to) return undeliverable('the address cannot be mailed to');
     if (!from) return undeliverable('the sender address of the survey cannot be mailed from');
-    const { id: sendId, name, token } = claimed;
-    const message = letter.fill(letter.filling({ sendId, email: to, name, token }, new Date()));
+    const { id: sendId, name, token, properties = {} } = claimed;
+    const contact = { sendId, email: to, name, token, properties };
+    const message = letter.fill(letter.filling(contact, new Date()));
     const signed = dkim ? await dkim(message) : message;
     return await transport.send({ from, to }, signed, {
       ...leaving,
@@ -91,8 +95,13 @@ const undeliverable = (response: string): MailOutcome => ({
   ...{ code: 553, enhanced: '5.1.3', response },
 });
 
-const mailOf = ({ survey_id, org_id, survey, organization }: ClaimedMail, publicUrl: string) => ({
-  survey: { id: survey_id, ...survey },
+type MailFrame = { publicUrl: string; language: string };
+
+const mailOf = (
+  { survey_id, org_id, survey, organization }: ClaimedMail,
+  { publicUrl, language }: MailFrame,
+): SurveyMail => ({
+  survey: { id: survey_id, ...inLanguage(survey, language) },
   organization: { id: org_id, ...organization },
   publicUrl,
 });

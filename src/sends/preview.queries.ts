@@ -1,12 +1,19 @@
 import type { SurveyMail } from '../letters/mail.ts';
 import type { Sql } from '../lib/db/db.ts';
+import type { TextsByLanguage } from '../surveys/texts.ts';
+
+type Mailed = {
+  survey: SurveyMail['survey'] & { texts: TextsByLanguage };
+  organization: SurveyMail['organization'];
+};
 
 /** What the mail of a survey is made of. */
 export async function findMailed(sql: Sql, surveyId: string) {
-  const [found] = await sql<Pick<SurveyMail, 'survey' | 'organization'>[]>`
+  const [found] = await sql<Mailed[]>`
     select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
                              'question_text', v.question_text, 'subject', v.subject,
-                             'language', v.language, 'from_name', v.from_name,
+                             'intro', v.intro, 'texts', v.texts, 'language', v.language,
+                             'from_name', v.from_name,
                              'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
            json_build_object('id', o.id, 'name', o.name, 'color', o.color) as organization
     from surveys v

@@ -2,10 +2,12 @@ import { notFound } from '../errors.ts';
 import { json, one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { Embedding, Reminder, SendWindow } from './asking.schemas.ts';
-import type { WordedSurvey } from './texts.ts';
+import type { SurveyTexts, TextsByLanguage } from './texts.ts';
 
 /** What its makers decide about a survey. */
-export type SurveyContent = WordedSurvey & {
+export type SurveyContent = SurveyTexts & {
+  language: string;
+  texts: TextsByLanguage;
   name: string;
   from_name: string;
   from_email: string;

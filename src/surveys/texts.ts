@@ -18,17 +18,24 @@ export type SurveyTexts = {
 export type OtherTexts = Pick<SurveyTexts, 'question_text'> & Partial<SurveyTexts>;
 export type TextsByLanguage = Readonly<Record<string, OtherTexts>>;
 
-/** A survey with its texts in all of its languages. */
-export type WordedSurvey = SurveyTexts & { language: string; texts: TextsByLanguage };
+/** What a mail or a page needs of a survey's texts may be less than all of them. */
+export type WordedSurvey = Pick<SurveyTexts, 'question_text'> &
+  Partial<SurveyTexts> & { language: string; texts: TextsByLanguage };
 
 /** The survey's texts in one of its languages. */
 export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
-  const { question_text, subject, intro, follow_up, thanks } = survey;
-  const own = { question_text, subject, intro, follow_up, thanks };
   const other = language === survey.language ? undefined : survey.texts[language];
-  if (!other) return own;
-  return { subject: null, intro: null, follow_up: null, thanks: null, ...other };
+  const { question_text, subject, intro, follow_up, thanks } = other ?? survey;
+  return {
+    question_text,
+    ...{ subject: subject ?? null, intro: intro ?? null },
+    ...{ follow_up: follow_up ?? null, thanks: thanks ?? null },
+  };
 }
+
+/** Whether what the survey says depends on more of a contact than its name. */
+export const dependsOnProperties = (survey: WordedSurvey): boolean =>
+  Object.keys(survey.texts).length > 0 || /\{\{\s*properties\./.test(JSON.stringify(survey));
 
 type ReaderWishes = {
   /** The contact's property `language`, whatever it holds. */

@@ -20,6 +20,7 @@ const mail: SurveyMail = {
     audience: null,
     question_text: 'How likely are you to recommend Bäcker & Söhne to a friend or colleague?',
     subject: null,
+    intro: null,
     language: 'en',
     from_name: 'Bäcker & Söhne',
     from_email: 'hello@baker.example',

@@ -26,6 +26,8 @@ const claimed: ClaimedMail = {
     name: 'Spring',
     question_text: 'How likely are you to recommend us?',
     subject: null,
+    intro: null,
+    texts: {},
     language: 'en',
     from_name: 'Baker & Sons',
     from_email: 'hello@bäcker.example',

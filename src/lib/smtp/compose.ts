@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { encodeWord, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
+import { encodeWord, encodeWords, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import MimeNode from 'nodemailer/lib/mime-node';
 import { oneLine } from '../validation/plain-line.ts';
 import type { Mailbox } from './address.ts';
-import { cutAtSlots, fillBody, headerSlots } from './slots.ts';
+import { cutAtSlots, fillBody, fillLine, hasSlots, headerSlots } from './slots.ts';
 
-/** One mail for many people. `text`, `html` and header values may hold slots. */
+/** One mail for many people. Its subject, `text`, `html` and header values may hold slots. */
 export type MessageTemplate = {
   from: Mailbox;
   replyTo: string | null;
@@ -39,6 +39,7 @@ export function compose(template: MessageTemplate): (filling: Filling) => Buffer
       to: () => toHeader(to),
       'message-id': () => headerSafe(messageId),
       date: () => mailDate(date),
+      subject: () => subjectHeader(fillLine(template.subject, slots)),
       text: () => fillBody(text, slots),
       html: () => fillBody(html, slots),
     };
@@ -65,7 +66,8 @@ function skeletonOf(template: MessageTemplate, mark: string): string {
   });
   root.setHeader('From', [{ name: template.from.name ?? '', address: template.from.address }]);
   if (template.replyTo) root.setHeader('Reply-To', [{ name: '', address: template.replyTo }]);
-  root.setHeader('Subject', oneLine(template.subject));
+  if (hasSlots(template.subject)) root.setHeader('Subject', prepared(marked('subject')));
+  else root.setHeader('Subject', oneLine(template.subject));
   root.setHeader('Date', marked('date'));
   root.setHeader('Message-ID', `<${marked('message-id')}>`);
   for (const [key, value] of Object.entries(template.headers)) {
@@ -116,8 +118,18 @@ function toHeader({ name, address }: Mailbox): string {
 function encodedName(name: string): string {
   if (/^[\w ]*$/.test(name)) return name;
   if (/^[\x20-\x7e]*$/.test(name)) return quoteString(name);
-  const latin = name.match(/[A-Za-z]/g)?.length ?? 0;
-  return encodeWord(name, latin * 2 > name.length ? 'Q' : 'B', 52);
+  return encodeWord(name, encodingFor(name), 52);
+}
+
+/** What is mostly Latin stays readable in the message's source. */
+const encodingFor = (text: string) =>
+  (text.match(/[A-Za-z]/g)?.length ?? 0) * 2 > text.length ? 'Q' : 'B';
+
+/** As nodemailer writes a subject, folded as the rest of its line. */
+function subjectHeader(subject: string): string {
+  const name = 'Subject: ';
+  const line = name + encodeWords(oneLine(subject), encodingFor(subject), 52, true);
+  return foldLines(line, 76).slice(name.length);
 }
 
 function headerSlot(slots: Filling['slots'], name: string): string {

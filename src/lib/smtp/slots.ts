@@ -3,12 +3,18 @@ import { encode, wrap } from 'nodemailer/lib/qp';
 /** Where a recipient's own words go. The marks are noncharacters, which no text may contain. */
 export const slot = (name: string) => `\ufdd0${name}\ufdd1`;
 
-const slotForm = /\ufdd0([a-z_]+)\ufdd1/;
+const slotForm = /\ufdd0([a-z0-9_]+)\ufdd1/;
 const everySlot = new RegExp(slotForm.source, 'g');
 
 /** The slots of a header value, each replaced by what stands for it in the composed message. */
 export const headerSlots = (value: string, marked: (name: string) => string) =>
   value.replace(everySlot, (_, name: string) => marked(name));
+
+export const hasSlots = (text: string) => slotForm.test(text);
+
+/** A line with its slots filled, before it is encoded for where it stands. */
+export const fillLine = (line: string, slots: Readonly<Record<string, string>>) =>
+  line.replace(everySlot, (_, name: string) => slotValue(slots, name));
 
 export type Body = { kind: 'text' | 'html'; pieces: Piece[] };
 /** Already encoded, or the name of a slot. */
@@ -41,10 +47,15 @@ export function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, 
 }
 
 function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>, name: string) {
-  const value = slots[name];
-  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  const value = slotValue(slots, name);
   if (plainWord.test(value)) return value;
   return quotedPrintable(kind === 'html' ? escapeHtml(value) : value);
+}
+
+function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
+  const value = slots[name];
+  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  return value;
 }
 
 const plainWord = /^[A-Za-z0-9_-]{1,72}$/;

@@ -6,12 +6,18 @@ type Own = {
   survey?: Partial<SurveyMail['survey']>;
   organization?: Partial<SurveyMail['organization']>;
   name?: string | null;
+  properties?: Record<string, unknown>;
 };
 
 export const sendId = '0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d';
 
 /** A survey's mail as it arrives at Ada's, with what a test says about it. */
-export async function arrivedMail({ survey, organization, name = 'Ada' }: Own = {}) {
+export async function arrivedMail({
+  survey,
+  organization,
+  name = 'Ada',
+  properties = {},
+}: Own = {}) {
   const mail: SurveyMail = {
     survey: {
       id: '5f0c7f64-1111-4222-8333-444455556666',
@@ -19,6 +25,7 @@ export async function arrivedMail({ survey, organization, name = 'Ada' }: Own = 
       audience: null,
       question_text: 'How likely are you to recommend us?',
       subject: null,
+      intro: null,
       language: 'en',
       from_name: 'Baker & Sons',
       from_email: 'hello@baker.example',
@@ -33,7 +40,7 @@ export async function arrivedMail({ survey, organization, name = 'Ada' }: Own = 
     },
     publicUrl: 'https://ask.example',
   };
-  const contact = { sendId, email: 'ada@example.com', name, token: 'tok_1' };
+  const contact = { sendId, email: 'ada@example.com', name, token: 'tok_1', properties };
   const filling = surveyFillings(mail)(contact, new Date('2026-03-01T08:09:10Z'));
   const raw = compose(surveyMail(mail))(filling);
   const { text = '', html = '', ...rest } = await PostalMime.parse(raw);
