@@ -14,7 +14,7 @@ const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed)\.test\.
 /** Most files wait for a process, a timer or a disk for half of their time. */
 const filesAtOnce = availableParallelism() + 1;
 const needing = {
-  '--browser': 'test/e2e/*.e2e.ts',
+  '--browser': 'test/{e2e,browser}/*.e2e.ts',
   '--prometheus': 'test/prometheus/*.prometheus.ts',
   '--proxies': 'test/proxies/*.proxy.ts',
   '--clients': 'test/clients/clients.ts',

@@ -1,14 +1,11 @@
 import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
-import { isLocalRequest } from '../lib/http/local.ts';
-import { showPage } from '../web/show.ts';
+import { homePath } from '../sessions/home.ts';
+import type { SessionTools } from '../sessions/session.ts';
 import { wantsJson } from '../web/wants-json.ts';
-import { homePage } from './home-page.tsx';
 import { drawIcon } from './icon.ts';
 
-type HomeTools = {
-  publicUrl: string;
-  mailbox: boolean;
+type HomeTools = SessionTools & {
   settings: { securityContact?: string | null };
 };
 
@@ -20,13 +17,12 @@ const dayMs = 86_400_000;
 const robots = 'User-agent: *\nAllow: /$\nDisallow: /\n';
 
 /** What browsers, crawlers and visitors ask for at the address of the service itself. */
-export function homeRoutes({ publicUrl, mailbox, settings }: HomeTools) {
+export function homeRoutes(tools: HomeTools) {
+  const { publicUrl, settings } = tools;
   const icon = drawIcon();
   return new Hono()
-    .get('/', (c) => {
-      if (!wantsJson(c)) {
-        return showPage(c, homePage({ showsMailbox: mailbox && isLocalRequest(c) }));
-      }
+    .get('/', async (c) => {
+      if (!wantsJson(c)) return c.redirect(await homePath(c, tools), 303);
       return c.json({
         service: 'askback',
         docs: `${publicUrl}/docs`,
@@ -38,6 +34,7 @@ export function homeRoutes({ publicUrl, mailbox, settings }: HomeTools) {
       c.body(icon, 200, { 'Content-Type': 'image/x-icon', 'Cache-Control': oneDay }),
     )
     .get('/robots.txt', (c) => c.text(robots, 200, { 'Cache-Control': oneDay }))
+    .get('/.well-known/change-password', (c) => c.redirect('/account', 303))
     .get('/.well-known/security.txt', (c) => {
       if (!settings.securityContact) throw notFound('path');
       return c.text(securityText(settings.securityContact, publicUrl));

@@ -62,6 +62,23 @@ export async function findMembership(
   return { member, organization, otherOrganizations };
 }
 
+export type SessionHome = { isOperator: boolean; slug: string | null };
+
+/** The first organization of a session's member by name; null for a member without one. */
+export async function findHome(sql: Sql, tokenHash: Buffer): Promise<SessionHome | undefined> {
+  const [home] = await sql<SessionHome[]>`
+    with ${liveSession(sql, tokenHash)}
+    select "isOperator",
+           (select o.slug
+            from memberships m
+            join organizations o on o.id = m.org_id
+            where m.member_id = live.id
+            order by lower(o.name), o.slug
+            limit 1) as slug
+    from live`;
+  return home;
+}
+
 /** Unless it awaits a code; 30 days after the last use it is over, and 90 days after it began. */
 const liveSession = (sql: Sql, tokenHash: Buffer) => sql`
   live as materialized (

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember, signIn } from '../support/make/session.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -7,13 +9,32 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const app = bareApp(db);
 
-test('GET / is a page that links to the documentation and to health', async () => {
-  const answer = await app.request('/', { headers: { Accept: 'text/html' } });
-  const text = await answer.text();
-  assert.equal(answer.status, 200);
-  for (const path of ['/docs', '/openapi.json', '/readyz'])
-    assert.ok(text.includes(`href="${path}"`));
-  assert.ok(!text.includes('/mailbox'), 'a stranger sees no link to the mailbox');
+test('GET / leads to the sign-in page, and members to their organization', async () => {
+  const visitor = await app.request('/', { headers: { Accept: 'text/html' } });
+  assert.deepEqual([visitor.status, visitor.headers.get('Location')], [303, '/sign-in']);
+
+  const org = await makeOrganization(db, { name: 'Beta', slug: 'beta' });
+  const first = await makeOrganization(db, { name: 'alpha', slug: 'alpha' });
+  const member = await makeMember(db);
+  for (const id of [org, first]) await joinOrganization(db, { org: id, member, role: 'viewer' });
+  const cookie = await signIn(db, { member });
+  const answer = await app.request('/', { headers: cookie });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/o/alpha']);
+});
+
+test('GET / leads members without an organization to what they may see', async () => {
+  for (const [operator, path] of [
+    [true, '/operator'],
+    [false, '/account'],
+  ] as const) {
+    const answer = await app.request('/', { headers: await signIn(db, { operator }) });
+    assert.equal(answer.headers.get('Location'), path);
+  }
+});
+
+test('GET /.well-known/change-password leads to the account', async () => {
+  const answer = await app.request('/.well-known/change-password');
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
 });
 
 test('GET / answers a program with the addresses of the documents', async () => {

@@ -10,7 +10,7 @@ import { type ErrorText, errorTexts } from './screen-texts.ts';
  * frame of the organization where one is open, so that every other place is one press away.
  */
 export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusal?: Refusal) {
-  const { title, text, way } = textFor(status);
+  const { title, text, way } = textFor(status, refusal?.code);
   const reader = readerOf(c);
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
   const body = (
@@ -33,6 +33,10 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
   return renderScreen(c, { title, section: null, body, status });
 }
 
-function textFor(status: number): ErrorText {
-  return errorTexts.byStatus[status] ?? errorTexts.byStatus[status < 500 ? 400 : 500]!;
+function textFor(status: number, code = ''): ErrorText {
+  return (
+    errorTexts.byCode[code] ??
+    errorTexts.byStatus[status] ??
+    errorTexts.byStatus[status < 500 ? 400 : 500]!
+  );
 }

@@ -13,7 +13,7 @@ export function guardForms(publicUrl: string): MiddlewareHandler {
     c.set('isApp', true);
     c.set('isSecure', protocol === 'https:');
     if (!reading.has(c.req.method) && !isOwnForm(c, origin)) {
-      throw new Refusal('forbidden', 'This form did not come from a page of this server.', {
+      throw new Refusal('forbidden', 'the form did not come from a page of this server', {
         code: 'forged_form',
       });
     }

@@ -20,20 +20,22 @@ export function Rail({ reader, section }: { reader: ScreenReader; section: Secti
   const { member, organization } = reader;
   return (
     <header class="rail">
-      {organization ? <Switch reader={reader} /> : <p class="brand">askback</p>}
-      <details class="fold">
-        <summary class="button">Menu</summary>
-        <div class="pages">
-          <nav aria-label="Main">
-            {organization ? (
-              <Places organization={organization} section={section} />
-            ) : (
-              <Organizations reader={reader} />
-            )}
-          </nav>
-          {member ? <Account member={member} section={section} /> : null}
-        </div>
-      </details>
+      <div class="mast">
+        {organization ? <Switch reader={reader} /> : <p class="brand">askback</p>}
+        <details class="fold">
+          <summary class="button">Menu</summary>
+          <div class="pages">
+            <nav aria-label="Main">
+              {organization ? (
+                <Places organization={organization} section={section} />
+              ) : (
+                <Organizations reader={reader} />
+              )}
+            </nav>
+            {member ? <Account member={member} section={section} /> : null}
+          </div>
+        </details>
+      </div>
     </header>
   );
 }

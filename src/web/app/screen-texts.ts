@@ -53,9 +53,23 @@ const byStatus: Readonly<Record<number, ErrorText>> = {
   },
 };
 
+/** Where one status has several reasons. */
+const byCode: Readonly<Record<string, ErrorText>> = {
+  signed_out: {
+    title: 'You are signed out',
+    text: 'Your session has ended, and nothing was saved. Sign in, then send the form again.',
+    way: { text: 'Sign in', href: '/sign-in' },
+  },
+  forged_form: {
+    title: 'This form was refused',
+    text: 'It did not come from a page of this server, so nothing was changed. If it did, the address that you use is not the one this service is set up for.',
+  },
+};
+
 /** Words of the frame and of the screens that every room shares. */
 export const errorTexts = {
   byStatus,
+  byCode,
   toHome: 'Go to Home',
   requestId: 'Request id:',
   tryAgain: (seconds: number) => `Try again in ${inWords(seconds)}.`,

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { keepScreenshot, violations } from '../e2e/browser.ts';
+
+const widths = [360, 768, 1280];
+const height = 900;
+const largestPage = 60_000;
+const largestScripts = 20_480;
+const mostStops = 250;
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/**
+ * What axe is not sure of: one letter or digit may be no text (a monogram, a score), and on small screens the cells
+ * of a table that scrolls inside itself are cut off. They are judged where there is room for them.
+ */
+const isUnsure = (line: string, width: number) =>
+  line.includes('content is too short') || (width < 1280 && line.includes('partially obscured'));
+const inPage = readFileSync(new URL('in-page.js', import.meta.url), 'utf8');
+
+export type LoadedScreen = { status: number; complaints: string[] };
+
+/** Opens a screen and notes what its browser complains of, of the policy for example. */
+export async function openScreen(page: Page, address: string): Promise<LoadedScreen> {
+  const complaints: string[] = [];
+  const scripts: Promise<number>[] = [];
+  page.removeAllListeners();
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfinished', (request) => {
+    const isOurs = request.url().startsWith(new URL(address).origin);
+    if (!isOurs && !request.url().startsWith('data:')) complaints.push(`asks ${request.url()}`);
+    if (request.resourceType() === 'script') {
+      scripts.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    }
+  });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: widths[0]!, height });
+  const response = await page.goto(address);
+  const bytes = (await response?.body())?.byteLength ?? 0;
+  assert.ok(bytes < largestPage, `the page has ${bytes} bytes`);
+  const script = (await Promise.all(scripts)).reduce((sum, size) => sum + size, 0);
+  assert.ok(script < largestScripts, `${script} bytes of script`);
+  return { status: response?.status() ?? 0, complaints };
+}
+
+/** Every width, light and dark: axe finds nothing, and the page never scrolls sideways. */
+export async function checkLooks(page: Page, name: string) {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await keepScreenshot(page, `app-${name}-${width}-${colorScheme}`);
+      // What is said, and in which order, is the same in the dark.
+      const chosen = colorScheme === 'dark' ? ['color-contrast'] : rules;
+      const found = (await violations(page, chosen)).filter((line) => !isUnsure(line, width));
+      assert.deepEqual(found, [], `${name} at ${width}, ${colorScheme}`);
+    }
+    await checkWidth(page, `${name} at ${width}`);
+  }
+}
+
+export async function checkWidth(page: Page, what: string) {
+  await page.evaluate(inPage);
+  const found = (await page.evaluate('inPage.sideways()')) as {
+    overflow: number;
+    culprits: string[];
+  };
+  assert.equal(found.overflow, 0, `${what} scrolls sideways: ${found.culprits.join(' ')}`);
+}
+
+/** By Tab alone one gets to everything that can be pressed, and sees where one is. */
+export async function checkKeyboard(page: Page) {
+  await page.evaluate(inPage);
+  const expected = (await page.evaluate('inPage.watchFocus()')) as number;
+  assert.ok(expected < mostStops, `${expected} stops are too many for one page`);
+  for (let stop = 0; stop < expected + 3; stop++) await page.keyboard.press('Tab');
+  assert.deepEqual(await page.evaluate('inPage.missedStops()'), []);
+}

@@ -1,0 +1,253 @@
+import type { Context } from 'hono';
+import { Hono } from 'hono';
+import { Actions, Confirm, Secret } from '../../src/web/app/acts.tsx';
+import { assetRoutes } from '../../src/web/app/asset-routes.ts';
+import { Choice, Field, Select, Tick } from '../../src/web/app/fields.tsx';
+import { guardForms } from '../../src/web/app/guard-forms.ts';
+import { counted, DataTable, EmptyState, Facts, Pager } from '../../src/web/app/lists.tsx';
+import { Chip, Mistakes, Notice, State, Tag, Time } from '../../src/web/app/marks.tsx';
+import { emptyForm, type FormState } from '../../src/web/app/read-form.ts';
+import { renderAlone, renderScreen } from '../../src/web/app/screen.tsx';
+
+/** The pieces of the app by themselves, with what is long, empty, wrong or written from right to left. */
+export const componentPages = (publicUrl: string) =>
+  new Hono()
+    .use(guardForms(publicUrl))
+    .route('/assets', assetRoutes())
+    .use(async (c: Context, next) => {
+      c.set('member', { name: 'Lena Dahl', email: 'lena@people.test', isOperator: true });
+      c.set('organization', organization);
+      c.set('otherOrganizations', [
+        { name: 'Northgate Clinic', slug: 'northgate' },
+        { name: 'مقهى الياسمين', slug: 'jasmine' },
+      ]);
+      await next();
+    })
+    .get('/lists', (c) => renderScreen(c, { ...lists(), section: 'settings' }))
+    .get('/forms', (c) => renderScreen(c, { ...forms(), section: 'surveys', status: 422 }))
+    .get('/acts', (c) => renderScreen(c, { ...acts(), section: null, trail }))
+    .get('/alone', (c) => renderAlone(c, signInPage()));
+
+const organization = { name: 'Larkspur', slug: 'larkspur', color: '#2f6b5e', role: 'owner' };
+const trail = [
+  { text: 'Surveys', href: '/o/larkspur/surveys' },
+  { text: 'Customer loyalty', href: '/o/larkspur/surveys/1' },
+];
+
+function lists() {
+  const keys = [
+    'website',
+    'reporting',
+    'crm sync',
+    'a name that somebody took the time to write out',
+  ];
+  const body = (
+    <>
+      <Notice kind="fine" text="The key “website” was created." />
+      <Notice kind="warning" text="83% of this month’s mails are used." />
+      <section aria-labelledby="keys">
+        <div class="title">
+          <h2 id="keys">API Keys</h2>
+          <a class="button" href="#new">
+            New API Key
+          </a>
+        </div>
+        <DataTable
+          caption="API keys, newest first"
+          nowrap
+          columns={[
+            { head: 'Name' },
+            { head: 'Permission' },
+            { head: 'Last used' },
+            { head: 'State' },
+            { head: 'Requests', number: true },
+            { head: 'Act', hidden: true },
+          ]}
+          rows={keys.map((name, at) => ({
+            current: at === 0,
+            cells: [
+              name,
+              'Read and write',
+              <Time at={new Date(Date.now() - at * 40_000_000)} show="ago" />,
+              [
+                <State kind="fine">Works</State>,
+                <State kind="warning">Ends in 9 days</State>,
+                <State kind="failed" code="revoked">
+                  Revoked
+                </State>,
+                <State kind="waiting">Never used</State>,
+              ][at],
+              at * 1234,
+              <a class="button danger" href="#revoke">
+                Revoke<span class="hidden"> {name}</span>
+              </a>,
+            ],
+          }))}
+        />
+        <Pager summary="1 to 50 of 1,266" newer="?page=1" older="?page=3" />
+      </section>
+      <section aria-labelledby="newest">
+        <div class="title">
+          <h2 id="newest">Newest comments</h2>
+        </div>
+        <ul class="rows">
+          <li>
+            <Chip score={2} category="detractor" scale="of 10" />
+            <div>
+              <p class="who">
+                <a href="#one">Priya Okafor</a>
+                <span class="meta">
+                  <Time at={new Date()} show="ago" />
+                </span>
+              </p>
+              <p>We were billed twice and it took three weeks to get an answer.</p>
+              <p class="tags">
+                <Tag name="billing" />
+                <Tag name="فواتير" />
+              </p>
+            </div>
+          </li>
+          <li>
+            <Chip score={10} category="promoter" scale="of 10" />
+            <div>
+              <p class="who">
+                <a href="#two">Ben Dahl</a>
+                <span class="meta">
+                  <Time at="2026-11-20T16:22:00Z" />
+                </span>
+              </p>
+              <p>{'Unbreakable'.repeat(30)}</p>
+            </div>
+          </li>
+        </ul>
+      </section>
+      <section aria-labelledby="none">
+        <h2 id="none">Tags</h2>
+        <EmptyState title="No tags yet">
+          <p>
+            A tag groups responses, by topic for example. Tag a response, and the tag stands here.
+          </p>
+          <Actions>
+            <a class="button" href="#responses">
+              Go to Responses
+            </a>
+          </Actions>
+        </EmptyState>
+        <p class="small soft">{counted(1, 'tag')}</p>
+        <Facts
+          facts={[
+            ['URL', <span class="mono">https://hooks.example.com/feedback</span>],
+            ['Created', <Time at="2026-03-03T12:00:00Z" show="day" />],
+          ]}
+        />
+      </section>
+    </>
+  );
+  return { title: 'API Keys', heading: 'Settings', body };
+}
+
+const wrong: FormState = {
+  typed: { name: 'x', permission: 'write' },
+  errors: {
+    name: 'Must have at least 2 characters.',
+    permission: 'This is needed.',
+    expires: 'Choose one of these.',
+    agree: 'This is needed.',
+  },
+};
+
+function forms() {
+  const permissions = [
+    { value: 'read', text: 'Read', help: 'sees everything, changes nothing' },
+    { value: 'write', text: 'Read and write', help: 'also sends mails' },
+  ];
+  const body = (
+    <form method="post" class="fields narrow">
+      <Mistakes form={wrong} />
+      <Field
+        name="name"
+        label="Name"
+        form={wrong}
+        help="What will use it, such as “website”."
+        required
+      />
+      <Choice name="permission" label="Permission" form={wrong} options={permissions} />
+      <Choice name="events" label="Events" several options={permissions} value={['read']} />
+      <Select
+        name="expires"
+        label="Expires"
+        form={wrong}
+        options={[
+          { value: 'year', text: 'In a year' },
+          { value: 'never', text: 'Never' },
+        ]}
+      />
+      <Field name="note" label="Note" rows={4} value="Two\nlines" />
+      <Field name="day" label="From" type="date" form={emptyForm({ day: '2026-11-22' })} />
+      <Tick name="agree" label="Send it at once" form={wrong} />
+      <Actions>
+        <button type="submit" class="primary">
+          Create key
+        </button>
+        <a class="more" href="#cancel">
+          Cancel
+        </a>
+      </Actions>
+    </form>
+  );
+  return { title: 'New API Key', body };
+}
+
+function acts() {
+  const expected = 'maya@people.test';
+  const body = (
+    <>
+      <Secret title="Copy the key “website” now" label="Key" value="ask_live_EXAMPLE" done="#done">
+        <p class="small soft">It is shown only once. askback keeps a hash of it.</p>
+      </Secret>
+      <Confirm
+        action="/erase"
+        button="Erase"
+        cancel="#back"
+        typed={{ name: 'typed', label: 'Email', expected }}
+      >
+        <p>Every response, mail and note of this person is deleted. Nothing brings them back.</p>
+      </Confirm>
+    </>
+  );
+  const actions = (
+    <>
+      <button type="button">Send test event</button>
+      <details class="menu">
+        <summary class="button">More</summary>
+        <ul class="list end">
+          <li>
+            <a href="#change">Change</a>
+          </li>
+          <li>
+            <a class="danger" href="#delete">
+              Delete
+            </a>
+          </li>
+        </ul>
+      </details>
+    </>
+  );
+  return { title: 'Erase Maya', body, actions };
+}
+
+function signInPage() {
+  const body = (
+    <form method="post" class="fields">
+      <Field name="email" label="Email" type="email" autocomplete="username webauthn" required />
+      <Field name="password" label="Password" type="password" autocomplete="current-password" />
+      <button type="submit" class="primary">
+        Sign in
+      </button>
+      <a class="more" href="/forgot">
+        Forgot password?
+      </a>
+    </form>
+  );
+  return { title: 'Sign in', body };
+}

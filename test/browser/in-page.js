@@ -1,0 +1,60 @@
+// Runs inside the page that is checked; `check.ts` puts it there as text.
+
+const pressable =
+  'a[href], button, input:not([type=hidden]), select, textarea, summary, iframe, [tabindex="0"]';
+
+/** How far the page scrolls sideways, and the elements that make it. */
+function sideways() {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const wide = [...document.querySelectorAll('body *')].filter(
+    (element) =>
+      Math.max(element.getBoundingClientRect().right, element.scrollWidth) > clientWidth + 1 &&
+      !element.closest('.scroll, pre, .hidden'),
+  );
+  const culprits = wide.slice(-3).map(({ outerHTML }) => outerHTML.slice(0, 160));
+  return { overflow: scrollWidth - clientWidth, culprits };
+}
+
+/** What Tab should stop at. Of radio buttons of one name only one is a stop. */
+function stops() {
+  const groups = new Set();
+  return [...document.querySelectorAll(pressable)].filter((element) => {
+    if (element.disabled || element.tabIndex < 0) return false;
+    if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }))
+      return false;
+    if (element.type !== 'radio') return true;
+    const group = `${[...document.forms].indexOf(element.form)} ${element.name}`;
+    return !groups.has(group) && groups.add(group);
+  });
+}
+
+const reached = new Map();
+
+function watchFocus() {
+  // Tab begins at the top, also where a field has the focus already.
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute('tabindex');
+  document.addEventListener('focusin', ({ target }) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(target);
+    reached.set(keyOf(target), outlineStyle !== 'none' && outlineWidth !== '0px');
+  });
+  return stops().length;
+}
+
+/** Stops that Tab has not reached, or that do not show that they have the focus. */
+function missedStops() {
+  return stops()
+    .filter((element) => reached.get(keyOf(element)) !== true)
+    .map(
+      (element) =>
+        `${reached.has(keyOf(element)) ? 'no outline' : 'missed'}: ${element.outerHTML.slice(0, 160)}`,
+    );
+}
+
+const keyOf = (element) =>
+  element.type === 'radio'
+    ? `${[...document.forms].indexOf(element.form)} ${element.name}`
+    : element;
+
+globalThis.inPage = { sideways, watchFocus, missedStops };

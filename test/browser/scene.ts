@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+import { createAdaptorServer } from '@hono/node-server';
+import type { BrowserContext } from 'playwright-core';
+import type { AppTools } from '../../src/app.ts';
+import { demoOrganization, fillDemo } from '../../src/demo/fill.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { makeMember, signIn, slugOfOrganization } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+/** The whole application for a browser: the demo's organization and an empty one. */
+export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserScene> {
+  const { db } = await testDatabase();
+  await fillDemo(db, new Date());
+  const empty = await makeOrganization(db, { name: 'Northgate Clinic', slug: 'northgate-clinic' });
+  const base = await serveApp((publicUrl) => bareApp(db, { publicUrl, ...over }));
+  return {
+    ...{ db, base },
+    full: { id: demoOrganization, slug: await slugOfOrganization(db, demoOrganization) },
+    empty: { id: empty, slug: 'northgate-clinic' },
+  };
+}
+
+type ServedApp = { fetch: Parameters<typeof createAdaptorServer>[0]['fetch'] };
+
+/** Serves an application that needs its own address; ends with the test file. */
+export async function serveApp(make: (publicUrl: string) => ServedApp): Promise<string> {
+  let app: ServedApp | undefined;
+  const server = createAdaptorServer({ fetch: (...given) => app!.fetch(...given) });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => server.close());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  app = make(base);
+  return base;
+}
+
+const people = { viewer: 'Viktor Lind', editor: 'Lena Dahl', owner: 'Hana Moreau' } as const;
+
+/** Signs the browser in: with this role in both organizations, or as an operator who owns them too. */
+export async function signInBrowser(
+  context: BrowserContext,
+  { db, base, full, empty }: BrowserScene,
+  as: NonNullable<ScreenEntry['as']>,
+) {
+  const role = as === 'operator' ? 'owner' : as;
+  const email = `${as}@members.test`;
+  const [known] = await db<{ id: string }[]>`select id from members where email = ${email}`;
+  const member =
+    known?.id ??
+    (await makeMember(db, { name: people[role], email, is_operator: as === 'operator' }));
+  await signIn(db, { member, org: full.id, role });
+  const { Cookie } = await signIn(db, { member, org: empty.id, role });
+  await signInWith(context, { base, cookie: Cookie });
+}
+
+/** Gives the browser the cookies of a header; over http it takes none that is for https alone. */
+export async function signInWith(
+  context: BrowserContext,
+  { base, cookie }: { base: string; cookie: string },
+) {
+  const cookies = cookie.split('; ').map((one) => {
+    const [name = '', value = ''] = one.split('=');
+    return { name, value, url: base };
+  });
+  await context.addCookies(cookies.filter(({ name }) => !name.startsWith('__Host-')));
+}

@@ -1,0 +1,12 @@
+import type { ScreenEntry } from './screen-entry.ts';
+
+/** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
+export const screenEntries: readonly ScreenEntry[] = [
+  {
+    name: 'not-found',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}/no-such-page`,
+    status: 404,
+  },
+  { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },
+];
