@@ -6,7 +6,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run askback test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
-.PHONY: sbom release
+.PHONY: client sbom release
 .PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
@@ -64,6 +64,10 @@ dist/askback: $(installed) $(shell find src sql ops/build -type f)
 ## deb: dist/askback_VERSION_ARCHITECTURE.deb, which installs that executable, its units and its account
 deb: dist/askback
 	@$(tsx) ops/build/deb.ts
+
+## client: dist/askback-client-VERSION.tgz, an npm package with typed calls to the API
+client: $(installed)
+	@$(tsx) ops/build/client.ts
 
 ## sbom: everything that the executable contains, as CycloneDX
 sbom: $(installed)

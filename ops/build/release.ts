@@ -49,7 +49,7 @@ function makeOnce(clone: string): Made {
   execFileSync('git', ['checkout', '--quiet', '--detach', commit], { cwd: clone });
   const make = (...targets: string[]) =>
     execFileSync('make', ['--no-print-directory', ...targets], { cwd: clone, stdio: 'inherit' });
-  make('deb', 'sbom');
+  make('deb', 'sbom', 'client');
   const published = join(clone, 'dist/published');
   mkdirSync(published, { recursive: true });
   const place = (from: string, name = basename(from)) =>

@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
+import { type ClientDocument, clientOperations, clientTypes } from './client-types.ts';
+
+/** The client for TypeScript as an npm package: dist/askback-client-VERSION.tgz, made from ops/openapi.json. */
+const source = 'ops/client';
+const output = process.argv[2] ?? 'dist';
+const work = join(output, 'client');
+const modules = ['client.ts', 'webhook.ts'];
+/** What an importer of the package gets. */
+const entry = ['client', 'types', 'webhook']
+  .map((name) => `export * from './${name}.ts';\n`)
+  .join('');
+
+rmSync(work, { recursive: true, force: true });
+mkdirSync(join(work, 'source'), { recursive: true });
+for (const name of modules) copyFileSync(join(source, name), join(work, 'source', name));
+const document = JSON.parse(readFileSync('ops/openapi.json', 'utf8')) as ClientDocument;
+writeFileSync(join(work, 'source/types.ts'), clientTypes(document));
+writeFileSync(join(work, 'source/operations.ts'), clientOperations(document));
+writeFileSync(join(work, 'source/askback.ts'), entry);
+compile();
+
+writeFileSync(join(work, 'package/package.json'), `${JSON.stringify(packageFile(), null, 2)}\n`);
+copyFileSync(join(source, 'README.md'), join(work, 'package/README.md'));
+copyFileSync('LICENSE', join(work, 'package/LICENSE'));
+execFileSync('npm', ['pack', '--silent', '--pack-destination', resolve(output)], {
+  cwd: join(work, 'package'),
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+console.log(`${output}/askback-client-${manifest.version}.tgz`);
+
+function compile() {
+  const options = {
+    target: 'es2023',
+    module: 'nodenext',
+    lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: 'source',
+    outDir: 'package',
+  };
+  // Types of the same folder only: what the client is compiled with is what it runs with.
+  writeFileSync(join(work, 'source/package.json'), '{"type":"module"}');
+  writeFileSync(
+    join(work, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, include: ['source'] }),
+  );
+  execFileSync(resolve('node_modules/.bin/tsc'), ['-p', work], { stdio: 'inherit' });
+}
+
+function packageFile() {
+  return {
+    name: 'askback-client',
+    version: manifest.version,
+    description: 'Typed calls to an askback service, and a check of its webhooks',
+    license: manifest.license,
+    type: 'module',
+    engines: { node: '>=20' },
+    sideEffects: false,
+    types: './askback.d.ts',
+    exports: { '.': { types: './askback.d.ts', default: './askback.js' } },
+    files: ['*.js', '*.d.ts'],
+  };
+}
