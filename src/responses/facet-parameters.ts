@@ -4,7 +4,7 @@ import { parseList, unknownParameters } from '../lib/paging/page.ts';
 import type { Facet } from './facets.cte.ts';
 
 const prefix = 'property.';
-/** Each is a look into an index; nobody reads a list by more of them. */
+/** Each is a look into an index for every row. */
 const mostFacets = 10;
 
 type Queries = Record<string, string[]>;
