@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
+import { campaignSection } from './campaigns/operations.ts';
 import { contactSection } from './contacts/operations.ts';
+import { campaignExamples } from './examples/campaigns.ts';
 import { feedbackExamples } from './examples/feedback.ts';
 import { sendingExamples } from './examples/sending.ts';
 import { surveyExamples } from './examples/surveys.ts';
@@ -22,6 +24,7 @@ type Settings = { serviceName: string; maxContacts: number };
 const sections = ({ maxContacts }: Settings): ApiSection[] => [
   surveySection,
   sendSection({ maxContacts }),
+  campaignSection,
   contactSection,
   responseSection,
   answeringSection,
@@ -41,7 +44,13 @@ export const apiDocument = (settings: Settings) =>
       license: { name: 'MIT', identifier: 'MIT' },
     },
     sections: sections(settings),
-    examples: { ...surveyExamples, ...feedbackExamples, ...sendingExamples, ...webhookExamples },
+    examples: {
+      ...surveyExamples,
+      ...feedbackExamples,
+      ...sendingExamples,
+      ...campaignExamples,
+      ...webhookExamples,
+    },
     messages,
     messageHeaders: messageHeaders(settings.serviceName),
   });

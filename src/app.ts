@@ -1,5 +1,11 @@
 import { type Context, Hono } from 'hono';
 import { apiDocument, docsRoutes } from './api.ts';
+import {
+  campaignReads,
+  campaignRoutes,
+  surveyCampaignReads,
+  surveyCampaignRoutes,
+} from './campaigns/routes.ts';
 import { contactReads, contactRoutes } from './contacts/routes.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
@@ -86,6 +92,8 @@ export function createApp(tools: AppTools) {
     .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())
     .route('/api/v1/surveys', surveyReads(tools))
+    .route('/api/v1/surveys', surveyCampaignReads(tools))
+    .route('/api/v1/campaigns', campaignReads(tools))
     .route('/api/v1/suppressions', suppressionReads(tools))
     .route('/api/v1/responses', responseReads(tools))
     .route('/api/v1/nps', npsReads(tools))
@@ -97,6 +105,8 @@ export function createApp(tools: AppTools) {
     .use('/api/*', answerOnce(tools))
     .route('/api/v1/surveys', surveyRoutes(tools))
     .route('/api/v1/surveys', sendRoutes(tools))
+    .route('/api/v1/surveys', surveyCampaignRoutes(tools))
+    .route('/api/v1/campaigns', campaignRoutes(tools))
     .route('/api/v1/suppressions', suppressionRoutes(tools))
     .route('/api/v1/responses', responseSearch(tools))
     .route('/api/v1/contacts', contactRoutes(tools))

@@ -1,4 +1,5 @@
 import { auditCommands } from './audit/cli.ts';
+import { campaignCommands } from './campaigns/cli.ts';
 import type { CommandTools } from './command-tools.ts';
 import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
@@ -38,6 +39,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...tagCommands,
   ...contactCommands,
   ...sendCommands,
+  ...campaignCommands,
   ...suppressionCommands,
   ...responseCommands,
   ...webhookCommands,

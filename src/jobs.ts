@@ -8,6 +8,8 @@ const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 
 /** Every job of the service and what its payload must be. What a job does is said in `tasks.ts`. */
 export const payloads = {
+  'campaigns.advance': v.object({ org_id: Uuid, campaign_id: Uuid, turn: v.number() }),
+  'campaigns.sweep': Nothing,
   'audit.clean_up': Nothing,
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,

@@ -23,10 +23,11 @@ const owner: Record<string, string> = {
   contacts: 'contacts',
   tags: 'tags',
   responses: 'responses',
-  response_tags: 'responses',
-  response_notes: 'responses',
   link_visits: 'responses',
   mails: 'sends',
+  campaigns: 'campaigns',
+  campaign_batches: 'campaigns',
+  campaign_contacts: 'campaigns',
   suppressions: 'suppressions',
   blocked_mails: 'sends',
   mailbox_messages: 'mailbox',
@@ -42,7 +43,7 @@ const owner: Record<string, string> = {
 };
 
 /** Tables that only the triggers of the migrations write. */
-const derived = ['survey_tallies', 'day_tallies', 'organization_day_tallies', 'response_facets'];
+const derived = ['survey_tallies', 'day_tallies', 'organization_day_tallies'];
 
 const files = readFiles('src/**/*.{ts,tsx}');
 const isQueries = (path: string): boolean => /(^|[/.])queries\.ts$|\.cte\.ts$/.test(path);

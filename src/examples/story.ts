@@ -10,6 +10,7 @@ export const summaryId = 'e81c4b7a-6d52-4e39-a0f7-91b2c3d4e5f6';
 export const webhookId = 'd4b8f1c6-3a2e-47f5-9c70-8e1f2a3b4c5d';
 export const deliveryId = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 export const suppressionId = '1f2e3d4c-5b6a-4978-8695-a4b3c2d1e0f9';
+export const campaignId = '8d7c6b5a-4f3e-42d1-8c0b-9a8f7e6d5c4b';
 export const token = 'Xq3v9Yb2mNfK8sLw0TzRcA';
 export const shareId = 'q7Tz0mWb3YxK9fNs';
 export const email = 'ada@example.com';

@@ -9,17 +9,43 @@ export type SendSettings = {
 };
 
 /** The organization's month of sends, locked until the transaction ends, and the rules for its sends. */
-export async function lockUsage(sql: Sql, orgId: string): Promise<SendSettings> {
+export async function lockUsage(
+  sql: Sql,
+  orgId: string,
+  at: Date | null = null,
+): Promise<SendSettings> {
   return one(
     await sql<SendSettings[]>`
       with usage as (
         insert into mail_usage as u (org_id, month)
-        values (${orgId}, date_trunc('month', now() at time zone 'UTC')::date)
+        values (${orgId}, date_trunc('month', coalesce(${at}::timestamptz, now()) at time zone 'UTC')::date)
         on conflict (org_id, month) do update set used = u.used
         returning used, month
       )
       select usage.used, usage.month::text, o.monthly_send_limit, o.frequency_days
       from usage, organizations o
+      where o.id = ${orgId}`,
+  );
+}
+
+/** An earlier month, locked before the present one: in the order in which months are locked everywhere. */
+export async function lockMonth(sql: Sql, orgId: string, month: string) {
+  await sql`
+    select from mail_usage
+    where org_id = ${orgId} and month = ${month}::date
+    for no key update`;
+}
+
+/** The same as `lockUsage`, without a lock, for a look at what would be. */
+export async function readUsage(sql: Sql, orgId: string, at: Date | null = null) {
+  return one(
+    await sql<SendSettings[]>`
+      select coalesce(u.used, 0) as used, m.month::text, o.monthly_send_limit, o.frequency_days
+      from organizations o
+      cross join (
+        select date_trunc('month', coalesce(${at}::timestamptz, now()) at time zone 'UTC')::date as month
+      ) m
+      left join mail_usage u on u.org_id = o.id and u.month = m.month
       where o.id = ${orgId}`,
   );
 }
@@ -48,7 +74,10 @@ export const giveBackUsage = (sql: Sql, mails: ReturnType<typeof sql>) => sql`
   where u.org_id = back.org_id and u.month = back.month`;
 
 /** Refuses a send of more mails than the month has left. */
-export function refuseOverLimit({ used, monthly_send_limit }: SendSettings, requested: number) {
+export function refuseOverLimit(
+  { used, monthly_send_limit }: Pick<SendSettings, 'used' | 'monthly_send_limit'>,
+  requested: number,
+) {
   if (requested === 0 || used + requested <= monthly_send_limit) return;
   throw new Refusal(
     'forbidden',

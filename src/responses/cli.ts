@@ -11,7 +11,6 @@ import { oneLine } from '../lib/validation/plain-line.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { categories } from '../scores.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
-import { allResponses } from './filter.cte.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
 import { releaseResponse } from './release.ts';
@@ -35,7 +34,8 @@ const list = command({
   run: (tools: CommandTools, { org, survey = null, category = null, held, limit }) =>
     inDatabase(tools, async (db) => {
       await getOrganization(db, org);
-      const filter = { ...allResponses, survey_id: survey, category, held };
+      const range = { from: null, to: null };
+      const filter = { survey_id: survey, category, range, pattern: null, held };
       const page = { page: 1, limit, ignored: [] };
       const { data } = await readList<ListedResponse>(db, listResponses(db, org, { filter, page }));
       const rows = data.map((row) => [

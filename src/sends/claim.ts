@@ -104,14 +104,24 @@ async function judgeUnderLock(tx: Sql, survey: SentSurvey, submitted: readonly S
     });
   }
   const storable = await refuseOverfull(tx, survey, submitted);
-  const facts = await loadFacts(tx, survey, {
-    keys: uniqueRecipients(storable).map(({ key }) => key),
-    frequencyDays: settings.frequency_days,
-  });
-  const byKey = new Map(facts.map((each) => [each.key, each]));
-  const judgements = judgeAll(storable, byKey, settings.frequency_days);
+  const frequencyDays = settings.frequency_days;
+  const judgements = await judgeContacts(tx, survey, { submitted: storable, frequencyDays });
   refuseOverLimit(settings, toSend(judgements).length);
   return { settings, judgements, storable };
+}
+
+type ToJudge = { submitted: readonly SubmittedContact[]; frequencyDays: number | null };
+
+/** The one judgement of who is mailed, for sends and campaigns. */
+export async function judgeContacts(
+  sql: Sql,
+  survey: SentSurvey,
+  { submitted, frequencyDays }: ToJudge,
+): Promise<Judgement[]> {
+  const keys = uniqueRecipients(submitted).map(({ key }) => key);
+  const facts = await loadFacts(sql, survey, { keys, frequencyDays });
+  const byKey = new Map(facts.map((each) => [each.key, each]));
+  return judgeAll(submitted, byKey, frequencyDays);
 }
 
 /** A contact whose properties would grow too large is refused, like one that is submitted too large. */
@@ -166,7 +176,8 @@ function openMails(
   });
 }
 
-async function saveBlocked(tx: Sql, survey: SentSurvey, judgements: readonly Judgement[]) {
+/** Keeps which mails a rule blocked, for the question why an address got none. */
+export async function saveBlocked(tx: Sql, survey: SentSurvey, judgements: readonly Judgement[]) {
   const blocked = judgements.flatMap((judgement) => {
     if ('send' in judgement || judgement.key === null) return [];
     const { key, reason_code, reason } = judgement;

@@ -4,7 +4,7 @@ import type { ApiSection } from '../lib/openapi/section.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/operations.ts';
 import { SendAnswer, SendBody, SendQuery } from './schemas.ts';
 
-const SendLimitExceeded = v.object({
+export const SendLimitExceeded = v.object({
   ...Failure.entries,
   code: v.literal('SEND_LIMIT_EXCEEDED'),
   current_limit: v.pipe(v.number(), v.integer(), v.description('mails a calendar month, UTC')),

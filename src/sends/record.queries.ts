@@ -115,6 +115,14 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
     select ${endedMail(sql)} from cancelled`;
 }
 
+/** Withdraws mails that have not begun: they leave no trace, and their addresses may be claimed again. */
+export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readonly string[]) {
+  return await sql<{ request_id: string; contact_id: string }[]>`
+    delete from mails
+    where org_id = ${orgId} and request_id = any (${[...requestIds]}::uuid[]) and status = 'claimed'
+    returning request_id, contact_id`;
+}
+
 /** Gives up the open mails of all organizations: after a restore they may have been sent already. */
 export async function giveUpOpenMails(sql: Sql, reason: string) {
   await sql`

@@ -1,7 +1,7 @@
 import type { Content, Described, DescribedAnswer, Parameter } from './document.ts';
 import { jsonSchema, type Named, type Schema } from './json-schema.ts';
 import { commonAnswers, Failure, headers, paging } from './parts.ts';
-import type { DescribedRefusal, Example, Operation } from './section.ts';
+import type { DescribedRefusal, DescribedSuccess, Example, Operation } from './section.ts';
 
 type Place = { section: string; named: Named; example: Example };
 
@@ -29,7 +29,7 @@ export function describeOperation(
       },
     }),
     ...(operation.message && { requestBody: messageBody(operation.message) }),
-    responses: { ...success(operation, named, example.answer), ...refusals(operation, named) },
+    responses: { ...successes(operation, named, example), ...refusals(operation, named) },
   };
 }
 
@@ -38,15 +38,18 @@ const messageBody = (description: string) => ({
   content: { 'message/rfc822': { schema: { type: 'string', description } } },
 });
 
-function success(operation: Operation, named: Named, example: unknown) {
-  const { status, about, schema } = operation.answer;
-  const names = headersOf(operation);
-  return {
+function successes(operation: Operation, named: Named, { answer, also }: Example) {
+  const headers = Object.fromEntries(headersOf(operation).map((name) => [name, headerRef(name)]));
+  const describe = ({ status, about, schema }: DescribedSuccess, example: unknown) => ({
     [status]: {
       description: about,
-      headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
+      headers,
       ...(schema && { content: json(jsonSchema(schema, 'output', named), example) }),
     },
+  });
+  return {
+    ...describe(operation.answer, answer),
+    ...(operation.also && describe(operation.also, also)),
   };
 }
 

@@ -47,8 +47,16 @@ export type Operation = {
   bodyOptional?: boolean;
   /** What a body that is no JSON but a mail message should hold. */
   message?: string;
-  answer: { status: 200 | 201 | 202 | 204; about: string; schema?: v.GenericSchema };
+  answer: DescribedSuccess;
+  /** Another answer of success, such as that of a dry run. */
+  also?: DescribedSuccess;
   refusals?: Readonly<Record<number, DescribedRefusal>>;
+};
+
+export type DescribedSuccess = {
+  status: 200 | 201 | 202 | 204;
+  about: string;
+  schema?: v.GenericSchema;
 };
 
 export type DescribedRefusal = { about: string; schema?: v.GenericSchema };
@@ -61,4 +69,5 @@ export type Example = {
   path?: Readonly<Record<string, string>>;
   body?: unknown;
   answer?: unknown;
+  also?: unknown;
 };

@@ -103,11 +103,7 @@ async function fillEveryTable(db: Db) {
   await db`insert into themes ${db({ org_id, name: 'price', words: ['dear'] })}`;
   const period = { period_start: new Date(0), period_end: new Date(1), responses: 0, text: 'none' };
   await db`insert into summaries ${db({ org_id, ...period })}`;
-  const tag_id = randomUUID();
-  await db`insert into tags ${db({ id: tag_id, org_id, name: 'vip', color: '#ffffff' })}`;
-  await db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
-  await db`
-    insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
+  await db`insert into tags ${db({ org_id, name: 'vip', color: '#ffffff' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);
   await db`insert into former_slugs ${db({ org_id, slug: 'before' })}`;
   await fillMemberTables(db, org_id);

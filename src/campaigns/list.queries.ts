@@ -1,0 +1,155 @@
+import { type OrgId, one, type Part, type Sql } from '../lib/db/db.ts';
+import type { Page } from '../lib/paging/page.ts';
+import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
+import { batchOutcomes, isBlocked } from './batch.queries.ts';
+import type { CampaignStatus } from './campaign.queries.ts';
+
+/** A campaign under its public names. */
+export type CampaignRecord = {
+  id: string;
+  survey_id: string;
+  name: string;
+  status: CampaignStatus;
+  send_at: string | null;
+  per_hour: number | null;
+  total: number;
+  sent: number;
+  duplicates: number;
+  invalid: number;
+  failed: number;
+  remaining: number;
+  reason: string | null;
+  created_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+};
+
+const sumOf = (sql: Sql) => sql`
+  cross join lateral (
+    select coalesce(sum(coalesce(b.sent, live.sent)), 0)::int       as sent,
+           coalesce(sum(coalesce(b.blocked, live.blocked)), 0)::int as blocked,
+           coalesce(sum(coalesce(b.failed, live.failed)), 0)::int   as failed,
+           coalesce(sum(live.open), 0)::int                         as open
+    from campaign_batches b
+    left join lateral (${batchOutcomes(sql)}) live on b.ended_at is null
+    where b.campaign_id = p.id and b.org_id = p.org_id
+  ) s`;
+
+const item = (sql: Sql) => sql`
+  ${sumOf(sql)}
+  cross join lateral (
+    select p.id, p.survey_id, p.name, p.status, iso(p.send_at) as send_at, p.per_hour, p.total, s.sent,
+           p.duplicates + s.blocked as duplicates, p.invalid, s.failed, p.waiting + s.open as remaining,
+           p.reason, iso(p.created_at) as created_at, iso(p.started_at) as started_at,
+           iso(p.finished_at) as finished_at
+  ) item`;
+
+/** The campaigns of a survey, newest first. Null if the organization has no such survey. */
+export function listCampaigns(sql: Sql, orgId: OrgId, { surveyId, page }: SurveyPage) {
+  const rows = sql`campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'`;
+  const list = pagedJson(sql, {
+    picked: newest(sql, { rows }, page),
+    item: item(sql),
+    total: sql`select count(*) from ${rows}`,
+    page,
+  });
+  return sql`(
+    select ${list}
+    from surveys
+    where org_id = ${orgId} and id = ${surveyId}
+  )`;
+}
+
+type SurveyPage = { surveyId: string; page: Page };
+
+export const campaignJson = (sql: Sql, orgId: OrgId, id: string): Part =>
+  oneJson(sql, {
+    row: sql`campaigns where org_id = ${orgId} and id = ${id} and kind = 'campaign'`,
+    item: item(sql),
+  });
+
+export async function findCampaign(sql: Sql, orgId: string, id: string) {
+  const { json } = one(
+    await sql<{ json: string | null }[]>`select ${campaignJson(sql, orgId, id)} as json`,
+  );
+  return json === null ? undefined : (JSON.parse(json) as { data: CampaignRecord }).data;
+}
+
+/** All of them, for the command line. */
+export async function allCampaigns(sql: Sql, orgId: string, surveyId: string) {
+  return await sql<CampaignRecord[]>`
+    select item.*
+    from campaigns p
+    ${item(sql)}
+    where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind = 'campaign'
+    order by p.created_at desc, p.id desc`;
+}
+
+/** The command line owns the deployment: it names a campaign by its id alone. */
+export async function findOrganizationOfCampaign(sql: Sql, id: string) {
+  const [found] = await sql<{ org_id: string }[]>`
+    select org_id from campaigns where id = ${id} and kind = 'campaign'`;
+  return found?.org_id;
+}
+
+/** A result of a campaign for one contact. */
+export type CampaignResult = {
+  contact_id: string;
+  email: string;
+  status: 'waiting' | 'sent' | 'duplicate' | 'invalid' | 'failed';
+  reason: string | null;
+  reason_code: string | null;
+  at: string | null;
+};
+
+/** What became of each contact `p` of a campaign `g`. */
+const resultItem = (sql: Sql) => sql`
+  join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id
+  join contacts c on c.org_id = p.org_id and c.survey_id = p.survey_id and c.id = p.contact_id
+  left join mails m on m.contact_id = p.contact_id and m.request_id = p.batch_id and m.org_id = p.org_id
+  cross join lateral (
+    select case when p.reason_code is not null or ${isBlocked(sql)} then 'duplicate'
+                when p.batch_id is null or m.status in ('claimed', 'sending') then 'waiting'
+                when m.status = 'sent' or m.id is null then 'sent'
+                else 'failed' end as status
+  ) r
+  cross join lateral (
+    select r.status = 'waiting' and p.batch_id is null and g.status = 'stopped' as stopped
+  ) x
+  cross join lateral (
+    select p.contact_id, c.email, r.status,
+           case when x.stopped then 'the campaign was stopped before this mail'
+                when r.status not in ('waiting', 'sent') then coalesce(p.reason, m.reason) end as reason,
+           case when x.stopped then 'stopped'
+                when r.status not in ('waiting', 'sent') then coalesce(p.reason_code, m.reason_code) end as reason_code,
+           iso(case when r.status <> 'waiting' then coalesce(m.finished_at, p.created_at) end) as at
+  ) item`;
+
+type CampaignPage = { campaignId: string; page: Page };
+
+/** The results of a campaign by contact. Null if the organization has no such campaign. */
+export function listResults(sql: Sql, orgId: OrgId, { campaignId, page }: CampaignPage) {
+  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId}`;
+  const list = pagedJson(sql, {
+    picked: newest(sql, { rows }, page),
+    item: resultItem(sql),
+    total: sql`select count(*) from ${rows}`,
+    page,
+  });
+  return sql`(
+    select ${list}
+    from campaigns
+    where org_id = ${orgId} and id = ${campaignId} and kind = 'campaign'
+  )`;
+}
+
+/** The same in parts, for a file. */
+export const streamResults = (sql: Sql, orgId: string, campaignId: string) => sql<CampaignResult[]>`
+  select item.*
+  from (
+    select *
+    from campaign_contacts
+    where org_id = ${orgId} and campaign_id = ${campaignId}
+    order by created_at desc, id desc
+  ) p
+  ${resultItem(sql)}`;

@@ -1,0 +1,30 @@
+import { type Actor, jobActor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { addUsage, lockMonth } from '../organizations/usage.queries.ts';
+import { type CampaignState, changeCampaign, lockCampaign } from './campaign.queries.ts';
+import { withdrawBatches } from './claim-batch.ts';
+
+type StopOptions = { now: Date; actor?: Actor; reason?: string };
+
+/**
+ * Ends a campaign: what has not begun is not mailed, and its quota is given back. A mail in flight still gets its
+ * outcome.
+ */
+export async function stopIn(
+  tx: Sql,
+  campaign: CampaignState,
+  { now, actor = jobActor('campaigns'), reason }: StopOptions,
+) {
+  const { org_id: orgId, id: campaignId, month, turn } = campaign;
+  if (month) await lockMonth(tx, orgId, month);
+  await withdrawBatches(tx, campaign);
+  const { waiting } = (await lockCampaign(tx, { orgId, campaignId }))!;
+  if (month) await addUsage(tx, orgId, month, -waiting);
+  await changeCampaign(tx, campaign, {
+    ...{ status: 'stopped', finished_at: now, next_at: null, turn: turn + 1 },
+    ...(reason === undefined ? {} : { reason }),
+  });
+  const target = { kind: 'campaign', id: campaignId } as const;
+  await recordAct(tx, { orgId, actor, act: 'campaign.stopped', target });
+}

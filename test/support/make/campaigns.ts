@@ -1,0 +1,89 @@
+import { advanceCampaign } from '../../../src/campaigns/advance.ts';
+import type { Db } from '../../../src/lib/db/db.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import type { MailOutcome } from '../../../src/lib/smtp/outcome.ts';
+import type { ClaimedMail } from '../../../src/sends/mail-job.queries.ts';
+import { createMailJobs } from '../../../src/sends/mail-job.ts';
+import type { Mailer } from '../../../src/sends/mailer.ts';
+import { accepted, lost } from './mail-outcomes.ts';
+
+type Job = { id: string; task: string; payload: never; run_at: Date | null };
+
+/** What the mail server says to a mail; nothing is like `accepted`. */
+export type Says = (mail: ClaimedMail) => MailOutcome | Promise<MailOutcome>;
+
+/**
+ * Runs the jobs of one organization's campaigns in place of the queue, by a clock that the test sets: a job runs when
+ * the clock has come to it.
+ */
+export function campaignRunner(db: Db, orgId: string, { says = accepted as Says } = {}) {
+  const mailed: ClaimedMail[] = [];
+  const clock = { at: new Date() };
+  const mailer: Mailer = {
+    concurrency: 20,
+    send: async (mail, { mayLeave }) => {
+      if (!(await mayLeave())) return lost();
+      mailed.push(mail);
+      return await says(mail);
+    },
+  };
+  const mailJobs = createMailJobs({
+    ...{ db, log: createLog({ level: 'silent' }), mailer },
+    progress: { notify: async () => {} },
+    settings: { sendDeadlineSeconds: 60 },
+  });
+  const tools = { db, pump: () => {}, now: () => clock.at };
+
+  async function run({ task, payload }: Pick<Job, 'task' | 'payload'>) {
+    const job = payload as {
+      org_id: string;
+      mail_ids: string[];
+      campaign_id: string;
+      turn: number;
+    };
+    if (task === 'sends.mail') await mailJobs.run(job.org_id, job.mail_ids);
+    if (task === 'campaigns.advance') await advanceCampaign(tools, job);
+  }
+
+  /** Takes the jobs that are due, until none is; jobs of the names that are left out stay. */
+  async function work({ without = [] as string[] } = {}) {
+    for (;;) {
+      const jobs = await db<Job[]>`
+        delete from outbox
+        where payload ->> 'org_id' = ${orgId} and coalesce(run_at, '-infinity') <= ${clock.at}
+          and task <> all (${without}::text[])
+        returning id, task, payload, run_at`;
+      if (jobs.length === 0) return;
+      await Promise.all(jobs.map(run));
+    }
+  }
+
+  return {
+    ...{ tools, mailed, clock, work, mailJobs },
+    later: (ms: number) => {
+      clock.at = new Date(clock.at.getTime() + ms);
+    },
+    /** Works, a second later each time, until no job is left or the time is over. */
+    async workFor(seconds: number) {
+      for (let second = 0; second <= seconds; second++) {
+        await work();
+        clock.at = new Date(clock.at.getTime() + 1000);
+      }
+    },
+  };
+}
+
+/** So many contacts of a survey that are still to be asked. */
+export async function makeContacts(
+  db: Db,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  { count, status = 'pending' }: { count: number; status?: string },
+) {
+  const made = await db<{ id: string; email: string }[]>`
+    insert into contacts (org_id, survey_id, email, token, status)
+    select ${orgId}, ${surveyId}, 'p' || n || '-' || ${surveyId} || '@people.test',
+           replace(gen_random_uuid()::text, '-', ''), ${status}
+    from generate_series(1, ${count}) as n
+    returning id, email`;
+  return [...made];
+}
