@@ -355,10 +355,11 @@ create unique index mails_once on mails (survey_id, email_key, reminder) where b
 -- A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored.
 create table member_links (
   token_hash bytea not null,
+  id uuid not null default gen_random_uuid(),  -- names an invitation where it is listed and withdrawn
   kind text not null,
-  email text,      -- address that an invitation is for
-  member_id uuid,  -- member whose password a reset changes
-  org_id uuid,     -- organization that an invitation leads to, if any
+  email text,                                  -- address that an invitation is for
+  member_id uuid,                              -- member whose password a reset changes
+  org_id uuid,                                 -- organization that an invitation leads to, if any
   role text,
   is_operator boolean not null default false,
   expires_at timestamptz not null,
@@ -372,7 +373,8 @@ create table member_links (
   constraint member_links_token_hash_check check (octet_length(token_hash) = 32),
   constraint member_links_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
   constraint member_links_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
-  constraint member_links_pkey primary key (token_hash)
+  constraint member_links_pkey primary key (token_hash),
+  constraint member_links_id_key unique (id)
 );
 create index member_links_by_age on member_links (expires_at);
 create index member_links_by_member on member_links (member_id) where member_id is not null;

@@ -54,6 +54,7 @@ export type AppTools = MailboxAccess & {
     traceUrl: string | null;
     trustedProxies?: readonly string[];
     securityContact?: string | null;
+    signIn: { byPassword: boolean };
   };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;

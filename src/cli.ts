@@ -22,8 +22,12 @@ const serveCommand: Command<CommandTools> = command({
   does: 'runs the service until it is asked to stop (the default)',
   options: {},
   async run(tools: CommandTools, _given, { json }) {
-    await serve(tools, (url) => {
-      tools.print(json ? JSON.stringify({ listening: url }) : `askback listening on ${url}`);
+    await serve(tools, ({ url, welcomeUrl }) => {
+      const welcome = welcomeUrl ? { welcome_url: welcomeUrl } : {};
+      const data = { listening: url, ...welcome };
+      if (welcomeUrl && !json)
+        tools.say(`there is no account yet: make the first one within 24 hours at ${welcomeUrl}`);
+      tools.print(json ? JSON.stringify(data) : `askback listening on ${url}`);
     });
     return undefined;
   },

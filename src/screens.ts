@@ -3,6 +3,9 @@ import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
+import { proveScreens } from './members/screens/prove.tsx';
+import { signInScreens } from './members/screens/sign-in.tsx';
+import { welcomeScreens } from './members/screens/welcome.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
@@ -14,13 +17,23 @@ const appPaths = [
   ...['/reset', '/invitations', '/welcome'],
 ];
 
-type ScreenTools = { db: Db; publicUrl: string; secrets: Secrets };
+type ScreenTools = {
+  db: Db;
+  publicUrl: string;
+  secrets: Secrets;
+  settings: { signIn: { byPassword: boolean } };
+};
 
 /** The table of contents of the app: what members see once they sign in, and how they come in. */
 export function screens(tools: ScreenTools) {
   const app = new Hono<RequestEnv>();
   for (const path of appPaths) app.use(`${path}/*`, guardForms(tools.publicUrl));
-  return app.route('/assets', assetRoutes()).route('/o/:slug', organizationScreens(tools));
+  return app
+    .route('/assets', assetRoutes())
+    .route('/', welcomeScreens(tools))
+    .route('/', signInScreens(tools))
+    .route('/', proveScreens(tools))
+    .route('/o/:slug', organizationScreens(tools));
 }
 
 /** The screens of one organization, for its members. */

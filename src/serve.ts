@@ -14,6 +14,7 @@ import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { mailboxUrl } from './mailbox/access.ts';
+import { makeWelcomeLink } from './members/welcome.ts';
 import { writeLines } from './observations/log-lines.ts';
 import { type Counting, startCounting } from './observations/metrics.ts';
 import { showMetrics, takeMetricsAddress } from './observations/serve-metrics.ts';
@@ -30,8 +31,11 @@ import { startWork } from './work.ts';
 const stopLimitMs = 29_000;
 const mailboxSecretBytes = 24;
 
-/** Runs the service until the process is asked to stop. `ready` gets the address it listens on. */
-export async function serve(tools: CommandTools, ready: (url: string) => void): Promise<void> {
+/** Where the service can be reached, and while there is no member, the link by which the first one comes in. */
+export type Serving = { url: string; welcomeUrl: string | undefined };
+
+/** Runs the service until the process is asked to stop. */
+export async function serve(tools: CommandTools, ready: (serving: Serving) => void): Promise<void> {
   const config = tools.config();
   const where = whereToListen(config);
   const log = createLog({ level: config.logLevel });
@@ -48,9 +52,9 @@ export async function serve(tools: CommandTools, ready: (url: string) => void): 
   }
   try {
     const started = start({ config, where, log, parts, tools: { say, environment } });
-    const running = started.then(({ address, lost }) => {
+    const running = started.then(({ address, welcomeUrl, lost }) => {
       manager.ready(`serving on ${address}`);
-      ready(address);
+      ready({ url: address, welcomeUrl });
       return Promise.race([asked, lost]);
     });
     const signal = await Promise.race([asked, running]);
@@ -115,8 +119,9 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     isLost: () => isLost,
   });
   if (work.mailbox) say(whereMailsLand(mailboxUrl(address, mailboxSecret)));
+  const welcomeUrl = await makeWelcomeLink(db, publicUrl);
   keepOnlyNetwork();
-  return { address, lost };
+  return { address, welcomeUrl, lost };
 }
 
 type StartRequests = {

@@ -7,6 +7,7 @@ import { one } from '../src/lib/db/db.ts';
 import { migrate, readMigrations } from '../src/lib/db/migrate.ts';
 import { proxyTo } from './support/fakes/database-proxy.ts';
 import { makeClient } from './support/make/rows.ts';
+import { makeMember } from './support/make/session.ts';
 import { emptyDatabase, testDatabase } from './support/probe/database.ts';
 import { untilLockWaits } from './support/probe/locks.ts';
 import { freePort } from './support/processes/free-port.ts';
@@ -37,9 +38,26 @@ test('the ready line has the real address, which commands then use too', async (
 
 test('serve --json prints one JSON value when it is ready', async () => {
   const service = startService(environment(), ['--json']);
-  const { listening } = JSON.parse(await service.ready());
+  const { listening, welcome_url } = JSON.parse(await service.ready());
   assert.equal((await fetch(`${listening}/healthz`)).status, 200);
+  assert.equal((await fetch(welcome_url)).status, 200);
   assert.equal(await service.stop(), 0);
+});
+
+test('while there is no account, serve prints a link to make the first one, and afterwards none', async () => {
+  const { db: fresh, url: own } = await testDatabase();
+  const service = startService(environment({ DATABASE_URL: own }));
+  const address = addressIn(await service.ready());
+  const line = await service.stderr.next(/\/welcome\//);
+  const [link = ''] = /http\S+$/.exec(line) ?? [];
+  assert.ok(link.startsWith(`${address}/welcome/`));
+  assert.equal((await fetch(link)).status, 200);
+  await service.stop();
+
+  await makeMember(fresh);
+  const again = startService(environment({ DATABASE_URL: own }), ['--json']);
+  assert.deepEqual(Object.keys(JSON.parse(await again.ready())), ['listening']);
+  await again.stop();
 });
 
 test('an IPv6 address is printed in brackets, and a public URL is stored for links', async () => {

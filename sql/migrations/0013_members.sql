@@ -47,6 +47,7 @@ comment on column memberships.group_role is
 
 create table member_links (
   token_hash  bytea primary key check (octet_length(token_hash) = 32),
+  id          uuid not null unique default gen_random_uuid(),
   kind        text not null check (kind in ('welcome', 'invitation', 'reset')),
   email       text,
   member_id   uuid references members (id) on delete cascade,
@@ -67,6 +68,7 @@ create index member_links_by_age on member_links (expires_at);
 
 comment on table member_links is
   'A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored';
+comment on column member_links.id is 'names an invitation where it is listed and withdrawn';
 comment on column member_links.email is 'address that an invitation is for';
 comment on column member_links.member_id is 'member whose password a reset changes';
 comment on column member_links.org_id is 'organization that an invitation leads to, if any';

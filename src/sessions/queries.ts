@@ -20,17 +20,26 @@ export type FoundOrganization = {
 
 export type OtherOrganization = { name: string; slug: string };
 
+export type FoundSession = { member: FoundMember; otherOrganizations: OtherOrganization[] };
+
 type Memberships = {
   organization: FoundOrganization | null;
   otherOrganizations: OtherOrganization[];
 };
 
-/** The member that a session belongs to, while the session lasts; notes that it was used. */
-export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundMember | undefined> {
-  const [member] = await sql<FoundMember[]>`
+/** The member that a session belongs to, while it lasts, and the member's organizations; notes that it was used. */
+export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundSession | undefined> {
+  const [row] = await sql<(FoundMember & { otherOrganizations: OtherOrganization[] })[]>`
     with ${liveSession(sql, tokenHash)}
-    select * from live`;
-  return member;
+    select live.*,
+           (select coalesce(json_agg(json_build_object('name', o.name, 'slug', o.slug)
+                                     order by lower(o.name), o.slug), '[]'::json)
+            from memberships m join organizations o on o.id = m.org_id
+            where m.member_id = live.id) as "otherOrganizations"
+    from live`;
+  if (!row) return undefined;
+  const { otherOrganizations, ...member } = row;
+  return { member, otherOrganizations };
 }
 
 /** The same, and the organization of this slug, also of an earlier one, if the member belongs to it. */

@@ -21,9 +21,16 @@ export type CurrentOrganization = FoundOrganization;
 export type Role = CurrentOrganization['role'];
 
 /** What a request of a member carries, outside and inside of an organization. */
-export type MemberEnv = RequestEnv & { Variables: { member: SignedInMember; actor: Actor } };
+export type MemberEnv = RequestEnv & {
+  Variables: {
+    member: SignedInMember;
+    actor: Actor;
+    /** All organizations of the member but the one that is open. */
+    otherOrganizations: OtherOrganization[];
+  };
+};
 export type ScreenEnv = MemberEnv & {
-  Variables: { organization: CurrentOrganization; otherOrganizations: OtherOrganization[] };
+  Variables: { organization: CurrentOrganization };
 };
 
 /** Proofs that the member behind a request may do this. Only requireRole() makes them. */
@@ -38,10 +45,12 @@ const recentProofMs = 60 * 60 * 1000;
 export const signedIn = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<MemberEnv>(async (c, next) => {
     const hash = readSessionHash(c, publicUrl);
-    const member = hash && (await findSession(db, hash));
-    if (!member) return refuseVisitor(c);
+    const found = hash && (await findSession(db, hash));
+    if (!found) return refuseVisitor(c);
+    const { member, otherOrganizations } = found;
     c.set('member', member);
     c.set('actor', memberActor(member, c.var.requestId));
+    c.set('otherOrganizations', otherOrganizations);
     await next();
   });
 

@@ -6,4 +6,5 @@ export const testSettings = {
   bounceDomain: 'bounces.example',
   maxContacts: 1000,
   traceUrl: null,
+  signIn: { byPassword: true, oidc: null },
 };

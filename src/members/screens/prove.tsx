@@ -1,0 +1,67 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { ownPath, withNext } from '../../sessions/own-path.ts';
+import { type MemberEnv, signedIn } from '../../sessions/session.ts';
+import { Field } from '../../web/app/fields.tsx';
+import { Mistakes } from '../../web/app/marks.tsx';
+import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
+import { renderAlone } from '../../web/app/screen.tsx';
+import { PasswordField } from '../forms.ts';
+import { findCredentialsById } from '../queries.ts';
+import { proveTexts as texts } from '../screen-texts.ts';
+import { proveByPassword, type SignInTools } from '../sign-in.ts';
+
+const ProveForm = v.object({ password: PasswordField });
+
+/** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
+export const proveScreens = (tools: SignInTools) =>
+  new Hono<MemberEnv>()
+    .use('/account/prove', signedIn(tools))
+    .get('/account/prove', (c) => showProve(c, tools, { next: ownPath(c.req.query('next')) }))
+    .post('/account/prove', async (c) => {
+      const next = ownPath(c.req.query('next'));
+      const form = await readForm(c, ProveForm);
+      if (form.errors) return await showProve(c, tools, { form, next, status: 422 });
+      const { password } = form.values;
+      if (await proveByPassword(tools, c, { member: c.var.member, password })) {
+        return c.redirect(next, 303);
+      }
+      const wrong = await withMistake(c, { password: texts.wrong });
+      return await showProve(c, tools, { form: wrong, next, status: 422 });
+    });
+
+type ShowProve = { form?: FormState; next: string; status?: 200 | 422 };
+
+async function showProve(
+  c: Context<MemberEnv>,
+  { db }: SignInTools,
+  { form = emptyForm(), next, status = 200 }: ShowProve,
+) {
+  const { id, email } = c.var.member;
+  const found = await findCredentialsById(db, id);
+  const body = (
+    <>
+      <p class="soft">{texts.about(email)}</p>
+      {found?.passwordHash ? (
+        <form method="post" action={withNext('/account/prove', next)} class="fields">
+          <Mistakes form={form} />
+          <input type="hidden" name="username" value={email} autocomplete="username" />
+          <Field
+            name="password"
+            label={texts.password}
+            form={form}
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+          <button type="submit" class="primary">
+            {texts.button}
+          </button>
+        </form>
+      ) : (
+        <p>{texts.noPassword}</p>
+      )}
+    </>
+  );
+  return renderAlone(c, { title: texts.title, body, status });
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { hashPassword } from '../../src/members/password.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+const password = 'glass heron tuesday';
+const password_hash = await hashPassword(password, { address: 'test' });
+
+/** A member with an organization, at a network address of its own. */
+async function memberWithPassword() {
+  const email = `${randomUUID()}@People.test`;
+  const id = await makeMember(db, { email, password_hash });
+  const org = await makeOrganization(db);
+  await joinOrganization(db, { org, member: id, role: 'owner' });
+  const browser = visitorBrowser(app);
+  return { id, email, home: `/o/${await slugOfOrganization(db, org)}`, browser };
+}
+
+const eventsOf = (id: string) =>
+  db<{ act: string }[]>`select act from audit_events where actor_id = ${id} order by at, id`;
+
+test('a member signs in by address, in any case, and password, comes to its page, and leaves a trace', async () => {
+  const { id, email, home, browser } = await memberWithPassword();
+  const page = `${home}/settings/api-keys`;
+  const asked = await browser.get(page);
+  const signIn = asked.headers.get('Location')!;
+  const answer = await browser.post(signIn, { email: ` ${email.toUpperCase()} `, password });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, page]);
+  assert.equal((await browser.get(page)).status, 200);
+
+  const [cookie] = answer.headers.getSetCookie();
+  assert.match(
+    cookie!,
+    /^__Host-askback=[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
+  assert.deepEqual(
+    (await eventsOf(id)).map(({ act }) => act),
+    ['session.started'],
+  );
+});
+
+test('over plain http the cookie has a name of its own', async () => {
+  const { email } = await memberWithPassword();
+  const browser = visitorBrowser(bareApp(db, { publicUrl: 'http://127.0.0.1:8080' }));
+  const answer = await browser.post('/sign-in', { email, password });
+  assert.match(
+    answer.headers.getSetCookie()[0]!,
+    /^askback_session=[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+});
+
+test('a wrong password and an address without an account get the same page', async () => {
+  const { email, browser } = await memberWithPassword();
+  const pageOf = async (typed: string, word = 'wrong heron tuesday') => {
+    const answer = await browser.post('/sign-in', { email: typed, password: word });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(answer.headers.getSetCookie(), []);
+    return (await answer.text()).replaceAll(typed, 'EMAIL');
+  };
+  const known = await pageOf(email);
+  assert.match(known, /The email or the password is wrong/);
+  assert.match(known, /EMAIL/);
+  assert.ok(!known.includes('wrong heron'));
+  assert.equal(await pageOf(`${randomUUID()}@people.test`), known);
+  assert.equal(await pageOf('no address'), known);
+});
+
+test('a form with nothing in it says what is missing', async () => {
+  const answer = await visitorBrowser(app).post('/sign-in', { email: '', password: '' });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /Enter your email address/);
+});
+
+test('a browser gets another session at sign-in, whatever cookie it had, and that one ends', async () => {
+  const { email, home, browser } = await memberWithPassword();
+  await browser.post('/sign-in', { email, password });
+  const before = browser.cookie('__Host-askback');
+  await browser.post('/sign-in', { email, password });
+  assert.notEqual(browser.cookie('__Host-askback'), before);
+
+  const thief = visitorBrowser(app, { '__Host-askback': before! });
+  assert.equal((await thief.get(home)).status, 303);
+
+  const planted = visitorBrowser(app, { '__Host-askback': 'a'.repeat(43) });
+  await planted.post('/sign-in', { email, password });
+  assert.notEqual(planted.cookie('__Host-askback'), 'a'.repeat(43));
+});
+
+test('signing out ends the session: a cookie that was stolen before opens nothing', async () => {
+  const { id, email, home, browser } = await memberWithPassword();
+  await browser.post('/sign-in', { email, password });
+  const thief = visitorBrowser(app, { '__Host-askback': browser.cookie('__Host-askback')! });
+  assert.notEqual((await thief.get(`${home}/settings`)).headers.get('Location'), null);
+  const answer = await browser.post('/sign-out');
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/sign-in']);
+  assert.equal(browser.cookie('__Host-askback'), undefined);
+  assert.match((await thief.get(`${home}/settings`)).headers.get('Location')!, /^\/sign-in/);
+  assert.deepEqual(
+    (await eventsOf(id)).map(({ act }) => act),
+    ['session.started', 'session.ended'],
+  );
+});
+
+for (const next of [
+  '//evil.test',
+  '/\\evil.test',
+  'https://evil.test/',
+  '/%5c%5cevil.test/..//evil.test',
+]) {
+  test(`sign-in goes home and not to ${next}`, async () => {
+    const { email, browser } = await memberWithPassword();
+    const path = `/sign-in?next=${encodeURIComponent(next)}`;
+    assert.ok(!(await (await browser.get(path)).text()).includes('evil'));
+    const answer = await browser.post(path, { email, password });
+    const location = new URL(answer.headers.get('Location')!, 'https://askback.test');
+    assert.equal(location.origin, 'https://askback.test');
+  });
+}
+
+test('forms of other sites are refused, also those of a sibling host and of a page without an origin', async () => {
+  const { email } = await memberWithPassword();
+  const status = async (headers: Record<string, string>) => {
+    const answer = await visitorBrowser(app).post('/sign-in', { email, password }, headers);
+    return [answer.status, answer.headers.getSetCookie().length];
+  };
+  for (const headers of [
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site', Origin: 'https://other.askback.test' },
+    { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://askback.test' },
+    { Origin: 'https://evil.test' },
+    { Origin: 'https://askback.test.evil.test' },
+    { Origin: 'http://askback.test' },
+    { Origin: 'null' },
+  ]) {
+    assert.deepEqual(await status(headers), [403, 0], JSON.stringify(headers));
+  }
+  assert.deepEqual(await status({ Origin: 'https://askback.test' }), [303, 1]);
+  assert.deepEqual(await status({ 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }), [303, 1]);
+});
+
+test('after ten wrong passwords the eleventh, though right, waits', async () => {
+  const { email, browser } = await memberWithPassword();
+  for (let n = 0; n < 10; n++) {
+    assert.equal((await browser.post('/sign-in', { email, password: 'wrong' })).status, 422);
+  }
+  const late = await browser.post('/sign-in', { email, password });
+  assert.equal(late.status, 429);
+  assert.ok(Number(late.headers.get('Retry-After')) > 800);
+});
+
+test('a member with one-time codes gets a session that opens nothing until the code is there', async () => {
+  const { id, email, home, browser } = await memberWithPassword();
+  await db`update members set totp_since = now() where id = ${id}`;
+  const answer = await browser.post(`/sign-in?next=${home}`, { email, password });
+  assert.equal(answer.headers.get('Location'), `/sign-in/code?next=${encodeURIComponent(home)}`);
+  assert.equal((await browser.get(`${home}/settings`)).status, 303);
+  assert.match((await browser.get(`${home}/settings`)).headers.get('Location')!, /^\/sign-in/);
+});
+
+test('an act of an owner asks for the password again, and takes only the right one', async () => {
+  const { id, email, home, browser } = await memberWithPassword();
+  await browser.post('/sign-in', { email, password });
+  await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
+  const form = `${home}/settings/api-keys/new`;
+  const prove = (await browser.get(form)).headers.get('Location')!;
+  assert.equal(prove, `/account/prove?next=${encodeURIComponent(form)}`);
+  assert.match(await (await browser.get(prove)).text(), /Confirm that it is you/);
+  assert.equal((await browser.post(prove, { password: 'wrong' })).status, 422);
+  assert.equal((await browser.get(form)).status, 303);
+  assert.equal((await browser.post(prove, { password })).headers.get('Location'), form);
+  assert.equal((await browser.get(form)).status, 200);
+});
+
+test('where passwords are switched off there is no form for them, and none is taken', async () => {
+  const { email } = await memberWithPassword();
+  const settings = { ...testSettings, signIn: { byPassword: false, oidc: null } };
+  const browser = visitorBrowser(bareApp(db, { settings }));
+  assert.ok(!(await (await browser.get('/sign-in')).text()).includes('type="password"'));
+  assert.equal((await browser.post('/sign-in', { email, password })).status, 403);
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeWelcomeLink } from '../../src/members/welcome.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const publicUrl = 'https://askback.test';
+const first = {
+  name: 'Ann',
+  email: 'Ann@Larkspur.test',
+  password: 'glass heron tuesday',
+  organization: 'Larkspur & Söhne',
+};
+
+/** A deployment without a member. */
+async function deployment() {
+  const { db } = await testDatabase();
+  const makePath = async () =>
+    (await makeWelcomeLink(db, publicUrl))?.slice(publicUrl.length) ?? '';
+  const counts = async () => {
+    const [row] = await db`
+      select (select count(*) from members)::int as members,
+             (select count(*) from organizations)::int as organizations`;
+    return row;
+  };
+  return { db, makePath, counts, browser: visitorBrowser(bareApp(db)) };
+}
+
+test('the first member comes in by the welcome link, owns its organization and runs the deployment', async () => {
+  const { db, makePath, browser } = await deployment();
+  const path = await makePath();
+  assert.match(path, /^\/welcome\/[\w-]{43}$/);
+  assert.match(await (await browser.get(path)).text(), /Welcome to askback/);
+  const answer = await browser.post(path, first);
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/o/larkspur-sohne']);
+  assert.equal((await browser.get('/o/larkspur-sohne/settings/api-keys/new')).status, 200);
+
+  const [member] = await db`
+    select m.email, m.is_operator, s.role, o.name
+    from members m join memberships s on s.member_id = m.id join organizations o on o.id = s.org_id`;
+  const { email, organization: name } = first;
+  assert.deepEqual({ ...member }, { email, is_operator: true, role: 'owner', name });
+  const acts = await db<{ act: string }[]>`select act from audit_events where actor = 'Ann'`;
+  assert.deepEqual(
+    new Set(acts.map(({ act }) => act)),
+    new Set(['organization.created', 'member.joined', 'session.started']),
+  );
+});
+
+test('the link works once, and none is made once there is a member', async () => {
+  const { db, makePath, counts, browser } = await deployment();
+  const path = await makePath();
+  const answers = await Promise.all(
+    [1, 2, 3].map((n) => browser.post(path, { ...first, email: `a${n}@b.test` })),
+  );
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 410, 410]);
+  assert.deepEqual({ ...(await counts()) }, { members: 1, organizations: 1 });
+  assert.equal((await browser.get(path)).status, 410);
+  assert.equal(await makeWelcomeLink(db, publicUrl), undefined);
+});
+
+test('a start makes a new link and ends the one before; a link works 24 hours', async () => {
+  const { db, makePath, counts, browser } = await deployment();
+  const [before, now] = [await makePath(), await makePath()];
+  assert.equal((await browser.get(before)).status, 410);
+  assert.equal((await browser.post(before, first)).status, 410);
+  await db`update member_links set expires_at = now() - interval '1 second'`;
+  const over = await browser.post(now, first);
+  assert.equal(over.status, 410);
+  assert.match(await over.text(), /restarting the server prints a new link/);
+  assert.deepEqual({ ...(await counts()) }, { members: 0, organizations: 0 });
+  assert.equal((await browser.get('/welcome/x')).status, 410);
+});
+
+test('mistakes are shown at their fields with what was typed, and the link goes on working', async () => {
+  const { makePath, counts, browser } = await deployment();
+  const path = await makePath();
+  const answer = await browser.post(path, { ...first, name: ' ', email: 'ann', password: '' });
+  assert.equal(answer.status, 422);
+  const page = await answer.text();
+  for (const id of ['name-error', 'email-error', 'password-error'])
+    assert.ok(page.includes(id), id);
+  assert.ok(page.includes('Larkspur &amp; Söhne'));
+
+  const weak = await browser.post(path, { ...first, password: 'password1234' });
+  assert.equal(weak.status, 422);
+  assert.match(await weak.text(), /among the first that others would try/);
+  assert.deepEqual({ ...(await counts()) }, { members: 0, organizations: 0 });
+  assert.equal((await browser.post(path, first)).status, 303);
+});
