@@ -2,7 +2,7 @@ import type { Sql } from '../lib/db/db.ts';
 
 export type MemberName = { id: string; name: string; email: string };
 
-export type Credentials = MemberName & {
+export type MemberCredentials = MemberName & {
   passwordHash: string | null;
   /** Whether a password alone does not sign in. */
   hasCodes: boolean;
@@ -13,19 +13,30 @@ const credentials = (sql: Sql) => sql`
   id, name, email, password_hash as "passwordHash", totp_since is not null as "hasCodes",
   is_operator as "isOperator"`;
 
-export async function findCredentials(sql: Sql, email: string): Promise<Credentials | undefined> {
-  const [row] = await sql<Credentials[]>`
+export async function findCredentials(
+  sql: Sql,
+  email: string,
+): Promise<MemberCredentials | undefined> {
+  const [row] = await sql<MemberCredentials[]>`
     select ${credentials(sql)} from members where email_key = lower(${email})`;
   return row;
 }
 
-export async function findCredentialsById(sql: Sql, id: string): Promise<Credentials | undefined> {
-  const [row] = await sql<Credentials[]>`select ${credentials(sql)} from members where id = ${id}`;
+export async function findCredentialsById(
+  sql: Sql,
+  id: string,
+): Promise<MemberCredentials | undefined> {
+  const [row] = await sql<
+    MemberCredentials[]
+  >`select ${credentials(sql)} from members where id = ${id}`;
   return row;
 }
 
 /** Whether the password is still the one that was checked; it stays so until the transaction ends. */
-export async function lockPassword(sql: Sql, { id, passwordHash }: Credentials): Promise<boolean> {
+export async function lockPassword(
+  sql: Sql,
+  { id, passwordHash }: MemberCredentials,
+): Promise<boolean> {
   const { count } = await sql`
     select from members where id = ${id} and password_hash = ${passwordHash} for share`;
   return count > 0;

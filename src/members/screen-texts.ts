@@ -9,7 +9,7 @@ export const signInTexts = {
   email: 'Email',
   password: 'Password',
   button: 'Sign in',
-  forgotten: 'Forgot password?',
+  resetLink: 'Forgot password?',
   or: 'or',
   signedOut: 'You are signed out.',
   noPassword: 'This server takes no passwords.',

@@ -1,18 +1,18 @@
 import type { Context } from 'hono';
-import { recordAct } from '../audit/record.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { beginSession, endSession } from '../sessions/begin.ts';
 import { renewProof } from '../sessions/queries.ts';
 import { memberActor, type SignedInMember } from '../sessions/session.ts';
+import { recordAccountAct } from './account-acts.ts';
 import { countProof } from './attempts.ts';
 import { checkPassword } from './password.ts';
 import {
-  type Credentials,
   findCredentials,
   findCredentialsById,
   lockPassword,
+  type MemberCredentials,
   type MemberName,
 } from './queries.ts';
 
@@ -59,12 +59,12 @@ export async function beginMemberSession(
   c: Context,
   { publicUrl, member, by }: BeginMemberSession,
 ) {
-  const id = await beginSession(tx, c, { publicUrl, memberId: member.id });
-  await recordAct(tx, {
-    orgId: null,
-    actor: memberActor(member, c.get('requestId')),
+  await beginSession(tx, c, { publicUrl, memberId: member.id });
+  const actor = memberActor(member, c.get('requestId'));
+  await recordAccountAct(tx, {
+    memberId: member.id,
+    actor,
     act: 'session.started',
-    target: { kind: 'session', id },
     details: { by },
   });
 }
@@ -76,7 +76,7 @@ export async function signOut({ db, publicUrl }: SignInTools, c: Context) {
     const member = ended && (await findCredentialsById(tx, ended.memberId));
     if (!member) return;
     const actor = memberActor(member, c.get('requestId'));
-    await recordAct(tx, { orgId: null, actor, act: 'session.ended' });
+    await recordAccountAct(tx, { memberId: member.id, actor, act: 'session.ended' });
   });
 }
 
@@ -96,7 +96,7 @@ export async function checkOwnPassword(
   db: Db,
   c: Context,
   { member, password }: { member: SignedInMember; password: string },
-): Promise<Credentials | undefined> {
+): Promise<MemberCredentials | undefined> {
   const address = clientAddress(c);
   const giveBack = await countProof(db, { account: member.email, address });
   const found = await findCredentialsById(db, member.id);

@@ -87,7 +87,7 @@ function PasswordForm({ form, next }: { form: FormState; next: string }) {
         {texts.button}
       </button>
       <a class="more" href="/forgot">
-        {texts.forgotten}
+        {texts.resetLink}
       </a>
     </form>
   );
