@@ -520,11 +520,13 @@ create table responses (
   category text not null,               -- what the score counts as
   comment text,                         -- what was written with the score
   language text,                        -- of the page it was given on; unknown for what was imported
+  properties jsonb,                     -- what the website that showed the survey handed in; a contact has its own
   held_reason text,                     -- why it is on hold; without a reason it counts
   traceparent text,                     -- the trace of the request that recorded it
   created_at timestamptz not null default now(),
   constraint responses_category_check check (category = any (array['promoter', 'passive', 'detractor'])),
   constraint responses_comment_check check (char_length(comment) <= 5000),
+  constraint responses_properties_check check (jsonb_typeof(properties) = 'object'),
   constraint responses_score_check check (score >= 0 and score <= 10),
   constraint responses_source_check check (source = any (array['link', 'share', 'import'])),
   constraint responses_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
@@ -975,7 +977,7 @@ return translate(encode(convert_to(((to_char((created_at at time zone 'UTC'), 'Y
 ', '-_')
 ;
 
-create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text, in_comment text, in_held text, in_traceparent text, in_at timestamptz)
+create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text, in_comment text, in_held text, in_traceparent text, in_at timestamptz, in_type text, in_language text, in_properties jsonb)
  returns text
  language plpgsql
 as $function$
@@ -994,11 +996,11 @@ begin
 
   if may_be_last then
     perform from surveys
-    where org_id = in_org and id = in_survey and (status = 'active' or completed_by = 'answers')
+    where org_id = in_org and id = in_survey and type = in_type and (status = 'active' or completed_by = 'answers')
     for update;
   else
     perform from surveys
-    where org_id = in_org and id = in_survey and (status = 'active' or completed_by = 'answers')
+    where org_id = in_org and id = in_survey and type = in_type and (status = 'active' or completed_by = 'answers')
     for key share;
   end if;
   if not found then return 'refused'; end if;
@@ -1012,9 +1014,9 @@ begin
 
   perform set_config('askback.counted', 'yes', true);
   insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
-                         traceparent, created_at)
+                         traceparent, created_at, language, properties)
   values (in_org, in_survey, in_contact, in_id, in_source, in_score, in_category, in_comment, in_held,
-          in_traceparent, in_at)
+          in_traceparent, in_at, in_language, in_properties)
   on conflict (contact_id) where source = 'link' do nothing;
   if not found then
     perform set_config('askback.counted', '', true);

@@ -10,6 +10,7 @@ create table responses (
   category      text not null check (category in ('promoter', 'passive', 'detractor')),
   comment       text check (char_length(comment) <= 5000),
   language      text,
+  properties    jsonb check (jsonb_typeof(properties) = 'object'),
   held_reason   text,
   traceparent   text,
   created_at    timestamptz not null default now(),
@@ -27,6 +28,7 @@ comment on column responses.score is 'on the survey''s own scale';
 comment on column responses.category is 'what the score counts as';
 comment on column responses.comment is 'what was written with the score';
 comment on column responses.language is 'of the page it was given on; unknown for what was imported';
+comment on column responses.properties is 'what the website that showed the survey handed in; a contact has its own';
 comment on column responses.held_reason is 'why it is on hold; without a reason it counts';
 comment on column responses.traceparent is 'the trace of the request that recorded it';
 

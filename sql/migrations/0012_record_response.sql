@@ -84,7 +84,7 @@ create trigger contacts_changed after update on contacts
 
 -- Records the response to a survey, marks its contact and adds it to the totals, in one call. The outcome is
 --   recorded:  done, and it was not the survey's last;
---   refused:   the survey takes no responses;
+--   refused:   the survey takes no responses, or none on this scale any more;
 --   taken:     there is a response of this contact, which may be on hold: nothing is done;
 --   last:      it may be the survey's last: nothing is done, the caller completes the survey with it;
 --   again:     many answered meanwhile: nothing is done, call again in another transaction.
@@ -96,7 +96,8 @@ create trigger contacts_changed after update on contacts
 -- few of a survey wait for each other's commit. A lock is never upgraded: two that do would wait for each other.
 create function record_response(
   in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text,
-  in_comment text, in_held text, in_traceparent text, in_at timestamptz
+  in_comment text, in_held text, in_traceparent text, in_at timestamptz, in_type text, in_language text,
+  in_properties jsonb
 ) returns text
 language plpgsql
 as $$
@@ -115,11 +116,11 @@ begin
 
   if may_be_last then
     perform from surveys
-    where org_id = in_org and id = in_survey and (status = 'active' or completed_by = 'answers')
+    where org_id = in_org and id = in_survey and type = in_type and (status = 'active' or completed_by = 'answers')
     for update;
   else
     perform from surveys
-    where org_id = in_org and id = in_survey and (status = 'active' or completed_by = 'answers')
+    where org_id = in_org and id = in_survey and type = in_type and (status = 'active' or completed_by = 'answers')
     for key share;
   end if;
   if not found then return 'refused'; end if;
@@ -133,9 +134,9 @@ begin
 
   perform set_config('askback.counted', 'yes', true);
   insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
-                         traceparent, created_at)
+                         traceparent, created_at, language, properties)
   values (in_org, in_survey, in_contact, in_id, in_source, in_score, in_category, in_comment, in_held,
-          in_traceparent, in_at)
+          in_traceparent, in_at, in_language, in_properties)
   on conflict (contact_id) where source = 'link' do nothing;
   if not found then
     perform set_config('askback.counted', '', true);

@@ -1,6 +1,6 @@
 import { markAnswered } from '../contacts/answered.queries.ts';
-import type { Sql } from '../lib/db/db.ts';
-import type { Category } from '../scores.ts';
+import { json, type Sql } from '../lib/db/db.ts';
+import type { Category, SurveyType } from '../scores.ts';
 import {
   type EmittedDelivery,
   emission,
@@ -15,6 +15,12 @@ export type NewResponse = {
   survey_id: string;
   contact_id: string | null;
   source: 'link' | 'share';
+  /** The survey's scale, as the link showed it. */
+  type: SurveyType;
+  /** Of the page that it was given on. */
+  language: string;
+  /** What a website handed in. */
+  properties: Readonly<Record<string, unknown>> | null;
   score: number;
   category: Category;
   comment: string | null;
@@ -44,7 +50,8 @@ export async function recordResponse(
     select record_response(
       ${orgId}, ${response.survey_id}, ${response.contact_id}, ${response.id}, ${response.source},
       ${response.score}, ${response.category}, ${response.comment}, ${response.held_reason},
-      ${traceparent}, ${response.created_at}) as outcome`;
+      ${traceparent}, ${response.created_at}, ${response.type}, ${response.language},
+      ${propertiesOf(sql, response)}) as outcome`;
   const isRecorded = sql`(select outcome from recorded) = 'recorded'`;
   const analysis = analyze
     ? sql`, analyzed as (
@@ -76,17 +83,19 @@ export async function insertResponse(sql: Sql, response: NewResponse, { added }:
   const [row] = await sql<{ skipped: number; emitted: EmittedDelivery[] | null }[]>`
     with answered as (
       insert into responses as r (org_id, survey_id, contact_id, id, source, score, category, comment,
-                                  held_reason, traceparent, created_at)
+                                  held_reason, traceparent, created_at, language, properties)
       select s.org_id, s.id, ${response.contact_id}::uuid, ${response.id}::uuid, ${response.source},
              ${response.score}::smallint, ${response.category}, ${response.comment}, ${response.held_reason},
-             ${traceparent}, ${response.created_at}::timestamptz
+             ${traceparent}, ${response.created_at}::timestamptz, ${response.language},
+             ${propertiesOf(sql, response)}::jsonb
       from surveys s
-      where s.org_id = ${orgId} and s.id = ${response.survey_id}
+      where s.org_id = ${orgId} and s.id = ${response.survey_id} and s.type = ${response.type}
         and (s.status = 'active' or s.completed_by = 'answers')
       on conflict (contact_id) where source = 'link' do update
         set id = excluded.id, score = excluded.score, category = excluded.category,
             comment = excluded.comment, held_reason = excluded.held_reason,
-            traceparent = excluded.traceparent, created_at = excluded.created_at
+            traceparent = excluded.traceparent, created_at = excluded.created_at,
+            language = excluded.language, properties = excluded.properties
         where r.held_reason is not null
       returning r.id
     ), marked as (
@@ -103,3 +112,6 @@ export async function insertResponse(sql: Sql, response: NewResponse, { added }:
     from answered`;
   return row;
 }
+
+const propertiesOf = (sql: Sql, { properties }: NewResponse) =>
+  properties === null ? null : json(sql, properties);

@@ -38,7 +38,7 @@ export type AnswerTools = { db: Db; pump: () => void; deliveries: OwnDeliveries;
 export async function answerSurvey(
   tools: AnswerTools,
   link: SurveyLink,
-  submission: Submission & { address: string },
+  submission: Submission & { address: string; language: string },
 ): Promise<NewResponse> {
   refuseUnlessOpen(link);
   if (link.answered) throw alreadyAnswered();
@@ -47,7 +47,10 @@ export async function answerSurvey(
   if (link.contact_id === null) await limitShared(tools.db, link, submission.address);
 
   const held = judgeAnswer({ ...submission, ...checked, visits: link.visits });
-  const untraced = newResponse(link, { ...checked, held_reason: held });
+  const properties = link.contact_id === null ? submission.properties : null;
+  const language = submission.language;
+  const decided = { ...checked, held_reason: held, language, properties };
+  const untraced = newResponse(link, decided);
   const events = held === null ? await eventsOf(tools, link, untraced) : [];
   const cause = { traceparent: submission.traceparent, agoMs: 0 };
   return await inSpan(
@@ -89,7 +92,7 @@ const limitShared = (sql: Sql, { survey_id }: SurveyLink, address: string) =>
     quota: sharedAnswersPerMinute,
   });
 
-type Decided = Pick<NewResponse, 'score' | 'comment' | 'held_reason'>;
+type Decided = Pick<NewResponse, 'score' | 'comment' | 'held_reason' | 'language' | 'properties'>;
 
 const newResponse = (link: SurveyLink, decided: Decided): NewResponse => ({
   id: randomUUID(),
@@ -97,6 +100,7 @@ const newResponse = (link: SurveyLink, decided: Decided): NewResponse => ({
   survey_id: link.survey_id,
   contact_id: link.contact_id,
   source: link.contact_id ? 'link' : 'share',
+  type: link.type,
   category: categoryOf(link.type, decided.score),
   created_at: link.now,
   traceparent: null,

@@ -1,6 +1,9 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
+import type { Embedding } from '../surveys/asking.schemas.ts';
+import type { AddressedPerson } from '../surveys/placeholders.ts';
+import type { SurveyTexts, TextsByLanguage } from '../surveys/texts.ts';
 import type { LinkVisit } from './rules.ts';
 
 /** The survey behind a link, and whose link it is. */
@@ -9,6 +12,10 @@ export type SurveyLink = KnownPeople & {
   org_id: string;
   type: SurveyType;
   question_text: string;
+  follow_up: SurveyTexts['follow_up'];
+  thanks: SurveyTexts['thanks'];
+  texts: TextsByLanguage;
+  embed: Partial<Embedding>;
   language: string;
   status: 'draft' | 'active' | 'completed';
   completed_by: 'answers' | 'hand' | null;
@@ -19,6 +26,8 @@ export type SurveyLink = KnownPeople & {
   analyzes_comments: boolean;
   /** Null for the shareable link. */
   contact_id: string | null;
+  /** The contact as the survey's texts address it; null when they address it by nothing. */
+  person: AddressedPerson | null;
   /** What the contact, or this browser, has answered already. */
   answered: { score: number; comment: string | null; at: string } | null;
   /** The visits of the last minute, before this one; none for the shareable link. */
@@ -37,7 +46,7 @@ type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null;
 export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {
   const [link] = await sql<SurveyLink[]>`
     with contact as materialized (
-      select id, org_id, survey_id, name, email
+      select id, org_id, survey_id, name, email, properties
       from contacts
       where token = ${token}
     ), recent as materialized (
@@ -53,6 +62,8 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
     )
     select ${surveyColumns(sql, 'contact')},
            c.id as contact_id,
+           case when s.texts <> '{}' or concat(s.question_text, s.follow_up, s.thanks) like '%{{%'
+             then json_build_object('name', c.name, 'properties', c.properties) end as person,
            (select json_build_object('score', score, 'comment', comment, 'at', created_at)
             from responses
             where contact_id = c.id and source = 'link' and held_reason is null) as answered,
@@ -69,7 +80,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
 export async function findSharedLink(sql: Sql, shareId: string, responseId: string | null) {
   const [link] = await sql<SurveyLink[]>`
     select ${surveyColumns(sql, 'anonymous')},
-           null as contact_id, '[]'::json as visits, null as mail_traceparent,
+           null as contact_id, null as person, '[]'::json as visits, null as mail_traceparent,
            (select json_build_object('score', score, 'comment', comment, 'at', created_at)
             from responses r
             where r.org_id = s.org_id and r.survey_id = s.id and r.id = ${responseId}::uuid
@@ -80,8 +91,8 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
   return link;
 }
 
-/** Whether a personal (`s`) or shareable (`f`) link leads anywhere. */
-export async function linkExists(sql: Sql, path: 's' | 'f', token: string): Promise<boolean> {
+/** Whether a personal (`s`) or shareable link leads anywhere. */
+export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string): Promise<boolean> {
   const [found] =
     path === 's'
       ? await sql`select from contacts where token = ${token}`
@@ -98,7 +109,7 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
     : sql`null`;
 
 const surveyColumns = (sql: Sql, giver: 'contact' | 'anonymous') => sql`
-  s.id as survey_id, s.org_id, s.type, s.question_text, s.language, s.status, s.completed_by,
+  s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.embed, s.language, s.status, s.completed_by,
   o.name as organization, o.color, now() as now,
   ${knownPeople(sql, giver)},
   array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events,

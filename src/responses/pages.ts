@@ -11,8 +11,9 @@ import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
 import { type AnswerTools, answerSurvey } from './answer.ts';
-import { type LinkAddress, linkPage, showRecorded, showRefusal, trapPath } from './answer-page.ts';
+import { linkPage, showRecorded, showRefusal } from './answer-page.ts';
 import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
+import { type LinkAddress, linkPaths, readLink, trapPath } from './read-link.ts';
 import { type LinkVisit, readScore } from './rules.ts';
 import { readSubmission } from './submission.ts';
 
@@ -27,7 +28,7 @@ type PageTools = AnswerTools & { publicUrl: string };
 /** The pages where answers are given. Opening a page is no answer; posting its form is. */
 export function answerPages(tools: PageTools) {
   const pages = new Hono();
-  for (const path of ['s', 'f'] as const) {
+  for (const path of linkPaths) {
     for (const trap of [false, true]) {
       const name = path === 's' ? 'token' : 'share_id';
       const route = trap ? `/${path}/:${name}/${trapPath}` : `/${path}/:${name}`;
@@ -58,7 +59,8 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   try {
     link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
     if (!link) throw notFound('survey');
-    const response = await answerInTurn(tools, link, { ...submission, address: clientAddress(c) });
+    const reader = { address: clientAddress(c), language: link.shown_in };
+    const response = await answerInTurn(tools, link, { ...submission, ...reader });
     if (address.path === 'f') setAnsweredCookie(c, tools, { ...address, responseId: response.id });
     return showRecorded(c, link, response);
   } catch (error) {
@@ -88,11 +90,15 @@ type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> 
 
 /** A page's request has a trace of its own, linked to that of the mail which led to it. */
 async function findLink(c: Context, db: Db, { address: { path, token }, visit }: Visited) {
-  if (path === 'f') return await findSharedLink(db, token, readAnsweredCookie(c, token));
+  if (path !== 's') {
+    const answered = path === 'f' ? readAnsweredCookie(c, token) : null;
+    const shared = await findSharedLink(db, token, answered);
+    return shared && readLink(c, shared);
+  }
   const { method } = c.req;
   const link = await visitPersonalLink(db, token, { ...visit, method, traced: isTracing() });
   linkTrace(c, link?.mail_traceparent ?? null);
-  return link;
+  return link && readLink(c, link);
 }
 
 /** The id of what this browser has answered through a shareable link. */

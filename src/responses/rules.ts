@@ -21,6 +21,8 @@ export type Submission = {
   comment: unknown;
   /** The field that no person sees was filled in, or the form was that of the hidden link. */
   honeypotHit: boolean;
+  /** What a website handed in to the page it came from. */
+  properties: Readonly<Record<string, unknown>> | null;
   /** The span of the request that brought it. */
   traceparent: string | null;
 };

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { Refusal } from '../errors.ts';
 import { parseJson } from '../lib/validation/json.ts';
 import { sendsJson } from '../web/wants-json.ts';
+import { readHandedIn } from './handed-in.ts';
 import type { Submission } from './rules.ts';
 import { trapField } from './view/form.tsx';
 
@@ -13,6 +14,7 @@ export function readSubmission(c: Context, body: string, trap: boolean): Submiss
     score: fields['score'],
     comment: fields['comment'],
     honeypotHit: trap || filledIn,
+    properties: readHandedIn(fields['properties']),
     traceparent: c.get('traceparent') ?? null,
   };
 }

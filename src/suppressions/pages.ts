@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
+import { languageFor } from '../surveys/texts.ts';
 import { languageOf } from '../web/language.ts';
 import { showPage } from '../web/show.ts';
 import { wantsJson } from '../web/wants-json.ts';
@@ -45,7 +46,11 @@ async function withSubscriber(
   if (!subscriber) throw notFound('subscription');
   linkTrace(c, subscriber.mail_traceparent);
   const state = await act(subscriber);
-  const { email, organization, color, language } = subscriber;
+  const { email, organization, color, wished_language: property } = subscriber;
+  const language = languageFor(subscriber, {
+    property,
+    accepted: c.req.header('Accept-Language'),
+  });
   if (wantsJson(c)) return c.json({ data: { email, unsubscribed: state === 'unsubscribed' } });
   const action = state === 'unsubscribed' ? `/u/${token}/undo` : `/u/${token}`;
   const sender = { name: organization, color };

@@ -1,12 +1,16 @@
 import type { OrgId, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { SuppressionQuery } from './schemas.ts';
 
 export type Subscriber = {
   org_id: string;
   email: string;
   language: string;
+  texts: TextsByLanguage;
+  /** The contact's property of that name. */
+  wished_language: unknown;
   organization: string;
   color: string;
   unsubscribed: boolean;
@@ -16,7 +20,7 @@ export type Subscriber = {
 /** The contact of a personal link, and whether its address gets surveys of the organization. */
 export async function findSubscriber(sql: Sql, token: string) {
   const [subscriber] = await sql<Subscriber[]>`
-    select c.org_id, c.email, v.language, o.name as organization, o.color,
+    select c.org_id, c.email, v.language, v.texts, c.properties -> 'language' as wished_language, o.name as organization, o.color,
            exists (select from suppressions s
                    where s.org_id = c.org_id and s.email = c.email_key
                      and s.kind = 'unsubscribed') as unsubscribed,

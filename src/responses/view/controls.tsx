@@ -1,12 +1,19 @@
 import type { Child } from 'hono/jsx';
-import { type SurveyType, scaleOf, scoresInOrder } from '../../scores.ts';
+import { categoryOf, type SurveyType, scaleOf, scoresInOrder } from '../../scores.ts';
 import { scaleEnds } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 
-type ControlProps = { type: SurveyType; texts: Texts; chosen: number | null; missing: boolean };
+type ControlProps = {
+  type: SurveyType;
+  texts: Texts;
+  chosen: number | null;
+  missing: boolean;
+  /** Whether each score carries its category, for the style. */
+  marked: boolean;
+};
 
 /** The scores to choose from: radio buttons, drawn for the survey's type. */
-export function ScoreControl({ type, texts, chosen, missing }: ControlProps) {
+export function ScoreControl({ type, texts, chosen, missing, marked }: ControlProps) {
   return (
     <>
       <div class={`choices ${type}`}>
@@ -16,6 +23,7 @@ export function ScoreControl({ type, texts, chosen, missing }: ControlProps) {
               type="radio"
               name="score"
               id={`score-${score}`}
+              class={marked ? `is-${categoryOf(type, score)}` : undefined}
               value={score}
               checked={score === chosen}
               required

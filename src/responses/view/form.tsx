@@ -1,15 +1,23 @@
 import { longestComment } from '../../limits.ts';
-import type { SurveyType } from '../../scores.ts';
+import { categories, type SurveyType } from '../../scores.ts';
+import type { FollowUp } from '../../surveys/texts.ts';
 import { isolate, type Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { ScoreControl } from './controls.tsx';
-import { formStyle } from './style.ts';
+import { followUpStyle, formStyle } from './style.ts';
 
 /** The field that no person sees: only a machine fills it in. */
 export const trapField = 'topic';
 
-export type AskedSurvey = { type: SurveyType; question: string; language: string; sender: Sender };
+export type AskedSurvey = {
+  type: SurveyType;
+  question: string;
+  /** The question above the comment, when the survey has its own. */
+  followUp?: FollowUp | null;
+  language: string;
+  sender: Sender;
+};
 
 /** Why the form is shown again. */
 export type Complaint = 'scoreMissing' | 'commentTooLong' | 'tooManyAnswers' | 'notSaved';
@@ -38,7 +46,7 @@ export function formPage(props: FormProps): HtmlPage {
     language,
     title: survey.question,
     sender: survey.sender,
-    style: formStyle,
+    style: byCategory(survey) ? formStyle + followUpStyle : formStyle,
     body: <SurveyForm {...props} />,
     footer: props.unsubscribeUrl && <a href={props.unsubscribeUrl}>{texts.unsubscribeLink}</a>,
   });
@@ -61,10 +69,11 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
           texts={texts}
           chosen={score}
           missing={complaint === 'scoreMissing'}
+          marked={byCategory(survey) !== null}
         />
       </fieldset>
       <label class="comment" for="comment">
-        {texts.comment} <small>({texts.optional})</small>
+        <FollowUpText survey={survey} texts={texts} /> <small>({texts.optional})</small>
       </label>
       <textarea
         id="comment"
@@ -85,6 +94,31 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
         {score !== null && !complaint && <p>{texts.chosen}</p>}
       </div>
     </form>
+  );
+}
+
+const byCategory = ({ followUp }: AskedSurvey) =>
+  !followUp || typeof followUp === 'string' ? null : followUp;
+
+/** Of a question for each category the style shows that of the chosen score, to everybody alike. */
+function FollowUpText({ survey, texts }: { survey: AskedSurvey; texts: Texts }) {
+  const { followUp, language } = survey;
+  if (!followUp) return texts.comment;
+  const own = (text: string) => (
+    <bdi lang={language} dir="auto">
+      {text}
+    </bdi>
+  );
+  if (typeof followUp === 'string') return own(followUp);
+  return (
+    <>
+      <span class="ask">{texts.comment}</span>
+      {categories.map((category) => (
+        <span class={`ask ${category}`}>
+          {followUp[category] === undefined ? texts.comment : own(followUp[category])}
+        </span>
+      ))}
+    </>
   );
 }
 

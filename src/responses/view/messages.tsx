@@ -1,11 +1,12 @@
 import type { Child } from 'hono/jsx';
 import type { SurveyType } from '../../scores.ts';
+import type { ThanksWords } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { Check, scoreInWords } from './controls.tsx';
 import { type AskedSurvey, named } from './form.tsx';
-import { messageStyle } from './style.ts';
+import { linkStyle, messageStyle } from './style.ts';
 
 export type ShownAnswer = { score: number; comment: string | null; at: Date };
 
@@ -15,12 +16,18 @@ type SurveyPage = { survey: AskedSurvey; language: Language };
 export function thanksPage({
   survey,
   language,
+  thanks = null,
   answer,
-}: SurveyPage & { answer: ShownAnswer }): HtmlPage {
+}: SurveyPage & { thanks?: ThanksWords | null; answer: ShownAnswer }): HtmlPage {
   const { title, text } = language.texts.thanks;
-  return messagePage({ language, sender: survey.sender, title }, [
+  const style = thanks?.link_url ? messageStyle + linkStyle : messageStyle;
+  return messagePage({ language, sender: survey.sender, title, style }, [
     <Sign />,
-    <Words title={title} text={text(named(survey.sender))} />,
+    thanks === null ? (
+      <Words title={title} text={text(named(survey.sender))} />
+    ) : (
+      <Thanks title={title} thanks={thanks} language={survey.language} />
+    ),
     <Recap type={survey.type} answer={answer} texts={language.texts} />,
   ]);
 }
@@ -73,10 +80,10 @@ export function notSavedPage(language: Language, { action, fields }: Unsaved): H
   ]);
 }
 
-type Frame = { language: Language; title: string; sender?: Sender };
+type Frame = { language: Language; title: string; sender?: Sender; style?: string };
 
 const messagePage = (frame: Frame, body: Child): HtmlPage =>
-  renderPage({ ...frame, style: messageStyle, body });
+  renderPage({ style: messageStyle, ...frame, body });
 
 const Sign = () => (
   <div class="sign">
@@ -88,6 +95,27 @@ const Words = ({ title, text }: { title: string; text: string }) => (
   <>
     <h1>{title}</h1>
     <p>{text}</p>
+  </>
+);
+
+type ThanksProps = { title: string; thanks: ThanksWords; language: string };
+
+/** The survey's own words, and perhaps where to go on. */
+const Thanks = ({ title, thanks: { text, link_url, link_text }, language }: ThanksProps) => (
+  <>
+    <h1>{title}</h1>
+    {text.split(/\r\n|\r|\n/).map((line) => (
+      <p lang={language} dir="auto">
+        {line}
+      </p>
+    ))}
+    {link_url && (
+      <p class="on">
+        <a href={link_url} rel="noopener noreferrer">
+          {link_text ?? new URL(link_url).host}
+        </a>
+      </p>
+    )}
   </>
 );
 

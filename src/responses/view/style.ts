@@ -1,5 +1,18 @@
 import { oneLine } from '../../web/style.ts';
 
+/** Shows the question that belongs to the category of the chosen score. */
+export const followUpStyle = oneLine(`
+.ask.promoter, .ask.passive, .ask.detractor { display: none }
+form:has(.is-promoter:checked) .ask:not(.promoter), form:has(.is-passive:checked) .ask:not(.passive), form:has(.is-detractor:checked) .ask:not(.detractor) { display: none }
+form:has(.is-promoter:checked) .ask.promoter, form:has(.is-passive:checked) .ask.passive, form:has(.is-detractor:checked) .ask.detractor { display: inline }
+`);
+
+/** A way on after the thanks. */
+export const linkStyle = oneLine(`
+.on { margin-top: 1.5rem }
+.on a { display: inline-block; min-height: 3.25rem; padding: .75rem 1.75rem; border-radius: .875rem; background: var(--accent); color: var(--on-accent); font-weight: 650; text-decoration: none; overflow-wrap: anywhere }
+`);
+
 /** The survey form: a control for each type, the comment, the button. */
 export const formStyle = oneLine(`
 fieldset { min-width: 0; margin: 0; padding: 0; border: 0 }

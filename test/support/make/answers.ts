@@ -13,6 +13,7 @@ export const linkOf = (
 ): SurveyLink => ({
   ...{ org_id: orgId, survey_id: surveyId, contact_id: contactId, type: 'nps', status: 'active' },
   ...{ question_text: 'How likely?', language: 'en', organization: 'Acme', color: '#2f6fed' },
+  ...{ follow_up: null, thanks: null, texts: {}, embed: {}, person: null },
   ...{ completed_by: null, known_names: [], known_addresses: [], analyzes_comments: true },
   subscribed_events: ['response.received', 'detractor.detected', 'survey.completed'],
   ...{ answered: null, visits: [], mail_traceparent: null, now: new Date() },
@@ -23,7 +24,8 @@ type Given = Partial<Submission> & { tools?: Partial<AnswerTools> };
 
 /** Posts an answer through a link; undefined when the survey takes none from there any more. */
 export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted }: Given = {}) {
-  const submission = { score: 9, comment: null, honeypotHit: false, traceparent: null, ...posted };
+  const empty = { comment: null, honeypotHit: false, properties: null, traceparent: null };
+  const submission = { score: 9, language: 'en', ...empty, ...posted };
   const deliveries = { owner: () => null, start: () => {} };
   const excerpt = async (comment: string) => comment;
   const all = { db, pump: () => {}, deliveries, excerpt, ...tools };

@@ -1,0 +1,36 @@
+import { isLongerThan, longestName } from '../limits.ts';
+
+const mostProperties = 20;
+const longestValue = 500;
+
+/**
+ * The properties that a website hands in with the survey it shows: a few plain values by name. They come through the
+ * reader's browser, so that anyone can change them; what is no plain value is left out.
+ */
+export function readHandedIn(given: unknown): Record<string, string | number | boolean> | null {
+  const values = typeof given === 'string' ? parsed(given) : given;
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) return null;
+  const plain = Object.entries(values).filter((entry): entry is [string, Plain] => isPlain(entry));
+  if (plain.length === 0) return null;
+  return Object.fromEntries(plain.slice(0, mostProperties));
+}
+
+type Plain = string | number | boolean;
+
+function isPlain([name, value]: [string, unknown]): boolean {
+  if (name === '' || name === '__proto__' || isLongerThan(name, longestName)) return false;
+  if (!isStorable(name)) return false;
+  if (typeof value === 'string') return !isLongerThan(value, longestValue) && isStorable(value);
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** Postgres keeps neither a NUL nor half a surrogate pair. */
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
