@@ -431,13 +431,33 @@ create table organization_day_tallies (
 ) with (fillfactor=50);
 create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
 
+-- The picture that an organization shows on its pages and mails.
+create table organization_logos (
+  org_id uuid not null,
+  type text not null,
+  width integer not null,
+  height integer not null,
+  bytes bytea not null,
+  changed_at timestamptz not null default now(),
+  constraint organization_logos_bytes_check check (octet_length(bytes) <= 262144),
+  constraint organization_logos_height_check check (height > 0),
+  constraint organization_logos_type_check check (type = any (array['image/png', 'image/jpeg', 'image/webp'])),
+  constraint organization_logos_width_check check (width > 0),
+  constraint organization_logos_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint organization_logos_pkey primary key (org_id)
+);
+
 -- A customer of the deployment. Everything else belongs to one.
 create table organizations (
   id uuid not null default gen_random_uuid(),
   name text not null,                                 -- as pages and mails show it
   slug text not null,                                 -- its name in the addresses of the app
   color text not null default '#2f6fed',              -- of its pages and mails, as #rrggbb
+  logo text,                                          -- name of its logo in addresses, made of a hash of the picture; without one there is none
   time_zone text not null default 'UTC',              -- IANA name: days and months of its reports
+  language text not null default 'en',                -- of new surveys, as a BCP 47 tag
+  postal_address text,                                -- at the foot of its mails; lines
+  mail_foot text,                                     -- its own words at the foot of its mails; lines
   contact_email text,                                 -- where mails about its webhooks and reports go
   people text[] not null default '{}'::text[],        -- names to redact, in addition to the contact's and the sender's
   monthly_send_limit integer not null default 10000,  -- mails of a calendar month
@@ -447,8 +467,10 @@ create table organizations (
   updated_at timestamptz not null default now(),
   constraint organizations_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
   constraint organizations_frequency_days_check check (frequency_days > 0),
+  constraint organizations_mail_foot_check check (char_length(mail_foot) <= 500),
   constraint organizations_monthly_send_limit_check check (monthly_send_limit >= 0),
   constraint organizations_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint organizations_postal_address_check check (char_length(postal_address) <= 500),
   constraint organizations_slug_check check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and char_length(slug) <= 80),
   constraint organizations_pkey primary key (id),
   constraint organizations_have_distinct_slugs unique (slug)

@@ -24,6 +24,7 @@ import { llmsRoutes } from './mcp/llms-text.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
+import { logoPages } from './organizations/pages.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsReads, responseReads, responseSearch } from './responses/routes.ts';
@@ -126,6 +127,7 @@ export function createApp(tools: AppTools) {
     .route('/', screens(tools))
     .route('/', answerPages(tools))
     .route('/', unsubscribePages(tools))
+    .route('/logos', logoPages(tools))
     .route('/mailbox', mailboxPages(tools))
     .route('/', docsRoutes(tools));
 }

@@ -7,6 +7,7 @@ const owner: Record<string, string> = {
   organizations: 'organizations',
   mail_usage: 'organizations',
   former_slugs: 'organizations',
+  organization_logos: 'organizations',
   audit_events: 'audit',
   sessions: 'sessions',
   members: 'members',

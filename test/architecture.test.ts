@@ -57,6 +57,7 @@ const libraries: Record<string, string[]> = {
   openapi: [],
   outbound: ['async'],
   paging: ['db', 'validation'],
+  pictures: [],
   process: ['async', 'log'],
   queue: ['async', 'db', 'log', 'tracing'],
   redact: [],

@@ -139,14 +139,19 @@ test('an organization is made with all its settings, changed and listed', async 
   const made = await json(
     ...['org', 'create', '--name', 'Nord', '--send-limit', '7', '--frequency-days', '30', '--ai'],
     ...['--color', '#00ff00', '--time-zone', 'Europe/Oslo', '--contact-email', 'a@nord.test'],
-    ...['--person', 'Ann Lee', '--person', 'Bo'],
+    ...['--person', 'Ann Lee', '--person', 'Bo', '--language', 'nb'],
+    ...['--postal-address', ' 1 Quay\nOslo '],
   );
   const { id, created_at, updated_at, ...settings } = made;
   assert.deepEqual(settings, {
     name: 'Nord',
     slug: 'nord',
     color: '#00ff00',
+    logo: null,
     time_zone: 'Europe/Oslo',
+    language: 'nb',
+    postal_address: '1 Quay\nOslo',
+    mail_foot: null,
     contact_email: 'a@nord.test',
     people: ['Ann Lee', 'Bo'],
     monthly_send_limit: 7,
@@ -154,12 +159,16 @@ test('an organization is made with all its settings, changed and listed', async 
     ai_enabled: true,
   });
 
-  const changed = await json('org', 'update', '--id', id, '--frequency-days', '0', '--no-ai');
+  const changed = await json(
+    ...['org', 'update', '--id', id, '--frequency-days', '0', '--no-ai', '--slug', 'nord-as'],
+    ...['--postal-address', ''],
+  );
 
   assert.deepEqual(
     [changed.name, changed.monthly_send_limit, changed.frequency_days, changed.ai_enabled],
     ['Nord', 7, null, false],
   );
+  assert.deepEqual([changed.slug, changed.postal_address], ['nord-as', null]);
   const listed = await json('org', 'list');
   assert.ok(listed.some((organization: { id: string }) => organization.id === id));
 });

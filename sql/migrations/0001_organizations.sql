@@ -5,7 +5,11 @@ create table organizations (
   name               text not null check (char_length(name) between 1 and 200),
   slug               text not null check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and char_length(slug) <= 80),
   color              text not null default '#2f6fed' check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  logo               text,
   time_zone          text not null default 'UTC',
+  language           text not null default 'en',
+  postal_address     text check (char_length(postal_address) <= 500),
+  mail_foot          text check (char_length(mail_foot) <= 500),
   contact_email      text,
   people             text[] not null default '{}',
   monthly_send_limit integer not null default 10000 check (monthly_send_limit >= 0),
@@ -22,6 +26,10 @@ comment on table organizations is
 comment on column organizations.name is 'as pages and mails show it';
 comment on column organizations.slug is 'its name in the addresses of the app';
 comment on column organizations.color is 'of its pages and mails, as #rrggbb';
+comment on column organizations.logo is 'name of its logo in addresses, made of a hash of the picture; without one there is none';
+comment on column organizations.language is 'of new surveys, as a BCP 47 tag';
+comment on column organizations.postal_address is 'at the foot of its mails; lines';
+comment on column organizations.mail_foot is 'its own words at the foot of its mails; lines';
 comment on column organizations.time_zone is 'IANA name: days and months of its reports';
 comment on column organizations.contact_email is 'where mails about its webhooks and reports go';
 comment on column organizations.people is 'names to redact, in addition to the contact''s and the sender''s';
@@ -49,3 +57,14 @@ create table former_slugs (
 create index former_slugs_by_organization on former_slugs (org_id);
 
 comment on table former_slugs is 'Earlier slugs of organizations: addresses with them lead to the present ones';
+
+create table organization_logos (
+  org_id     uuid primary key references organizations (id) on delete cascade,
+  type       text not null check (type in ('image/png', 'image/jpeg', 'image/webp')),
+  width      integer not null check (width > 0),
+  height     integer not null check (height > 0),
+  bytes      bytea not null check (octet_length(bytes) <= 262144),
+  changed_at timestamptz not null default now()
+);
+
+comment on table organization_logos is 'The picture that an organization shows on its pages and mails';

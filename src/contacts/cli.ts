@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { id, option } from '../lib/cli/options.ts';
@@ -25,7 +26,11 @@ const importFile = command({
       if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('contacts');
-      const data = await importContacts({ db, onProgress }, { orgId, surveyId: survey }, text);
+      const data = await importContacts(
+        { db, onProgress },
+        { ...commandWriter(orgId), surveyId: survey },
+        text,
+      );
       return {
         data,
         text: `imported ${data.contacts} ${data.contacts === 1 ? 'contact' : 'contacts'}`,

@@ -1,3 +1,5 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { Refusal } from '../errors.ts';
 import {
   type BadLine,
@@ -32,7 +34,11 @@ export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'no
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 
 /** Takes over the contacts of a CSV file, all or none. Columns other than email and name become properties. */
-export async function importContacts(tools: ImportTools, where: OrgSurvey, text: string) {
+export async function importContacts(
+  tools: ImportTools,
+  where: Writer & { surveyId: string },
+  text: string,
+) {
   const contacts = readContacts(text);
   return await inTransaction(tools.db, async (tx) => {
     await lockForContacts(tx, where);
@@ -45,6 +51,9 @@ export async function importContacts(tools: ImportTools, where: OrgSurvey, text:
       tools.onProgress(done + some.length, contacts.length);
     }
     if (added) await reopenSurvey(tx, where.orgId, where.surveyId);
+    const target = { kind: 'survey', id: where.surveyId };
+    const details = { contacts: contacts.length };
+    await recordAct(tx, { ...where, act: 'contacts.imported', target, details });
     return { contacts: contacts.length };
   });
 }

@@ -1,3 +1,5 @@
+import { commandActor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { newToken } from '../contacts/many.queries.ts';
 import { insertPastContacts } from '../contacts/past.queries.ts';
 import { enqueue } from '../jobs.ts';
@@ -45,6 +47,7 @@ export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefine
     await enqueue(tx, [{ task: 'summaries.month', payload: { org_id: orgId, tries: 0 } }]);
     for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
+    await recordAct(tx, { ...{ orgId, actor: commandActor() }, act: 'demo.filled' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
     return { readKey: read.key, writeKey: write.key, survey: filled[0]! };
   });

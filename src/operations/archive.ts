@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
+import { commandActor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { backup } from '../lib/backup/backup.ts';
@@ -8,6 +10,7 @@ import { restore } from '../lib/backup/restore.ts';
 import { type Command, command } from '../lib/cli/command.ts';
 import { flag, option } from '../lib/cli/options.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { giveUpAfterRestore } from '../sends/record.ts';
@@ -75,7 +78,7 @@ const restoreCommand = command({
       const { rows, created_at } = await restore(db, given.file, {
         archive,
         keepKey,
-        afterwards: [giveUpAfterRestore],
+        afterwards: [giveUpAfterRestore, recordRestore],
       });
       const data = { rows, created_at };
       return { data, text: `restored ${rows} rows of the backup made at ${created_at}` };
@@ -86,3 +89,6 @@ const restoreCommand = command({
 });
 
 export const archiveCommands: readonly Command<CommandTools>[] = [backupCommand, restoreCommand];
+
+const recordRestore = (tx: Sql) =>
+  recordAct(tx, { orgId: null, actor: commandActor(), act: 'deployment.restored' });

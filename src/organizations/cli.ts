@@ -1,22 +1,19 @@
 import * as v from 'valibot';
+import { commandActor, commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { notFound } from '../errors.ts';
 import { type Command, columns, command, type Options, UsageError } from '../lib/cli/command.ts';
 import { Color, Email, flag, id, Name, option, optional, Whole } from '../lib/cli/options.ts';
+import { readBytes } from '../lib/cli/read-file.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import { changeOrganization, createOrganization, type OrganizationChange } from './manage.ts';
 import {
   getOrganization,
-  insertOrganization,
   listOrganizations,
   type OrganizationRow,
   type OrganizationSettings,
-  updateOrganization,
 } from './queries.ts';
+import { Language, Lines, Slug, TimeZone } from './schemas.ts';
 import { countUsed } from './usage.queries.ts';
-
-const TimeZone = v.pipe(
-  v.string(),
-  v.check(isTimeZone, 'must be the name of a time zone such as Europe/Berlin'),
-);
 
 const settings = {
   'send-limit': optional(Whole(0, 999_999_999), 'N', 'the most mails in a calendar month (10000)'),
@@ -27,7 +24,14 @@ const settings = {
   ),
   color: optional(Color, 'COLOR', 'the color of its pages and mails'),
   'time-zone': optional(TimeZone, 'ZONE', 'the time zone of its reports (UTC)'),
+  language: optional(Language, 'TAG', 'the language of new surveys (en)'),
   'contact-email': optional(Email, 'E', 'the address shown on its pages'),
+  'postal-address': optional(
+    Lines,
+    'TEXT',
+    "the postal address at the foot of its mails; '' for none",
+  ),
+  'mail-foot': optional(Lines, 'TEXT', "words of its own at the foot of its mails; '' for none"),
   person: {
     schema: v.optional(v.array(Name)),
     value: 'NAME',
@@ -43,10 +47,10 @@ const create = command({
   options: { name: option(Name, 'N', 'its name'), ...settings },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const organization = await insertOrganization(db, {
-        ...settingsFrom(given),
-        name: given.name,
-      });
+      const settings = { ...settingsFrom(given), name: given.name };
+      const organization = await inTransaction(db, (tx) =>
+        createOrganization(tx, commandActor(), settings),
+      );
       return answer(organization, 'made');
     }),
 });
@@ -57,21 +61,29 @@ const update = command({
   options: {
     id: id('the organization'),
     name: optional(Name, 'N', 'its name'),
+    slug: optional(Slug, 'SLUG', 'its name in the addresses of the app; the old one leads to it'),
     ...settings,
+    logo: optional(v.string(), 'FILE', 'its logo: a PNG, JPEG or WebP of at most 256 KiB'),
+    'no-logo': flag('remove its logo'),
     'no-ai': flag('do not analyze comments'),
   },
   async run(tools: CommandTools, given) {
-    const changes = settingsFrom(given);
+    const changes: OrganizationChange = settingsFrom(given);
+    if (given.slug !== undefined) changes.slug = given.slug;
     if (given['no-ai']) changes.ai_enabled = false;
+    if (given['no-logo']) changes.logo = null;
     if (given.ai && given['no-ai']) {
       throw new UsageError('--ai and --no-ai contradict each other', update.usage);
     }
+    if (given.logo !== undefined && given['no-logo']) {
+      throw new UsageError('--logo and --no-logo contradict each other', update.usage);
+    }
+    if (given.logo !== undefined) changes.logo = await readBytes(given.logo);
     if (Object.keys(changes).length === 0) {
       throw new UsageError('nothing to change was given', update.usage);
     }
     return await inDatabase(tools, async (db) => {
-      const organization = await updateOrganization(db, given.id, changes);
-      if (!organization) throw notFound('organization');
+      const organization = await changeOrganization(db, commandWriter(given.id), changes);
       return answer(organization, 'changed');
     });
   },
@@ -116,7 +128,10 @@ type OrganizationOptions = {
   'frequency-days': number | undefined;
   color: string | undefined;
   'time-zone': string | undefined;
+  language: string | undefined;
   'contact-email': string | undefined;
+  'postal-address': string | null | undefined;
+  'mail-foot': string | null | undefined;
   person: string[] | undefined;
   ai: boolean;
 };
@@ -130,21 +145,15 @@ function settingsFrom(given: OrganizationOptions): OrganizationSettings {
     frequency_days: days === 0 ? null : days,
     color: given.color,
     time_zone: given['time-zone'],
+    language: given.language,
     contact_email: given['contact-email'],
+    postal_address: given['postal-address'],
+    mail_foot: given['mail-foot'],
     people: given.person,
     ai_enabled: given.ai || undefined,
   };
   const changed = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(changed) as OrganizationSettings;
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const answer = (organization: OrganizationRow, done: string) => ({

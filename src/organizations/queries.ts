@@ -7,7 +7,12 @@ export type OrganizationRow = {
   name: string;
   slug: string;
   color: string;
+  /** The name of the logo in addresses. */
+  logo: string | null;
   time_zone: string;
+  language: string;
+  postal_address: string | null;
+  mail_foot: string | null;
   contact_email: string | null;
   people: string[];
   monthly_send_limit: number;
@@ -19,12 +24,12 @@ export type OrganizationRow = {
 
 /** What may be set of an organization. */
 export type OrganizationSettings = Partial<
-  Omit<OrganizationRow, 'id' | 'slug' | 'created_at' | 'updated_at'>
+  Omit<OrganizationRow, 'id' | 'slug' | 'logo' | 'created_at' | 'updated_at'>
 >;
 
 const fields = (sql: Sql) => sql`
-  id, name, slug, color, time_zone, contact_email, people, monthly_send_limit, frequency_days,
-  ai_enabled, created_at, updated_at`;
+  id, name, slug, color, logo, time_zone, language, postal_address, mail_foot, contact_email, people,
+  monthly_send_limit, frequency_days, ai_enabled, created_at, updated_at`;
 
 export async function insertOrganization(
   sql: Sql,

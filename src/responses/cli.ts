@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { commandActor, commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { createCommentReader } from '../comment-reader.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
@@ -62,7 +63,11 @@ const release = command({
   options: { id: id('which response') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const data = await releaseResponse({ db, excerpt: createCommentReader().excerpt }, given.id);
+      const data = await releaseResponse(
+        { db, excerpt: createCommentReader().excerpt },
+        commandActor(),
+        given.id,
+      );
       return { data, text: `released: the response ${data.id} counts now` };
     }),
 });
@@ -85,7 +90,11 @@ const importFile = command({
       if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const onProgress = createProgress('responses');
-      const data = await importResponses({ db, onProgress }, { orgId, surveyId: survey }, text);
+      const data = await importResponses(
+        { db, onProgress },
+        { ...commandWriter(orgId), surveyId: survey },
+        text,
+      );
       const before = data.passed_over === 0 ? '' : `, ${data.passed_over} were there already`;
       return { data, text: `imported ${data.imported} responses${before}` };
     }),

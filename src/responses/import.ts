@@ -1,3 +1,5 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { markAnsweredMany } from '../contacts/answered.queries.ts';
 import { emailColumns, nameColumns } from '../contacts/import.ts';
 import { saveContacts } from '../contacts/many.queries.ts';
@@ -27,7 +29,11 @@ type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
  * Takes over answers given elsewhere, with their original times, all or none. They count like any
  * other, fire nothing and complete nothing. A line that was taken over before is passed over.
  */
-export async function importResponses(tools: ImportTools, survey: OrgSurvey, text: string) {
+export async function importResponses(
+  tools: ImportTools,
+  survey: Writer & { surveyId: string },
+  text: string,
+) {
   const type = await findSurveyType(tools.db, survey.orgId, survey.surveyId);
   if (!type) throw notFound('survey');
   const answers = numberEqual(readResponses(text, type));
@@ -38,6 +44,8 @@ export async function importResponses(tools: ImportTools, survey: OrgSurvey, tex
       imported += await importSome(tx, survey, some);
       tools.onProgress(done + some.length, answers.length);
     }
+    const target = { kind: 'survey', id: survey.surveyId };
+    await recordAct(tx, { ...survey, act: 'responses.imported', target, details: { imported } });
     return { imported, passed_over: answers.length - imported };
   });
 }

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
@@ -10,7 +12,7 @@ import { findHeld, releaseHeld } from './release.queries.ts';
 type ReleaseTools = { db: Db; excerpt: Excerpt };
 
 /** Counts a response that was on hold, by the operator's hand: from now on it is like any other. */
-export async function releaseResponse(tools: ReleaseTools, id: string) {
+export async function releaseResponse(tools: ReleaseTools, actor: Actor, id: string) {
   const held = await findHeld(tools.db, id);
   if (!held) throw notFound('response');
   if (held.held_reason === null) throw new Refusal('conflict', 'this response is not on hold');
@@ -22,6 +24,8 @@ export async function releaseResponse(tools: ReleaseTools, id: string) {
     const released = await releaseHeld(tx, held);
     if (!released) throw new Refusal('conflict', 'this response has been replaced meanwhile');
     await emit(tx, { orgId, events });
+    const target = { kind: 'response', id };
+    await recordAct(tx, { orgId, actor, act: 'response.released', target });
     await completeIfAnswered(tx, { orgId }, surveyId);
     return { id, survey_id: surveyId, score };
   });

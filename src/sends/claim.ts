@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import {
   type FoundContact,
   listByAddress,
@@ -27,6 +29,8 @@ export type ClaimRequest = {
   requestId: string;
   submitted: readonly SubmittedContact[];
   traceparent: string | null;
+  /** The author of the send, unless the act was recorded before. */
+  actor?: Actor;
 };
 
 export type Claimed = {
@@ -65,12 +69,25 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
         claims.map(({ id }) => id),
       ),
     );
+    await recordSend(tx, survey, { ...request, mails: claims.length });
 
     const mailed = new Set(claims.map(({ contact_id }) => contact_id));
     const claimed = new Set(contacts.filter(({ id }) => mailed.has(id)).map(({ key }) => key));
     const mails = openMails(claims, contacts, { survey, request });
     return { judgements, contacts, claimed, mails };
   });
+}
+
+/** One event for a request, whatever becomes of its mails. */
+async function recordSend(
+  tx: Sql,
+  { orgId, surveyId }: SentSurvey,
+  { actor, submitted, mails }: ClaimRequest & { mails: number },
+) {
+  if (!actor) return;
+  const target = { kind: 'survey', id: surveyId };
+  const details = { contacts: submitted.length, mails };
+  await recordAct(tx, { orgId, actor, act: 'send.requested', target, details });
 }
 
 /** The same judgement; nothing is written or sent. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { readContacts } from '../contacts/import.ts';
 import { columns, command } from '../lib/cli/command.ts';
@@ -10,7 +11,7 @@ import { createLog } from '../lib/log/log.ts';
 import type { Config } from '../settings/config.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
 import { createClaimedMails } from './claimed-mails.ts';
-import { type ContactResult, sendToContacts, trySendToContacts } from './send.ts';
+import { type ContactResult, sendSurvey, trySend } from './send.ts';
 import { createSendProgress } from './send-progress.ts';
 
 export const sendFile = command({
@@ -58,8 +59,10 @@ async function sendAll({ db, config }: { db: Db; config: Config }, send: FileSen
     for (let done = 0; done < contacts.length; done += config.maxContacts) {
       const some = contacts.slice(done, done + config.maxContacts);
       const request = { surveyId, contacts: some, traceparent: null };
-      const act = dryRun ? trySendToContacts : sendToContacts;
-      results.push(...(await act({ ...tools, settings: config }, orgId, request)).results);
+      const act = dryRun ? trySend : sendSurvey;
+      results.push(
+        ...(await act({ ...tools, settings: config }, commandWriter(orgId), request)).results,
+      );
       onProgress(results.length, contacts.length);
     }
     return results;

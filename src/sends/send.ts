@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { WriteKey } from '../keys/authenticate.ts';
+import type { Writer } from '../audit/actor.ts';
 import type { Db } from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
@@ -38,11 +38,7 @@ export type ContactResult = {
 };
 
 /** Sends a survey to contacts and answers when every one of them has a final status. */
-export const sendSurvey = (tools: SendTools, key: WriteKey, request: SendRequest) =>
-  sendToContacts(tools, key.org_id, request);
-
-/** The same for an organization, without a key. */
-export async function sendToContacts(tools: SendTools, orgId: string, request: SendRequest) {
+export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
   const requestId = randomUUID();
@@ -52,7 +48,7 @@ export async function sendToContacts(tools: SendTools, orgId: string, request: S
     const claimed = await inSpan(
       { traceparent: request.traceparent, agoMs: 0 },
       () => enqueueSpan('sends.mail'),
-      ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent }),
+      ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent, actor }),
     );
     mails = claimed.mails;
     tools.claimedMails.keep(mails);
@@ -68,10 +64,7 @@ export async function sendToContacts(tools: SendTools, orgId: string, request: S
 }
 
 /** Says what a send would do: the same judgement and the same answer; nothing is written or sent. */
-export const trySend = (tools: SendTools, key: WriteKey, request: SendRequest) =>
-  trySendToContacts(tools, key.org_id, request);
-
-export async function trySendToContacts(tools: SendTools, orgId: string, request: SendRequest) {
+export async function trySend(tools: SendTools, { orgId }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
   const judged = await judgeOnly(tools.db, survey, submitted);

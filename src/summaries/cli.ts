@@ -1,18 +1,21 @@
 import * as v from 'valibot';
+import { commandActor, commandWriter } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { createCommentReader } from '../comment-reader.ts';
-import { notFound, Refusal } from '../errors.ts';
+import { Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { createLog } from '../lib/log/log.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
-import { keepTheme } from './keep-theme.ts';
+import { keepTheme, removeTheme } from './keep-theme.ts';
 import { lastMonth, startOfDay } from './period.queries.ts';
-import { countUnanalyzed, deleteTheme, enqueueAnalyses, listThemes } from './queries.ts';
+import { countUnanalyzed, enqueueAnalyses, listThemes } from './queries.ts';
 import { longestTheme } from './rules.ts';
 import { summarize } from './summarize.ts';
 import { plain } from './themes.ts';
@@ -33,7 +36,7 @@ const create = command({
     inDatabase(tools, async (db, config) => {
       const organization = await getOrganization(db, org);
       const period = await periodOf(db, organization.time_zone, { from, to });
-      const wish = { organization, period, scheduled: false };
+      const wish = { organization, period, scheduled: false, actor: commandActor() };
       const summary = await summarize(summaryTools(db, config), wish);
       if (!summary) throw new Error('a summary on demand is always kept');
       return { data: summary, text: summary.text };
@@ -74,11 +77,19 @@ const analyze = command({
       if (!organization.ai_enabled) {
         throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
       }
-      const { answers, asked_at: askedAt } = await enqueueAnalyses(db, org, since);
+      const { answers, asked_at: askedAt } = await askForAnalysis(db, org, since);
       await watch(db, org, { since, answers, askedAt });
       return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
     }),
 });
+
+const askForAnalysis = (db: Db, orgId: string, since: Date) =>
+  inTransaction(db, async (tx) => {
+    const asked = await enqueueAnalyses(tx, orgId, since);
+    const details = { since: since.toISOString(), answers: asked.answers };
+    await recordAct(tx, { ...commandWriter(orgId), act: 'analysis.requested', details });
+    return asked;
+  });
 
 type Watched = { since: Date; answers: number; askedAt: string };
 
@@ -128,7 +139,7 @@ const addTheme = command({
   run: (tools: CommandTools, { org, name, words }) =>
     inDatabase(tools, async (db) => {
       await getOrganization(db, org);
-      const theme = await keepTheme(db, org, { name, words });
+      const theme = await keepTheme(db, commandWriter(org), { name, words });
       return { data: theme, text: `${theme.name}: ${theme.words.join(', ')}` };
     }),
 });
@@ -145,13 +156,13 @@ const allThemes = command({
     }),
 });
 
-const removeTheme = command({
+const dropTheme = command({
   name: 'theme remove',
   does: 'removes a theme of the organization',
   options: { org: id('the organization'), name: option(themeName, 'N', 'its name') },
   run: (tools: CommandTools, { org, name }) =>
     inDatabase(tools, async (db) => {
-      if (!(await deleteTheme(db, org, name))) throw notFound('theme');
+      await removeTheme(db, commandWriter(org), name);
       return { data: { name }, text: `removed ${name}` };
     }),
 });
@@ -161,5 +172,5 @@ export const summaryCommands: readonly Command<CommandTools>[] = [
   analyze,
   addTheme,
   allThemes,
-  removeTheme,
+  dropTheme,
 ];

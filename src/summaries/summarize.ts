@@ -1,3 +1,5 @@
+import { type Actor, jobActor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
@@ -47,6 +49,7 @@ type SummaryRequest = {
   organization: Organization;
   period: SummaryPeriod;
   scheduled: boolean;
+  actor: Actor;
   traceparent?: string | null;
 };
 
@@ -58,7 +61,7 @@ export async function summarize(
   tools: SummaryTools,
   wish: SummaryRequest,
 ): Promise<SummaryRow | undefined> {
-  const { organization, period, scheduled, traceparent = null } = wish;
+  const { organization, period, scheduled, actor, traceparent = null } = wish;
   const facts = await gather(tools, organization, period);
   const text = await words(tools, organization, facts);
   const themes = facts.themes.map(({ theme }) => theme);
@@ -76,7 +79,11 @@ export async function summarize(
       top_themes: themes,
       text,
     });
-    if (kept) await publish(tx, { orgId: organization.id, traceparent }, kept);
+    if (kept) {
+      await publish(tx, { orgId: organization.id, traceparent }, kept);
+      const target = { kind: 'summary', id: kept.id };
+      await recordAct(tx, { orgId: organization.id, actor, act: 'summary.created', target });
+    }
     return kept;
   });
   tools.pump();
@@ -169,7 +176,8 @@ export async function summarizeMonth(
   const waitMs = left > 0 ? monthWaitMs(job.tries) : null;
   if (waitMs === null) {
     const period = { start, end };
-    await summarize(tools, { organization, period, scheduled: true, traceparent });
+    const actor = jobActor('summaries.month');
+    await summarize(tools, { organization, period, scheduled: true, actor, traceparent });
     return;
   }
   const payload = { ...job, tries: job.tries + 1 };

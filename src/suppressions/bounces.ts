@@ -1,4 +1,5 @@
-import type { WriteKey } from '../keys/authenticate.ts';
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { isUuid } from '../lib/validation/parse.ts';
@@ -15,18 +16,21 @@ export type BounceTools = { db: Db; settings: { bounceDomain: string | null } };
  */
 export async function takeBounce(
   { db, settings }: BounceTools,
-  key: WriteKey,
+  writer: Writer,
   message: Uint8Array,
 ) {
   const report = await readReport(message);
   const ids = mailIdsOf(report, settings.bounceDomain);
-  const mailed = ids.length > 0 && (await findMailedTo(db, key.org_id, ids));
+  const mailed = ids.length > 0 && (await findMailedTo(db, writer.orgId, ids));
   if (!mailed) return { matched: false, action: 'none' as const };
 
   const { action, detail } = classifyReport(report, mailed.email);
   if (action !== 'none') {
-    const address = { orgId: key.org_id, email: mailed.email };
-    await inTransaction(db, (tx) => suppress(tx, address, { kind: action, detail }));
+    const address = { orgId: writer.orgId, email: mailed.email };
+    await inTransaction(db, async (tx) => {
+      await suppress(tx, address, { kind: action, detail });
+      await recordAct(tx, { ...writer, act: 'bounce.recorded', details: { kind: action } });
+    });
   }
   return { matched: true, action };
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
@@ -8,7 +9,7 @@ import { addressKey } from '../lib/smtp/address.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { findSuppression, listSuppressions } from './queries.ts';
 import { suppressionKinds } from './schemas.ts';
-import { removeSuppression } from './unsubscribe.ts';
+import { liftSuppression } from './unsubscribe.ts';
 
 const mostListed = 200;
 
@@ -52,7 +53,7 @@ const remove = command({
     inDatabase(tools, async (db) => {
       const found = await findSuppression(db, suppressionId);
       if (!found) throw notFound('suppression');
-      await removeSuppression({ db }, found.org_id, suppressionId);
+      await liftSuppression({ db }, commandWriter(found.org_id), suppressionId);
       const { email, kind } = found;
       return {
         data: { id: suppressionId, email, kind },

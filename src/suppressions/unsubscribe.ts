@@ -1,6 +1,7 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import { markBlocked, markUnblocked } from '../contacts/subscription.queries.ts';
 import { notFound } from '../errors.ts';
-import type { WriteKey } from '../keys/authenticate.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { addressKey } from '../lib/smtp/address.ts';
@@ -29,16 +30,14 @@ export async function resubscribe({ db }: UnsubscribeTools, subscriber: Subscrib
   });
 }
 
-/** Lifts one suppression of the key's organization, whatever its kind. */
-export const liftSuppression = (tools: UnsubscribeTools, key: WriteKey, id: string) =>
-  removeSuppression(tools, key.org_id, id);
-
-/** The same for an organization, without a key. */
-export async function removeSuppression({ db }: UnsubscribeTools, orgId: string, id: string) {
+/** Lifts one suppression of the organization, whatever its kind. */
+export async function liftSuppression({ db }: UnsubscribeTools, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    const freed = await deleteSuppression(tx, orgId, id);
+    const freed = await deleteSuppression(tx, writer.orgId, id);
     if (!freed) throw notFound('suppression');
-    await release(tx, { orgId, email: freed.email });
+    await release(tx, { orgId: writer.orgId, email: freed.email });
+    const target = { kind: 'suppression', id };
+    await recordAct(tx, { ...writer, act: 'suppression.removed', target });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Writer } from '../audit/actor.ts';
+import { jobWriter, type Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -36,8 +36,11 @@ export async function completeIfAnswered(
   surveyId: string,
 ) {
   const survey = await completeAnswered(tx, orgId, surveyId);
-  if (survey) await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
-  return survey !== undefined;
+  if (!survey) return false;
+  await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
+  const writer = jobWriter(orgId, 'every contact has answered');
+  await recordMove(tx, writer, { act: 'survey.completed', surveyId });
+  return true;
 }
 
 /** Opens a draft: from now on it can be sent and answered. One that is open stays so. */
@@ -84,7 +87,7 @@ export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: stri
 }
 
 type SurveyMove = {
-  act: 'survey.opened' | 'survey.closed' | 'survey.reopened';
+  act: 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';
   surveyId: string;
 };
 

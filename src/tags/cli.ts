@@ -1,9 +1,9 @@
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { notFound, Refusal } from '../errors.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { Color, id, Name, option } from '../lib/cli/options.ts';
-import { violates } from '../lib/db/db.ts';
-import { insertTag, listTags } from './queries.ts';
+import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
+import { Color, id, Name, option, optional } from '../lib/cli/options.ts';
+import { changeTag, createTag, defaultTagColor, deleteTag } from './manage.ts';
+import { listTags } from './queries.ts';
 
 const create = command({
   name: 'tag create',
@@ -11,14 +11,43 @@ const create = command({
   options: {
     org: id('its organization'),
     name: option(Name, 'N', 'its name'),
-    color: option(Color, "'#RRGGBB'", 'its color'),
+    color: optional(Color, "'#RRGGBB'", `its color (${defaultTagColor})`),
   },
   run: (tools: CommandTools, { org, ...tag }) =>
     inDatabase(tools, async (db) => {
-      const made = await insertTag(db, org, tag).catch((error: unknown) => {
-        throw refused(error, tag.name) ?? error;
-      });
+      const made = await createTag(db, commandWriter(org), tag);
       return { data: made, text: `made the tag ${made.name}: ${made.id}` };
+    }),
+});
+
+const update = command({
+  name: 'tag update',
+  does: 'renames or recolors a tag; responses keep it',
+  options: {
+    org: id('its organization'),
+    id: id('which tag'),
+    name: optional(Name, 'N', 'its new name'),
+    color: optional(Color, "'#RRGGBB'", 'its new color'),
+  },
+  async run(tools: CommandTools, { org, ...change }) {
+    if (change.name === undefined && change.color === undefined) {
+      throw new UsageError('nothing to change was given', update.usage);
+    }
+    return await inDatabase(tools, async (db) => {
+      const tag = await changeTag(db, commandWriter(org), change);
+      return { data: tag, text: `changed the tag ${tag.name}: ${tag.id}` };
+    });
+  },
+});
+
+const remove = command({
+  name: 'tag delete',
+  does: 'deletes a tag, also from all responses that have it',
+  options: { org: id('its organization'), id: id('which tag') },
+  run: (tools: CommandTools, given) =>
+    inDatabase(tools, async (db) => {
+      const tag = await deleteTag(db, commandWriter(given.org), given.id);
+      return { data: tag, text: `deleted the tag ${tag.name}` };
     }),
 });
 
@@ -34,10 +63,4 @@ const list = command({
     }),
 });
 
-export const tagCommands: readonly Command<CommandTools>[] = [create, list];
-
-function refused(error: unknown, name: string): Refusal | undefined {
-  if (violates(error, 'tags_belong_to_organization')) return notFound('organization');
-  if (!violates(error, 'tags_one_per_name')) return undefined;
-  return new Refusal('conflict', `the organization has a tag named ${name} already`);
-}
+export const tagCommands: readonly Command<CommandTools>[] = [create, update, remove, list];

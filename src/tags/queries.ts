@@ -12,6 +12,27 @@ export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<T
   );
 }
 
+export async function updateTag(
+  sql: Sql,
+  { orgId, id }: { orgId: string; id: string },
+  { name, color }: { name: string | null; color: string | null },
+): Promise<TagRow | undefined> {
+  const [row] = await sql<TagRow[]>`
+    update tags
+    set name = coalesce(${name}, name), color = coalesce(${color}, color)
+    where org_id = ${orgId} and id = ${id}
+    returning id, name, color, created_at`;
+  return row;
+}
+
+export async function removeTag(sql: Sql, orgId: string, id: string): Promise<TagRow | undefined> {
+  const [row] = await sql<TagRow[]>`
+    delete from tags
+    where org_id = ${orgId} and id = ${id}
+    returning id, name, color, created_at`;
+  return row;
+}
+
 /** By code points, so that every database sorts them alike. */
 export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
   return await sql<TagRow[]>`

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import { commandWriter } from '../../src/audit/actor.ts';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { Email } from '../../src/lib/cli/options.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
@@ -79,7 +80,7 @@ test('a domain in letters and the same in ASCII are one person, wherever it come
     assert.equal(data.email.toLowerCase(), 'ada@xn--bcher-kva.example');
     ids.push(data.id);
   }
-  const where = { orgId: client.id, surveyId: survey_id };
+  const where = { ...commandWriter(client.id), surveyId: survey_id };
   const tools = { db, onProgress: () => {} };
   const { contacts } = await importContacts(tools, where, ['email', ...forms].join('\n'));
   assert.equal(contacts, 1);

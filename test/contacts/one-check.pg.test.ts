@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { commandWriter } from '../../src/audit/actor.ts';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { checkContact } from '../../src/contacts/rules.ts';
 import { importResponses } from '../../src/responses/import.ts';
@@ -59,7 +60,7 @@ test('a contact is taken or refused alike wherever it comes in', async () => {
 
 test('properties that would grow too large together are refused wherever they come in', async () => {
   const surveyId = await makeSurvey(db, client.id);
-  const where = { orgId: client.id, surveyId };
+  const where = { ...commandWriter(client.id), surveyId };
   const filled = { email: 'ann@people.test', properties: { one: 'a'.repeat(12_000) } };
   const more = { email: 'Ann@people.test', properties: { two: 'b'.repeat(8000) } };
   assert.ok(await posts(surveyId, filled));
@@ -116,7 +117,7 @@ function imports({ email, name, plan }: Given) {
 
 async function importsResponse(surveyId: string, { email, name }: Given) {
   const text = `score,date,email,name\n${quoted('9', '2024-01-01', email, name ?? '')}\n`;
-  const where = { orgId: client.id, surveyId };
+  const where = { ...commandWriter(client.id), surveyId };
   return await succeeds(() => importResponses({ db, onProgress: () => {} }, where, text));
 }
 

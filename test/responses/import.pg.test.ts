@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
 import { importContacts } from '../../src/contacts/import.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -9,7 +10,7 @@ const { db } = await testDatabase();
 
 async function survey(over: Record<string, unknown> = {}) {
   const orgId = await makeOrganization(db);
-  return { orgId, surveyId: await makeSurvey(db, orgId, over) };
+  return { ...commandWriter(orgId), surveyId: await makeSurvey(db, orgId, over) };
 }
 
 const tools = {

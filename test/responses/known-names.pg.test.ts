@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
 import { redact, redactedExcerpt } from '../../src/lib/redact/redact.ts';
 import { releaseResponse } from '../../src/responses/release.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
@@ -77,7 +78,7 @@ test('a released response is published without any of them', async () => {
   const asked = await survey();
   await post(asked.personal, { score: '2', comment, topic: 'a machine' });
   const [{ id } = { id: '' }] = await asked.answers();
-  await releaseResponse({ db, excerpt: redactedExcerpt }, id);
+  await releaseResponse({ db, excerpt: redactedExcerpt }, commandActor(), id);
   assert.equal(await asked.excerpt(), redacted);
 });
 
@@ -94,7 +95,12 @@ for (const [link, expected] of [
     await analyze(tools, { org_id: asked.organization.id, response_id: id, tries: 0 });
     const day = 86_400_000;
     const period = { start: new Date(Date.now() - day), end: new Date(Date.now() + day) };
-    await summarize(tools, { organization: asked.organization, period, scheduled: false });
+    await summarize(tools, {
+      organization: asked.organization,
+      period,
+      scheduled: false,
+      actor: commandActor(),
+    });
 
     assert.equal(received.length, 2);
     assert.equal(received[0], expected);

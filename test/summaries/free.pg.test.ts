@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
 import { createCommentReader } from '../../src/comment-reader.ts';
 import { chooseAnalyst } from '../../src/summaries/choose-analyst.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
@@ -28,7 +29,12 @@ test('an organization without analysis never starts the thread that reads commen
   const period = { start: new Date('2026-05-01'), end: new Date('2026-06-01') };
 
   await without.analyzed(2, 'Terrible and slow', '2026-05-02', analyst);
-  const wish = { organization: without.organization, period, scheduled: false };
+  const wish = {
+    organization: without.organization,
+    period,
+    scheduled: false,
+    actor: commandActor(),
+  };
   await summarize(readingTools(db, analyst), wish);
   assert.deepEqual(asked, []);
 

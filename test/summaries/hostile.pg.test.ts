@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import { commandActor } from '../../src/audit/actor.ts';
 import { issueKey } from '../../src/keys/issue.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
@@ -58,7 +59,12 @@ async function afterHostilities(analyst?: Analyst) {
     // NULs are refused on the way in and refuses half characters by making them whole
     await org.analyzed(0, comment.toWellFormed(), '2026-05-10', analyst);
   }
-  const wish = { organization: org.organization, period: may, scheduled: false };
+  const wish = {
+    organization: org.organization,
+    period: may,
+    scheduled: false,
+    actor: commandActor(),
+  };
   const summary = await summarize(readingTools(db, analyst), wish);
   const { data } = await reader(app, { 'X-API-Key': key }).list('/api/v1/responses?limit=100');
   return { org, calm, before, summary: summary!, data };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { chatEndpoint, goodAnalysis, replyWith } from '../support/fakes/chat-endpoint.ts';
@@ -42,7 +43,7 @@ test('of a comment and its organization no person is recognizable in any byte th
 
   await analyze(tools, { org_id: org.id, response_id, tries: 0 });
   const period = { start: new Date('2026-05-01'), end: new Date('2026-06-01') };
-  const wish = { organization: org.organization, period, scheduled: false };
+  const wish = { organization: org.organization, period, scheduled: false, actor: commandActor() };
   const summary = await summarize(tools, wish);
 
   assert.equal(summary?.text, 'A slow month.');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { readingTools } from '../support/make/feedback.ts';
 import { makeClient } from '../support/make/rows.ts';
@@ -16,7 +17,12 @@ async function client() {
   const organization = { id, name: 'Acme', time_zone: 'UTC', ai_enabled: true };
   const summary = async (day: number) => {
     const period = { start: new Date(Date.UTC(2026, 4, day)), end: new Date(Date.UTC(2026, 5, 1)) };
-    return (await summarize(readingTools(db), { organization, period, scheduled: false }))!.id;
+    return (await summarize(readingTools(db), {
+      organization,
+      period,
+      scheduled: false,
+      actor: commandActor(),
+    }))!.id;
   };
   return { ...reader(app, read), summary };
 }

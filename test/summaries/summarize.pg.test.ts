@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { readComment } from '../../src/summaries/read-comment.ts';
@@ -17,7 +18,7 @@ const writing = (value: string): Analyst => ({
 });
 const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?: Analyst) =>
   (await summarize(tools(analyst), {
-    ...{ organization: org.organization, period: may, scheduled: false },
+    ...{ organization: org.organization, period: may, scheduled: false, actor: commandActor() },
   }))!;
 
 test('a summary says how the period went, without names, and is published once', async () => {

@@ -19,6 +19,16 @@ export async function readTextFile(path: string): Promise<TextFile> {
   }
 }
 
+/** The bytes of a small file that a command names. */
+export async function readBytes(path: string): Promise<Buffer> {
+  try {
+    return await readAll(createReadStream(path), path);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal('invalid', `${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
 async function readAll(stream: Readable, name: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

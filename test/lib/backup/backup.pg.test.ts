@@ -105,6 +105,8 @@ async function fillEveryTable(db: Db) {
   await db`insert into summaries ${db({ org_id, ...period })}`;
   await db`insert into tags ${db({ org_id, name: 'vip', color: '#ffffff' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);
+  const logo = { type: 'image/png', width: 1, height: 1, bytes };
+  await db`insert into organization_logos ${db({ org_id, ...logo })}`;
   await db`insert into former_slugs ${db({ org_id, slug: 'before' })}`;
   await fillMemberTables(db, org_id);
 }

@@ -1,0 +1,65 @@
+import type { Writer } from '../audit/actor.ts';
+import type { Act } from '../audit/acts.ts';
+import { recordAct } from '../audit/record.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, type Sql, violates } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import { insertTag, type NewTag, removeTag, type TagRow, updateTag } from './queries.ts';
+
+/** Of tags that are made without one. */
+export const defaultTagColor = '#5b6b8c';
+
+type TagWish = { name: string; color?: string | undefined };
+
+export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<TagRow> {
+  const tag: NewTag = { name: wish.name, color: wish.color ?? defaultTagColor };
+  return await inTransaction(db, async (tx) => {
+    const made = await insertTag(tx, writer.orgId, tag).catch(refuse(tag.name));
+    await recordTag(tx, writer, { act: 'tag.created', tag: made });
+    return made;
+  });
+}
+
+export type TagChange = { name?: string | undefined; color?: string | undefined };
+
+/** Renames or recolors a tag; responses keep it. */
+export async function changeTag(
+  db: Db,
+  writer: Writer,
+  { id, name, color }: TagChange & { id: string },
+): Promise<TagRow> {
+  return await inTransaction(db, async (tx) => {
+    const change = { name: name ?? null, color: color ?? null };
+    const changed = await updateTag(tx, { orgId: writer.orgId, id }, change).catch(
+      refuse(name ?? ''),
+    );
+    if (!changed) throw notFound('tag');
+    await recordTag(tx, writer, { act: 'tag.changed', tag: changed });
+    return changed;
+  });
+}
+
+/** Deletes a tag, also from all responses that have it. */
+export async function deleteTag(db: Db, writer: Writer, id: string): Promise<TagRow> {
+  return await inTransaction(db, async (tx) => {
+    const gone = await removeTag(tx, writer.orgId, id);
+    if (!gone) throw notFound('tag');
+    await recordTag(tx, writer, { act: 'tag.deleted', tag: gone });
+    return gone;
+  });
+}
+
+type TagAct = { act: Act; tag: TagRow };
+
+const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name } }: TagAct) =>
+  recordAct(tx, { ...writer, act, target: { kind: 'tag', id }, details: { name } });
+
+const refuse =
+  (name: string) =>
+  (error: unknown): never => {
+    if (violates(error, 'tags_belong_to_organization')) throw notFound('organization');
+    if (!violates(error, 'tags_one_per_name')) throw error;
+    throw new Refusal('conflict', `the organization has a tag named ${name} already`, {
+      code: 'name_taken',
+    });
+  };

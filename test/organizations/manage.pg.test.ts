@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { changeOrganization, type OrganizationChange } from '../../src/organizations/manage.ts';
+import { getOrganization } from '../../src/organizations/queries.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+
+async function organization() {
+  const orgId = await makeOrganization(db);
+  const change = (given: OrganizationChange) => changeOrganization(db, commandWriter(orgId), given);
+  const events = async () =>
+    (
+      await db<{ details: { changed: string[] } }[]>`
+        select details from audit_events where org_id = ${orgId} order by at, id`
+    ).map(({ details }) => details.changed);
+  return { orgId, change, events };
+}
+
+test('a change names what differs, without its values', async () => {
+  const { orgId, change, events } = await organization();
+  const { name } = await getOrganization(db, orgId);
+  await change({ name, color: '#112233', contact_email: 'ann@acme.test', people: ['Ann'] });
+  await change({ color: '#112233' });
+  assert.deepEqual(await events(), [['color', 'contact_email', 'people']]);
+});
+
+test('an earlier slug leads to the present one, and can be taken back', async () => {
+  const { orgId, change } = await organization();
+  const [first, second] = [`first-${orgId}`, `second-${orgId}`];
+  await change({ slug: first });
+  await change({ slug: second });
+  const { get } = await memberBrowser(db, { app: bareApp(db), org: orgId });
+  const led = await get(`/o/${first}/settings/api-keys?page=2`);
+  assert.deepEqual(
+    [led.status, led.headers.get('Location')],
+    [303, `/o/${second}/settings/api-keys?page=2`],
+  );
+  await change({ slug: first });
+  assert.equal((await get(`/o/${first}/settings/api-keys`)).status, 200);
+  assert.equal((await get(`/o/${second}/settings/api-keys`)).status, 303);
+});
+
+test("a slug that is another organization's, now or earlier, is refused", async () => {
+  const [mine, theirs] = [await organization(), await organization()];
+  const [now, before] = [`now-${theirs.orgId}`, `before-${theirs.orgId}`];
+  await theirs.change({ slug: before });
+  await theirs.change({ slug: now });
+  for (const slug of [now, before]) {
+    await assert.rejects(mine.change({ slug, name: 'Renamed' }), { code: 'slug_taken' });
+  }
+  assert.equal((await getOrganization(db, mine.orgId)).name, 'Acme');
+});
+
+test('of two organizations that want one slug at the same moment, one gets it', async () => {
+  const both = [await organization(), await organization()];
+  const slug = `wanted-${both[0]!.orgId}`;
+  const outcomes = await Promise.allSettled(both.map(({ change }) => change({ slug })));
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+});
