@@ -1,5 +1,4 @@
 import type { Actor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
 import {
   type FoundContact,
   listByAddress,
@@ -9,18 +8,18 @@ import {
 import { complainOfMerges } from '../contacts/merge.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
-import { enqueue, type NewJob } from '../jobs.ts';
+import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { reopenSurvey } from '../surveys/queries.ts';
 import { type ClaimRow, insertBlocked, insertClaims, loadFacts } from './claim.queries.ts';
+import { jobsOf } from './jobs.ts';
 import type { OpenMail } from './mail-job.queries.ts';
+import { recordSend } from './request-act.ts';
 import { type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
-/** One job for a whole request, unless an operator allows larger ones. */
-const mailsPerJob = 1000;
 const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
 
 export type SentSurvey = { orgId: string; surveyId: string };
@@ -76,18 +75,6 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
     const mails = openMails(claims, contacts, { survey, request });
     return { judgements, contacts, claimed, mails };
   });
-}
-
-/** One event for a request, whatever becomes of its mails. */
-async function recordSend(
-  tx: Sql,
-  { orgId, surveyId }: SentSurvey,
-  { actor, submitted, mails }: ClaimRequest & { mails: number },
-) {
-  if (!actor) return;
-  const target = { kind: 'survey', id: surveyId };
-  const details = { contacts: submitted.length, mails };
-  await recordAct(tx, { orgId, actor, act: 'send.requested', target, details });
 }
 
 /** The same judgement; nothing is written or sent. */
@@ -201,16 +188,4 @@ export async function saveBlocked(tx: Sql, survey: SentSurvey, judgements: reado
     return blockingCodes.has(reason_code) ? [{ email: key, reason_code, reason }] : [];
   });
   if (blocked.length > 0) await insertBlocked(tx, survey, blocked);
-}
-
-type JobOwner = { orgId: string; traceparent: string | null };
-
-/** The jobs that send claimed mails. */
-export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly string[]): NewJob[] {
-  const jobs: NewJob[] = [];
-  for (let from = 0; from < mailIds.length; from += mailsPerJob) {
-    const mail_ids = mailIds.slice(from, from + mailsPerJob);
-    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, mail_ids }, traceparent });
-  }
-  return jobs;
 }

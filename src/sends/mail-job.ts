@@ -5,8 +5,8 @@ import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { dependsOnProperties } from '../surveys/texts.ts';
 import { createAttempts, type MailTime } from './attempts.ts';
-import { jobsOf } from './claim.ts';
 import type { ClaimedMails } from './claimed-mails.ts';
+import { jobsOf } from './jobs.ts';
 import {
   type ClaimedMail,
   listMailProperties,

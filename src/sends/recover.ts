@@ -2,7 +2,7 @@ import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
-import { jobsOf } from './claim.ts';
+import { jobsOf } from './jobs.ts';
 import { mailableForMs } from './outcome.rules.ts';
 import { type EndedMail, giveUpBegun, lockMonths } from './record.queries.ts';
 import { publishEnded } from './record.ts';
