@@ -531,6 +531,19 @@ create table recovery_codes (
   constraint recovery_codes_pkey primary key (member_id, code_hash)
 );
 
+-- A role of Postgres that reads the views of askback_reports for one organization.
+create table reporters (
+  role_name text not null,  -- of the role; without meaning, because every role can see it
+  org_id uuid not null,
+  name text not null,       -- what it is for; one of each name in a deployment
+  created_at timestamptz not null default now(),
+  constraint reporters_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
+  constraint reporters_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
+  constraint reporters_pkey primary key (role_name),
+  constraint reporters_one_per_name unique (name)
+);
+create index reporters_by_organization on reporters (org_id);
+
 -- A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere.
 create table responses (
   id uuid not null default gen_random_uuid(),
@@ -898,6 +911,39 @@ begin
   end if;
 end
 $function$
+;
+
+create function create_reporter_role(role text, password text)
+ returns void
+ language plpgsql
+ set search_path to 'pg_catalog', 'pg_temp'
+as $function$
+begin
+  execute format('create role %I login noinherit connection limit 5 password %L', role, password);
+  execute format('alter role %I set default_transaction_read_only = on', role);
+  execute format('alter role %I set statement_timeout = %L', role, '60s');
+  execute format('alter role %I set idle_in_transaction_session_timeout = %L', role, '60s');
+  execute format('alter role %I set search_path = askback_reports', role);
+  execute format('grant usage on schema askback_reports to %I', role);
+  execute format('grant select on all tables in schema askback_reports to %I', role);
+  execute format('revoke temporary on database %I from public', current_database());
+end $function$
+;
+
+create function drop_reporter_role(role text)
+ returns void
+ language plpgsql
+ set search_path to 'pg_catalog', 'pg_temp'
+as $function$
+begin
+  if not exists (select from pg_roles where rolname = role) then
+    return;
+  end if;
+  execute format('alter role %I nologin', role);
+  perform pg_terminate_backend(pid) from pg_stat_activity where usename = role;
+  execute format('drop owned by %I', role);
+  execute format('drop role %I', role);
+end $function$
 ;
 
 create procedure fold_tallies()

@@ -8,6 +8,7 @@ import { type Command, command } from './lib/cli/command.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
+import { reporterCommands } from './reporters/cli.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
 import { serve } from './serve.ts';
@@ -49,6 +50,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...webhookCommands,
   ...summaryCommands,
   ...auditCommands,
+  ...reporterCommands,
   ...archiveCommands,
   ...demoCommands,
 ];

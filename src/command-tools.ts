@@ -25,14 +25,17 @@ const commandConnections = 2;
 /** Runs a command's work on the deployment's database, whether or not the service is running. */
 export async function inDatabase<T>(
   tools: CommandTools,
-  work: (db: Db, config: Config) => Promise<T>,
+  work: (db: Db, config: Config, databaseUrl: string) => Promise<T>,
 ): Promise<T> {
   const config = tools.config();
-  const { db, close } = await openDatabase(config, { ...tools, connections: commandConnections });
+  const { db, url, close } = await openDatabase(config, {
+    ...tools,
+    connections: commandConnections,
+  });
   try {
     await refuseUnfitPostgres(db);
     await requireSchema(db);
-    return await work(db, config);
+    return await work(db, config, url);
   } finally {
     await close();
   }

@@ -38,6 +38,7 @@ const owner: Record<string, string> = {
   analyses: 'summaries',
   themes: 'summaries',
   summaries: 'summaries',
+  reporters: 'reporters',
   outbox: 'lib/queue',
   worker_pools: 'lib/queue',
   service_record: 'service-record.ts',

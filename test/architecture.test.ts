@@ -13,7 +13,17 @@ const storeys: Record<string, string[]> = {
     ...['comment-thread.ts', 'screens.ts'],
   ],
   rooms: [
-    ...['demo', 'operations', 'observations', 'mcp', 'home', 'notifications', 'people', 'mailbox'],
+    ...[
+      'demo',
+      'operations',
+      'observations',
+      'reporters',
+      'mcp',
+      'home',
+      'notifications',
+      'people',
+      'mailbox',
+    ],
     ...['campaigns', 'sends', 'summaries', 'responses', 'suppressions', 'letters', 'contacts'],
     ...[
       'surveys',

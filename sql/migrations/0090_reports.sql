@@ -1,0 +1,122 @@
+-- Views for reporting tools. A reporter is a Postgres role that sees the rows of its organization in these views, and
+-- nothing else. Columns are only added: what ops/reports.md documents is a promise, as the API is.
+
+create table reporters (
+  role_name  text primary key,
+  org_id     uuid not null,
+  name       text not null check (char_length(name) between 1 and 200),
+  created_at timestamptz not null default now(),
+
+  constraint reporters_one_per_name unique (name),
+  constraint reporters_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+);
+
+create index reporters_by_organization on reporters (org_id);
+
+comment on table reporters is
+  'A role of Postgres that reads the views of askback_reports for one organization';
+comment on column reporters.role_name is 'of the role; without meaning, because every role can see it';
+comment on column reporters.name is 'what it is for; one of each name in a deployment';
+
+create schema askback_reports;
+comment on schema askback_reports is 'What reporting tools read: the rows of the organization of the connected role';
+
+-- The session's role cannot be changed by it, unlike the current one.
+create function askback_reports.own_organization() returns uuid
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+  as $$ select org_id from public.reporters where role_name = session_user $$;
+comment on function askback_reports.own_organization() is 'the organization of the connected role';
+
+-- `offset 0` keeps conditions of the reader outside of a view. Inside, plans would estimate them by the statistics of the
+-- whole table, and EXPLAIN would show how common a value is among the rows of others.
+create view askback_reports.surveys with (security_barrier) as
+  select s.id, s.name, s.question_text, s.type, s.audience, s.status, s.language, s.from_name, s.from_email,
+         s.created_at, s.updated_at, s.completed_at
+  from surveys s
+  where s.org_id = (select askback_reports.own_organization())
+  offset 0;
+
+create view askback_reports.contacts with (security_barrier) as
+  select c.id, c.survey_id, c.email, c.name, c.properties, c.status, c.failure_reason,
+         c.sent_at, c.responded_at, c.created_at, c.updated_at
+  from contacts c
+  where c.org_id = (select askback_reports.own_organization())
+  offset 0;
+
+create view askback_reports.responses with (security_barrier) as
+  select r.id, r.survey_id, s.name as survey_name, s.type as survey_type, r.contact_id,
+         c.email as contact_email, c.name as contact_name, c.properties,
+         r.score, r.category, r.comment, r.language, r.source, r.held_reason is not null as held,
+         a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
+         a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.created_at
+  from responses r
+  join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+  left join contacts c on c.org_id = r.org_id and c.id = r.contact_id
+  left join analyses a on a.org_id = r.org_id and a.response_id = r.id
+  where r.org_id = (select askback_reports.own_organization())
+  offset 0;
+
+create view askback_reports.mails with (security_barrier) as
+  select m.id, m.survey_id, m.contact_id, m.email, m.status, m.reason, m.reason_code, m.reminder, m.attempts,
+         m.claimed_at as created_at, m.finished_at
+  from mails m
+  where m.org_id = (select askback_reports.own_organization())
+  offset 0;
+
+create view askback_reports.deliveries with (security_barrier) as
+  select d.id, d.webhook_id, d.message_id, d.event, d.status, d.attempts, d.status_code, d.is_replay,
+         d.created_at, d.delivered_at, d.next_attempt_at
+  from deliveries d
+  where d.org_id = (select askback_reports.own_organization())
+  offset 0;
+
+create view askback_reports.nps_by_day with (security_barrier) as
+  select day, survey_id, survey_type, responses, promoters, passives, detractors,
+         round(100.0 * (promoters - detractors) / nullif(responses, 0))::integer as nps
+  from (
+    select t.day, t.survey_id, s.type as survey_type,
+           sum(t.promoters + t.passives + t.detractors)::integer as responses,
+           sum(t.promoters)::integer  as promoters,
+           sum(t.passives)::integer   as passives,
+           sum(t.detractors)::integer as detractors
+    from day_tallies t
+    join surveys s on s.org_id = t.org_id and s.id = t.survey_id
+    where t.org_id = (select askback_reports.own_organization())
+    group by t.day, t.survey_id, s.type
+  ) counted
+  where responses > 0
+  offset 0;
+
+-- A role that connects, reads the views and can do nothing else. What it may set itself, such as the time limit, keeps an
+-- honest tool from harm; what it may see does not depend on that.
+create function create_reporter_role(role text, password text) returns void
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+begin
+  execute format('create role %I login noinherit connection limit 5 password %L', role, password);
+  execute format('alter role %I set default_transaction_read_only = on', role);
+  execute format('alter role %I set statement_timeout = %L', role, '60s');
+  execute format('alter role %I set idle_in_transaction_session_timeout = %L', role, '60s');
+  execute format('alter role %I set search_path = askback_reports', role);
+  execute format('grant usage on schema askback_reports to %I', role);
+  execute format('grant select on all tables in schema askback_reports to %I', role);
+  execute format('revoke temporary on database %I from public', current_database());
+end $$;
+comment on function create_reporter_role is 'makes a role that reads the views of askback_reports and nothing else';
+
+-- Its connections end with it.
+create function drop_reporter_role(role text) returns void
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+begin
+  if not exists (select from pg_roles where rolname = role) then
+    return;
+  end if;
+  execute format('alter role %I nologin', role);
+  perform pg_terminate_backend(pid) from pg_stat_activity where usename = role;
+  execute format('drop owned by %I', role);
+  execute format('drop role %I', role);
+end $$;
+comment on function drop_reporter_role is 'drops a role that create_reporter_role has made';
+
+revoke execute on function create_reporter_role, drop_reporter_role from public;

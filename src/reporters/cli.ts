@@ -1,0 +1,59 @@
+import { commandActor } from '../audit/actor.ts';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { type Command, columns, command } from '../lib/cli/command.ts';
+import { id, Name, option, optional } from '../lib/cli/options.ts';
+import { listReporters } from './queries.ts';
+import { createReporter, reporterUrl, revokeReporter } from './reporters.ts';
+
+const create = command({
+  name: 'reporter create',
+  does: 'makes a role of Postgres that reads the reports of one organization, and shows its address once',
+  options: {
+    org: id('the organization whose rows it sees'),
+    name: optional(Name, 'N', 'what it is for'),
+  },
+  run: (tools: CommandTools, { org, name }) =>
+    inDatabase(tools, async (db, config, databaseUrl) => {
+      const made = await createReporter(db, { orgId: org, name, actor: commandActor() });
+      const url = reporterUrl(databaseUrl, made.role_name, made.password);
+      if (!config.databaseUrl) tools.say(builtIn);
+      return {
+        data: { name: made.name, url },
+        text: `made the reporter ${made.name}; its address is not shown again:\n${url}`,
+      };
+    }),
+});
+
+const builtIn =
+  'the built-in Postgres is reached only on this machine and by this account: set DATABASE_URL for reporters elsewhere';
+
+const list = command({
+  name: 'reporter list',
+  does: 'lists the reporters of all organizations, newest first',
+  options: {},
+  run: (tools: CommandTools) =>
+    inDatabase(tools, async (db) => {
+      const reporters = await listReporters(db);
+      const rows = reporters.map(({ name, organization, role_name, usable, created_at }) => [
+        ...[name, organization, usable ? role_name : `${role_name} (no such role)`],
+        created_at.toISOString(),
+      ]);
+      return {
+        data: reporters,
+        text: columns([['name', 'organization', 'role', 'created_at'], ...rows]),
+      };
+    }),
+});
+
+const revoke = command({
+  name: 'reporter revoke',
+  does: 'drops the role of a reporter and ends its connections',
+  options: { name: option(Name, 'N', 'its name') },
+  run: (tools: CommandTools, { name }) =>
+    inDatabase(tools, async (db) => {
+      const { org_id, role_name } = await revokeReporter(db, name, commandActor());
+      return { data: { name, org_id, role_name }, text: `revoked the reporter ${name}` };
+    }),
+});
+
+export const reporterCommands: readonly Command<CommandTools>[] = [create, list, revoke];
