@@ -59,7 +59,7 @@ function endUnlessAway(error: unknown) {
 /** A failure is one sentence; its stack is shown only when it is asked for. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
-    say(`askback: ${error.message}\n${error.usage}`);
+    say(`askback: ${error.message}\nusage: askback ${error.usage}`);
     return exitCodes.wrongUsage;
   }
   say(`askback: ${error instanceof Refusal ? error.message : explain(error)}`);

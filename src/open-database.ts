@@ -6,6 +6,9 @@ import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import type { Config } from './settings/config.ts';
 
+/** Names the account, role and database of an embedded Postgres, and the connections to any. */
+const program = 'askback';
+
 export type Database = {
   db: Db;
   /** The same pool, divided between the organizations that requests belong to. Work for all of them must not use it. */
@@ -33,7 +36,7 @@ export async function openDatabase(
     : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
   const url = config.databaseUrl ?? embedded!.url;
   const { db, use: pool } = watchPool(
-    connect(url, { connections, ...(serving && { limits: serviceLimits }) }),
+    connect(url, { program, connections, ...(serving && { limits: serviceLimits }) }),
   );
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
@@ -72,8 +75,8 @@ function openEmbedded(
   { say, serving }: Pick<Required<Opening>, 'say' | 'serving'>,
 ) {
   return serving
-    ? startEmbedded({ dataDir, say })
-    : attachEmbedded({ dataDir, say, keepRoot: true });
+    ? startEmbedded({ program, dataDir, say })
+    : attachEmbedded({ program, dataDir, say, keepRoot: true });
 }
 
 function lossOf(embedded: Embedded | undefined): Promise<never> {

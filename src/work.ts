@@ -54,7 +54,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const lease = await parts.start(
     'lease',
-    () => holdLease(url, log),
+    () => holdLease(url, log, 'askback'),
     (it) => it.stop(),
   );
 
@@ -83,7 +83,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     'jobs',
     () =>
       startJobs({
-        ...{ url, db, log, crontab, timing },
+        ...{ url, db, log, crontab, timing, program: 'askback' },
         tasks: tasks(tools),
         groups: runnerGroups,
         onFreed: sweep,

@@ -134,7 +134,10 @@ test('a second process on the same data folder refuses with a sentence', async (
   await service(cwd);
   const second = await command(cwd, ['serve'], { PORT: '0' });
   assert.equal(second.code, 1);
-  assert.match(second.stderr, /^askback: another askback serves from .* already/m);
+  assert.match(
+    second.stderr,
+    /^askback: ASKBACK_DATA_DIR: another process serves from .* already/m,
+  );
 });
 
 test('the binary ends at once, with a sentence, when its Postgres dies', async (t) => {

@@ -375,7 +375,7 @@ test('a command does not upgrade a database that is in use', async () => {
 test('PostgreSQL 14 is refused by name', async () => {
   const postgres14 = (async () => [{ version: 14 }]) as unknown as Sql;
   await assert.rejects(refuseUnfitPostgres(postgres14), {
-    message: 'this database is PostgreSQL 14; askback needs PostgreSQL 15 or newer',
+    message: 'this database is PostgreSQL 14; this program needs PostgreSQL 15 or newer',
   });
 });
 

@@ -24,7 +24,10 @@ test('without settings the service brings its own Postgres; commands work before
 
   const second = await askback(['serve'], environment);
   assert.equal(second.code, 1);
-  assert.match(second.stderr, /^askback: another askback serves from .*: stop it, or set .*\n$/m);
+  assert.match(
+    second.stderr,
+    /^askback: ASKBACK_DATA_DIR: another process serves from .*: stop it, or use another folder\n$/m,
+  );
 
   assert.equal(await service.stop(), 0);
   const afterwards = await askback(['doctor', '--json'], environment);

@@ -232,7 +232,7 @@ test('a database that is newer than the program is refused by name', async () =>
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^askback: this database is newer than this askback: .*9999_future\.sql.*\n$/,
+    /^askback: this database is newer than this program: .*9999_future\.sql.*\n$/,
   );
 });
 

@@ -109,7 +109,7 @@ test('an upgrade under a full queue loses nothing and sends nothing twice', asyn
     assert.equal(await old.stop(), 0);
     const again = await askback(['serve'], environment);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /this database is newer than this askback: .*9999_next\.sql/);
+    assert.match(again.stderr, /this database is newer than this program: .*9999_next\.sql/);
   });
 
   await t.test('every mail and every delivery arrived once', async () => {

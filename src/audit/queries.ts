@@ -1,6 +1,7 @@
-import { json, type OrgId, type Part, type Sql } from '../lib/db/db.ts';
+import { json, type Part, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import type { ActorKind } from './actor.ts';
 
 export type NewAuditEvent = {

@@ -1,6 +1,7 @@
-import { type OrgId, one, type Part, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import { batchOutcomes, isBlocked } from './batch.queries.ts';
 import type { CampaignStatus } from './campaign.queries.ts';
 

@@ -1,6 +1,7 @@
-import { json, type OrgId, one, type Sql } from '../lib/db/db.ts';
+import { json, one, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import { nameOfSurvey } from '../surveys/queries.ts';
 
 /** A page of the organization's contacts, newest first. */

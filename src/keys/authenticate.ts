@@ -75,7 +75,7 @@ export function accept(
   const key = { ...found, requestId: c.var.requestId };
   c.set('key', key);
   c.set('actor', actorOfKey(key));
-  c.set('orgId', found.org_id);
+  c.set('tenant', found.org_id);
   acceptTrace(c);
 }
 

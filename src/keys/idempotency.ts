@@ -39,7 +39,7 @@ export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
 
     const request = { keyId: c.var.key.id, name, requestHash: await hashRequest(c) };
     const found = await claimName(db, request, settings.sendDeadlineSeconds + marginSeconds);
-    const store = answerStore(secrets, { orgId: c.var.key.org_id, id: `${request.keyId} ${name}` });
+    const store = answerStore(secrets, { owner: c.var.key.org_id, id: `${request.keyId} ${name}` });
     const verdict = judgeRepeat(found);
     if (verdict === 'differs') throw differs();
     if (verdict === 'running') throw running();

@@ -80,7 +80,7 @@ function openReceipt(secrets: Secrets, orgId: string, input: SendInput) {
 }
 
 const ownerOf = (orgId: string, { survey_id }: SendInput) => ({
-  orgId,
+  owner: orgId,
   id: `mcp send ${survey_id}`,
 });
 

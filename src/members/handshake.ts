@@ -52,7 +52,7 @@ function open(secrets: Secrets, kind: Handshake, value: string): Kept | undefine
   }
 }
 
-const ownerOf = (kind: Handshake) => ({ orgId: 'handshake', id: kind });
+const ownerOf = (kind: Handshake) => ({ owner: 'handshake', id: kind });
 
 /** `Lax` lets it come along when a provider sends the browser back here. */
 const attributes = (publicUrl: string) =>

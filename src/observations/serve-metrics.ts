@@ -50,7 +50,8 @@ export async function showMetrics(
     (it) => it.stop(),
   );
   const { token } = config.metrics;
-  const access = { token, ownAddress: listener !== undefined, trustsLocal };
+  const settings = 'ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN';
+  const access = { token, ownAddress: listener !== undefined, trustsLocal, settings };
   if (!listener) return { families, access };
   await listener.open(metricsApp(log, { families, access }).fetch);
   return undefined;

@@ -30,7 +30,7 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
   // A connection of its own: a busy pool does not mean that the database is away.
   const db = await parts.start(
     'probes',
-    () => connect(databaseUrl, { connections: 1 }),
+    () => connect(databaseUrl, { program: 'askback', connections: 1 }),
     (it) => it.end({ timeout: 1 }),
   );
   let draining = false;

@@ -12,7 +12,7 @@ export async function countUnreadableSecrets(sql: Sql, secrets: Secrets): Promis
 
 function opens(secrets: Secrets, { org_id: orgId, id, secret }: SealedSample): boolean {
   try {
-    secrets.open({ orgId, id }, secret);
+    secrets.open({ owner: orgId, id }, secret);
     return true;
   } catch {
     return false;

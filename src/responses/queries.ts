@@ -1,6 +1,7 @@
-import type { OrgId, Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import type { Category } from '../scores.ts';
 import { nameOfSurvey } from '../surveys/queries.ts';
 import { dayOf, type Range, startOfDay } from './range.ts';

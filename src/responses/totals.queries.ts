@@ -1,4 +1,5 @@
-import { type OrgId, opaque, type Part, type Sql } from '../lib/db/db.ts';
+import { opaque, type Part, type Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import { dayOf, type Range, splitRange } from './range.ts';
 

@@ -1,4 +1,5 @@
-import type { OrgId, Part, Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
 import { chosenSurveys, type NpsScope } from './totals.queries.ts';
 import type { TrendRows } from './trend.rules.ts';
 

@@ -7,7 +7,7 @@ import { flag, id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
 import { readTextFile } from '../lib/cli/read-file.ts';
 import type { Db } from '../lib/db/db.ts';
-import { createLog } from '../lib/log/log.ts';
+import { serviceLog } from '../log-fields.ts';
 import type { Config } from '../settings/config.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
 import { createClaimedMails } from './claimed-mails.ts';
@@ -49,7 +49,7 @@ type FileSend = {
 /** As many requests as the API would take for so many contacts, one after the other. */
 async function sendAll({ db, config }: { db: Db; config: Config }, send: FileSend) {
   const { orgId, surveyId, contacts, dryRun } = send;
-  const log = createLog({ level: config.logLevel });
+  const log = serviceLog({ level: config.logLevel });
   const progress = await createSendProgress({ db, log });
   // The service takes the jobs from the outbox within a second.
   const tools = { db, pump: () => {}, progress, claimedMails: createClaimedMails() };

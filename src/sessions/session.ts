@@ -75,7 +75,7 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
     c.set('actor', memberActor(member, c.var.requestId));
     c.set('organization', organization);
     c.set('otherOrganizations', otherOrganizations);
-    c.set('orgId', organization.id);
+    c.set('tenant', organization.id);
     await inGroup(organization.id, next);
   });
 

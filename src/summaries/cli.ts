@@ -9,7 +9,7 @@ import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/opti
 import { createProgress } from '../lib/cli/progress.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { createLog } from '../lib/log/log.ts';
+import { serviceLog } from '../log-fields.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
@@ -62,7 +62,7 @@ async function periodOf(
 
 function summaryTools(db: Db, config: Config) {
   const reader = createCommentReader();
-  const log = createLog({ level: config.logLevel });
+  const log = serviceLog({ level: config.logLevel });
   const analyst = chooseAnalyst(config, reader);
   return { db, log, analyst, redact: reader.redact, pump: () => {} };
 }

@@ -1,7 +1,8 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
-import { type OrgId, one, type Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import type { Category, Tally } from '../scores.ts';
 import type { SummaryPeriod } from './period.queries.ts';
 

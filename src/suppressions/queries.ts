@@ -1,6 +1,7 @@
-import type { OrgId, Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { SuppressionQuery } from './schemas.ts';
 

@@ -1,6 +1,7 @@
-import type { OrgId, Part, Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
+import type { OrgId } from '../org-id.ts';
 import type { Tally } from '../scores.ts';
 import type { SurveyContent } from './manage.queries.ts';
 

@@ -1,4 +1,5 @@
-import { type OrgId, one, type Part, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
 
 export type NewTag = { name: string; color: string };
 export type TagRow = NewTag & { id: string; created_at: Date };

@@ -66,8 +66,8 @@ const attemptFacts = ({ id, webhook_id, event, attempts }: ClaimedDelivery) => (
 type AttemptSpan = { at: Date; traceparent: string | null };
 
 function post(tools: DeliverTools, delivery: ClaimedDelivery, { at, traceparent }: AttemptSpan) {
-  const context = { orgId: delivery.org_id, id: delivery.webhook_id };
-  const open = (sealed: Uint8Array) => tools.secrets.open(context, sealed);
+  const place = { owner: delivery.org_id, id: delivery.webhook_id };
+  const open = (sealed: Uint8Array) => tools.secrets.open(place, sealed);
   return tools.outbound.post(delivery.url, {
     group: delivery.org_id,
     headers: deliveryHeaders(tools.settings.serviceName, {

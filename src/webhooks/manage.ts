@@ -47,7 +47,7 @@ export async function createWebhook(tools: ManageTools, writer: Writer, added: S
     url: added.url,
     events: added.events,
     description: added.description ?? null,
-    secret: tools.secrets.seal({ orgId, id }, secret),
+    secret: tools.secrets.seal({ owner: orgId, id }, secret),
   };
   return await inTransaction(tools.db, async (tx) => {
     if ((await lockAndCountWebhooks(tx, orgId)) >= webhooksAllowed) {
@@ -102,7 +102,7 @@ export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: stri
 
 export async function renewSecret(tools: ManageTools, writer: Writer, id: string) {
   const secret = spellSecret(randomBytes(32));
-  const sealed = tools.secrets.seal({ orgId: writer.orgId, id }, secret);
+  const sealed = tools.secrets.seal({ owner: writer.orgId, id }, secret);
   return await inTransaction(tools.db, async (tx) => {
     const webhook = await rotateSecret(tx, writer.orgId, id, sealed);
     if (!webhook) throw notFound('webhook');

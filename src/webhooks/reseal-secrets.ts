@@ -26,11 +26,11 @@ export async function resealSecrets({ db, log, secrets }: ResealTools) {
 }
 
 /** Each secret by itself: one that cannot be opened stays as it is and does not stop the other. */
-function reseal(secrets: Secrets, { org_id: orgId, id, ...sealed }: SealedWebhook) {
+function reseal(secrets: Secrets, { org_id: owner, id, ...sealed }: SealedWebhook) {
   let readable = true;
   const again = (bytes: Buffer) => {
     try {
-      return secrets.seal({ orgId, id }, secrets.open({ orgId, id }, bytes));
+      return secrets.seal({ owner, id }, secrets.open({ owner, id }, bytes));
     } catch {
       readable = false;
       return bytes;

@@ -14,7 +14,7 @@ const published: [what: string, publish: (traceparent: string | null) => void][]
     (traceparent) =>
       requestEnded.publish({
         ...{ method: 'GET', route: '/api/v1/responses', status: 200, ms: 3, requestId: 'q' },
-        ...{ orgId: 'o', traceparent },
+        ...{ tenant: 'o', traceparent },
       }),
   ],
   [

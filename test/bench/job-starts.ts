@@ -24,6 +24,7 @@ export async function jobStarts({ db, url }: BenchDatabase) {
   await db`truncate outbox`;
   const jobs = await startJobs({
     groups: oneGroup,
+    program: 'askback',
     url,
     db,
     log,

@@ -30,7 +30,7 @@ export async function addSurveys(
 
 export async function addWebhook(sql: Sql, orgId: string, url = 'https://hooks.test/') {
   const id = await makeWebhook(sql, orgId, { url });
-  const sealed = secrets.seal({ orgId, id }, `whsec_${secretKey.toString('base64')}`);
+  const sealed = secrets.seal({ owner: orgId, id }, `whsec_${secretKey.toString('base64')}`);
   await sql`update webhooks set secret = ${sealed} where id = ${id}`;
   return id;
 }

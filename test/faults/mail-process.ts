@@ -13,7 +13,7 @@ async function send({ poolId, point, nth, ...order }: Doom) {
     if (here === point) passed += 1;
     if (here === point && passed === nth) process.kill(process.pid, 'SIGKILL');
   });
-  const session = await openSession(order.databaseUrl, createLog({ level: 'fatal' }));
+  const session = await openSession(order.databaseUrl, createLog({ level: 'fatal' }), 'askback');
   await session.register(poolId);
   await sender.claim(order);
   await sender.mail(order.orgId);

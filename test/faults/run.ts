@@ -41,7 +41,7 @@ const chosen = ({ title }: { title: string }) =>
 const home = mkdtempSync(join(tmpdir(), 'askback-faults-'));
 chmodSync(home, 0o755); // the account that the server runs as under root must get through
 const dataDir = join(home, 'data');
-const start = () => startEmbedded({ dataDir, keepRoot: true, say: () => {} });
+const start = () => startEmbedded({ program: 'askback', dataDir, keepRoot: true, say: () => {} });
 let server = await start();
 
 async function restartPostgres() {

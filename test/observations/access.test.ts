@@ -15,7 +15,10 @@ const families = async () => [
 ];
 type Given = { token: string | null; ownAddress: boolean; trustsLocal?: boolean };
 const appFor = ({ trustsLocal = true, ...access }: Given) =>
-  metricsApp(log, { families, access: { ...access, trustsLocal } });
+  metricsApp(log, {
+    families,
+    access: { ...access, trustsLocal, settings: 'ASKBACK_METRICS_TOKEN' },
+  });
 
 /** Asks over a socket of this machine, with a `Host` that `fetch` would not let us choose. */
 async function ask(

@@ -111,12 +111,12 @@ const table: [what: string, counted: readonly Measurement[], spelled: string[]][
   ],
   [
     'a request counts by its route',
-    counts.requestEnded({ ...request, orgId: 'o', traceparent: null }),
+    counts.requestEnded({ ...request, tenant: 'o', traceparent: null }),
     ['http_server_request_duration_seconds{GET,/s/:token,404} 1.5'],
   ],
   [
     'a method that HTTP does not know is one of many',
-    counts.requestEnded({ ...request, method: 'BREW', orgId: null, traceparent: null }),
+    counts.requestEnded({ ...request, method: 'BREW', tenant: null, traceparent: null }),
     ['http_server_request_duration_seconds{_OTHER,/s/:token,404} 1.5'],
   ],
   [

@@ -47,7 +47,7 @@ test('a secret key that opens no stored secret is a failure that names the setti
   await db`
     insert into webhooks (id, org_id, url, events, secret)
     values (${id}, ${org_id}, 'https://a.example', '{response.received}',
-            ${sealed.seal({ orgId: org_id, id }, 'whsec_x')})`;
+            ${sealed.seal({ owner: org_id, id }, 'whsec_x')})`;
   const { code, stdout } = await doctor({ DATABASE_URL: other });
   const { checks } = JSON.parse(stdout) as { checks: Finding[] };
   const secret = checks.find(({ name }) => name === 'secret key');

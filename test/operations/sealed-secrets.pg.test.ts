@@ -16,7 +16,7 @@ const [present, previous, lost] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)
 
 async function makeSealedWebhook(orgId: string, key: Buffer) {
   const id = randomUUID();
-  const secret = createSecrets([key]).seal({ orgId, id }, 'whsec_x');
+  const secret = createSecrets([key]).seal({ owner: orgId, id }, 'whsec_x');
   await db`
     insert into webhooks (id, org_id, url, events, secret)
     values (${id}, ${orgId}, 'https://a.example', '{response.received}', ${secret})`;

@@ -20,7 +20,7 @@ test('all webhooks of an organization share its part of the connections to a hos
       {
         ...{ id: randomUUID(), message_id: randomUUID(), org_id: orgId, webhook_id: webhookId },
         ...{ event: 'survey.completed', body: '{}', attempts: 0, url: 'https://hooks.example/' },
-        secret: secrets.seal({ orgId, id: webhookId }, 'whsec'),
+        secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
         ...{ previous_secret: null, traceparent: null, created_at: new Date() },
       },
     );

@@ -24,7 +24,7 @@ async function webhooks(count: number, seal = old) {
   const ids: string[] = [];
   for (let n = 0; n < count; n++) {
     const id = crypto.randomUUID();
-    await makeWebhook(db, orgId, { id, secret: seal.seal({ orgId, id }, `hush ${n}`) });
+    await makeWebhook(db, orgId, { id, secret: seal.seal({ owner: orgId, id }, `hush ${n}`) });
     ids.push(id);
   }
   const stored = async (id: string) => {
@@ -33,20 +33,20 @@ async function webhooks(count: number, seal = old) {
     return row!;
   };
   const opened = async (id: string, by = current) =>
-    by.open({ orgId, id }, (await stored(id)).secret);
+    by.open({ owner: orgId, id }, (await stored(id)).secret);
   return { orgId, ids, stored, opened };
 }
 
 test('a secret sealed with the previous key is resealed and opens with the current key alone', async () => {
   const { orgId, ids, stored, opened } = await webhooks(3);
   const [first] = ids as [string];
-  await rotateSecret(db, orgId, first, old.seal({ orgId, id: first }, 'newer'));
+  await rotateSecret(db, orgId, first, old.seal({ owner: orgId, id: first }, 'newer'));
 
   await resealSecrets({ db, log, secrets: changing });
 
   assert.equal(await opened(first), 'newer');
   const { previous_secret } = await stored(first);
-  assert.equal(current.open({ orgId, id: first }, previous_secret!), 'hush 0');
+  assert.equal(current.open({ owner: orgId, id: first }, previous_secret!), 'hush 0');
   assert.deepEqual([await opened(ids[1]!), await opened(ids[2]!)], ['hush 1', 'hush 2']);
 });
 
@@ -68,7 +68,7 @@ test('a secret that neither key opens stays as it is and is reported', async () 
 test('a previous secret that cannot be opened does not stop the current one from being resealed', async () => {
   const { orgId, ids, opened, stored } = await webhooks(1, createSecrets([randomBytes(32)]));
   const [id] = ids as [string];
-  await rotateSecret(db, orgId, id, old.seal({ orgId, id }, 'newer'));
+  await rotateSecret(db, orgId, id, old.seal({ owner: orgId, id }, 'newer'));
   const { previous_secret } = await stored(id);
 
   await resealSecrets({ db, log, secrets: changing });

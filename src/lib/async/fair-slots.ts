@@ -24,7 +24,7 @@ type Group = { name: string; held: number; waiting: Set<() => void> };
  * order of arrival counts.
  *
  *     const slots = createFairSlots({ total: 20, reserve: 4 });
- *     await slots.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
+ *     await slots.run(tenant, () => callTheSharedThing(), AbortSignal.timeout(5_000));
  */
 export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: FairSlotOptions) {
   const groups = createGroups();

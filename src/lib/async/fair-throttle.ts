@@ -16,7 +16,7 @@ const slackMs = 20;
  * order of arrival counts. It can be paused; without a rate it only pauses.
  *
  *     const throttle = createFairThrottle({ perSecond: 50 });
- *     await throttle.turn(orgId, signal);
+ *     await throttle.turn(tenant, signal);
  */
 export function createFairThrottle({ perSecond, clock = realClock }: Options) {
   const groups = new Map<string, Set<() => void>>();

@@ -19,9 +19,9 @@ export async function runCommandLine<Tools>(
   const rest = found ? words.slice(found.taken) : [];
   const version = catalog.commands.find(({ name }) => name === 'version');
   if (version && ['--version', '-v', '-V'].includes(rest[0] ?? '')) {
-    return await version.run(tools, rest.slice(1));
+    return await version.run(tools, rest.slice(1), catalog.name);
   }
-  if (found) return await found.command.run(tools, rest);
+  if (found) return await found.command.run(tools, rest, catalog.name);
 
   const group = groupOf(catalog, first ?? '');
   if (group.length > 0 && (second === '--help' || second === '-h')) {
@@ -63,13 +63,13 @@ function complaintAbout<Tools>(
 }
 
 function hint<Tools>(program: string, group: readonly Command<Tools>[]): string {
-  if (group.length === 0) return `usage: ${program} COMMAND; ${program} --help lists the commands`;
-  return `usage: ${group.map(({ name }) => `${program} ${name}`).join(' | ')}`;
+  if (group.length === 0) return `COMMAND; ${program} --help lists the commands`;
+  return group.map(({ name }) => name).join(` | ${program} `);
 }
 
 function overview<Tools>(catalog: Catalog<Tools>, about: string): string {
   const named = catalog.commands.find(({ name }) => name === about);
-  if (named) return named.help;
+  if (named) return named.help(catalog.name);
   const group = groupOf(catalog, about);
   if (group.length > 0) return listing(group);
   const { name, commands } = catalog;

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import * as v from 'valibot';
 import { didYouMean } from './suggest.ts';
 
-/** What the caller typed cannot be carried out: printed with the usage, exit code 2. */
+/** What the caller typed cannot be carried out: printed with the usage, which follows the program's name; exit code 2. */
 export class UsageError extends Error {
   readonly usage: string;
 
@@ -49,8 +49,8 @@ export type Command<Tools> = {
   name: string;
   does: string;
   usage: string;
-  help: string;
-  run: (tools: Tools, words: readonly string[]) => Promise<CommandOutcome>;
+  help: (program: string) => string;
+  run: (tools: Tools, words: readonly string[], program: string) => Promise<CommandOutcome>;
 };
 
 /** What is left to do after a command ran: print this on stdout, and end with this code. */
@@ -62,15 +62,15 @@ export function command<Tools, const O extends Options>(
 ): Command<Tools> {
   const { name, does, run } = definition;
   const usage = usageOf(definition);
-  const help = helpOf(definition, usage);
+  const help = (program: string) => helpOf(definition, `usage: ${program} ${usage}`);
   return {
     name,
     does,
     usage,
     help,
-    run: async (tools, words) => {
+    run: async (tools, words, program) => {
       const given = readWords(definition, words, usage);
-      if (given['help']) return { output: help, exitCode: 0 };
+      if (given['help']) return { output: help(program), exitCode: 0 };
       const json = given['json'] === true;
       const values = checkValues(definition, given, usage);
       const answer = await run(tools, values, { json });
@@ -167,7 +167,7 @@ function usageOf<T, O extends Options>({ name, options, operands = [] }: Definit
     const many = repeatable ? '...' : '';
     return schema.type === 'optional' ? `[${word}]${many}` : word + many;
   });
-  return ['usage: askback', name, ...words, '[--json]'].join(' ');
+  return [name, ...words, '[--json]'].join(' ');
 }
 
 function helpOf<T, O extends Options>(definition: Definition<T, O>, usage: string): string {

@@ -1,9 +1,9 @@
-// Secrets at rest: a key per deployment, and values sealed for one record of one organization.
+// Secrets at rest: a key per deployment, and values sealed for one record of one owner.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** What a secret belongs to: sealed for one record of one organization, it opens for no other. */
-export type SealedFor = { orgId: string; id: string };
+/** What a secret belongs to: sealed for one record of one owner, it opens for no other. */
+export type SealedFor = { owner: string; id: string };
 
 export type Secrets = ReturnType<typeof createSecrets>;
 
@@ -19,35 +19,35 @@ const tagBytes = 16;
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));
 
-  function seal(owner: SealedFor, secret: string | Uint8Array): Buffer {
+  function seal(place: SealedFor, secret: string | Uint8Array): Buffer {
     const nonce = randomBytes(nonceBytes);
-    const sealing = createCipheriv(cipher, keys[0], nonce).setAAD(ownerBytes(owner));
+    const sealing = createCipheriv(cipher, keys[0], nonce).setAAD(placeBytes(place));
     const sealed = Buffer.concat([sealing.update(toBytes(secret)), sealing.final()]);
     return Buffer.concat([keyId(keys[0]), nonce, sealed, sealing.getAuthTag()]);
   }
 
-  function openBytes(owner: SealedFor, sealed: Uint8Array): Buffer {
+  function openBytes(place: SealedFor, sealed: Uint8Array): Buffer {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
     const key = byId.get(bytes.subarray(0, keyIdBytes).toString('hex'));
-    if (!key) throw new Error('this was sealed with a key that ASKBACK_SECRET_KEY does not have');
+    if (!key) throw new Error('this was sealed with a key that is not configured');
     const nonce = bytes.subarray(keyIdBytes, keyIdBytes + nonceBytes);
     const opening = createDecipheriv(cipher, key, nonce, { authTagLength: tagBytes })
-      .setAAD(ownerBytes(owner))
+      .setAAD(placeBytes(place))
       .setAuthTag(bytes.subarray(-tagBytes));
     const secret = bytes.subarray(keyIdBytes + nonceBytes, -tagBytes);
     return Buffer.concat([opening.update(secret), opening.final()]);
   }
 
-  const open = (owner: SealedFor, sealed: Uint8Array): string =>
-    openBytes(owner, sealed).toString('utf8');
+  const open = (place: SealedFor, sealed: Uint8Array): string =>
+    openBytes(place, sealed).toString('utf8');
 
   return { seal, open, openBytes, keyId: keyId(keys[0]) };
 }
 
 const keyId = (key: Buffer) =>
-  createHash('sha256').update('askback key id').update(key).digest().subarray(0, keyIdBytes);
+  createHash('sha256').update('id of a sealing key').update(key).digest().subarray(0, keyIdBytes);
 
 const toBytes = (secret: string | Uint8Array) =>
   typeof secret === 'string' ? Buffer.from(secret) : secret;
 
-const ownerBytes = ({ orgId, id }: SealedFor) => Buffer.from(`${orgId} ${id}`);
+const placeBytes = ({ owner, id }: SealedFor) => Buffer.from(`${owner} ${id}`);

@@ -8,15 +8,17 @@ export type Sql = postgres.ISql;
 /** Part of a statement: what is built in brings its parameters with it. */
 export type Part = postgres.PendingQuery<postgres.Row[]>;
 
-/** An organization's id, or the part of a statement that knows it. */
-export type OrgId = string | Part;
-
 /** What a flow asks for: the pool, the one thing a transaction can begin on. */
 export type Db = postgres.Sql;
 
 const connectTimeoutSeconds = 5;
 
-type PoolOptions = { connections: number; limits?: SessionLimits };
+type PoolOptions = {
+  connections: number;
+  limits?: SessionLimits;
+  /** The name of the connections, as Postgres shows it. */
+  program?: string;
+};
 
 export type SessionLimits = { statementMs: number; idleInTransactionMs: number };
 
@@ -26,7 +28,7 @@ export type SessionLimits = { statementMs: number; idleInTransactionMs: number }
  */
 export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 
-export function connect(url: string, { connections, limits }: PoolOptions): Db {
+export function connect(url: string, { connections, limits, program }: PoolOptions): Db {
   const { address, socket } = splitSocket(url);
   return postgres(address, {
     ...socket,
@@ -35,7 +37,7 @@ export function connect(url: string, { connections, limits }: PoolOptions): Db {
     backoff: () => 0.2,
     onnotice: () => {},
     connection: {
-      application_name: 'askback',
+      ...(program && { application_name: program }),
       TimeZone: 'UTC',
       // With the connection itself, so that they cost no statement.
       ...(limits && {

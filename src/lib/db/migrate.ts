@@ -9,7 +9,7 @@ const folder = 'sql/migrations/';
 export const oldestPostgres = 15;
 const turkishLetters =
   "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
-const lockName = 'askback migrations';
+const lockName = 'schema migrations';
 const lockPollMs = 50;
 /** A migration that waits for a lock holds up all that come behind it: it gives up, and the start is tried again. */
 const lockTimeout = '5s';
@@ -62,7 +62,7 @@ export async function refuseUnfitPostgres(sql: Sql) {
   if (version < oldestPostgres) {
     throw new Refusal(
       'unavailable',
-      `this database is PostgreSQL ${version}; askback needs PostgreSQL ${oldestPostgres} or newer`,
+      `this database is PostgreSQL ${version}; this program needs PostgreSQL ${oldestPostgres} or newer`,
     );
   }
   // Addresses are compared in lower case, by Postgres and by us: both must mean the same.
@@ -115,13 +115,13 @@ function refuseNewerOrChanged(applied: Applied[], migrations: Migration[]) {
     if (!known.has(name)) {
       throw new Refusal(
         'unavailable',
-        `this database is newer than this askback: it has the migration ${name}. Run the newer askback`,
+        `this database is newer than this program: it has the migration ${name}. Run the newer version`,
       );
     }
     if (known.get(name) !== sha256) {
       throw new Refusal(
         'unavailable',
-        `the migration ${name} was applied to this database with another text than this askback carries`,
+        `the migration ${name} was applied to this database with another text than this program carries`,
       );
     }
   }

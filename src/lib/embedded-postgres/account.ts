@@ -6,14 +6,13 @@ import { Refusal } from '../../errors.ts';
 /** The account that the server runs as. `isOther` while this process is root: the files it makes must be handed over. */
 export type Account = { uid: number; gid: number; name: string; isOther: boolean };
 
-const ownName = 'askback';
 const sharedName = 'nobody';
 
 /**
  * Postgres refuses to run as root. A process that root started uses, in this order: the owner of the data
- * folder, the account `askback`, the owner of the folder around it, the account `nobody`.
+ * folder, the account named after the program, the owner of the folder around it, the account `nobody`.
  */
-export function chooseAccount(dataDir: string): Account {
+export function chooseAccount(dataDir: string, program: string): Account {
   if (process.getuid?.() !== 0) return ownAccount();
   const accounts = readAccounts();
   const owner = ownerOf(dataDir);
@@ -21,18 +20,26 @@ export function chooseAccount(dataDir: string): Account {
 
   const named = (name: string) => accounts.find((account) => account.name === name);
   const neighbour = accounts.find(({ uid }) => uid !== 0 && uid === ownerOf(dirname(dataDir)));
-  const chosen = named(ownName) ?? neighbour ?? named(sharedName);
+  const chosen = named(program) ?? neighbour ?? named(sharedName);
   if (chosen) return { ...chosen, isOther: true };
   throw new Refusal(
     'unavailable',
-    'askback will not run Postgres as root and found no other account: add one with `useradd --system askback`',
+    `${program} will not run Postgres as root and found no other account: add one with \`useradd --system ${program}\``,
   );
 }
 
 /** What is wrong with the account that root would use, as a sentence, if anything is. */
-export function accountWarning({ name, isOther }: Account, dataDir: string): string | undefined {
-  if (!isOther || name !== sharedName) return undefined;
-  return `warning: root starts askback as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${ownName} && chown -R ${ownName}: ${dataDir}`;
+export function accountWarning({
+  account,
+  path,
+  program,
+}: {
+  account: Account;
+  path: string;
+  program: string;
+}): string | undefined {
+  if (!account.isOther || account.name !== sharedName) return undefined;
+  return `warning: root starts ${program} as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${program} && chown -R ${program}: ${path}`;
 }
 
 /** Root becomes the account, for as long as the process runs: serving needs nothing that only root may do. */
@@ -74,7 +81,7 @@ function ownAccount(): Account {
   } catch {
     throw new Refusal(
       'unavailable',
-      `the account ${process.getuid?.()} has no entry in /etc/passwd, which Postgres needs: start askback as an account that has one`,
+      `the account ${process.getuid?.()} has no entry in /etc/passwd, which Postgres needs: start this program as an account that has one`,
     );
   }
 }

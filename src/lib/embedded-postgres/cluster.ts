@@ -15,10 +15,6 @@ import { chownTo, spawnIdentity } from './account.ts';
 import { serverRefusal } from './failure.ts';
 import type { DataFolder } from './folder.ts';
 
-/** The one role and the database of a deployment. */
-export const role = 'askback';
-export const database = 'askback';
-
 const draftPrefix = '.making-';
 
 export type ClusterOptions = { runtime: string; socketFolder: string; durable: boolean };
@@ -43,10 +39,17 @@ async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOpti
   const draft = mkdtempSync(join(folder.path, draftPrefix));
   chownTo(draft, folder.account);
 
-  const made = ['-D', draft, '-U', role, ...initdbArguments, ...(durable ? [] : ['--no-sync'])];
+  const made = [
+    '-D',
+    draft,
+    '-U',
+    folder.program,
+    ...initdbArguments,
+    ...(durable ? [] : ['--no-sync']),
+  ];
   await run(folder, `${runtime}/bin/initdb`, made);
   const single = ['--single', '-D', draft, '-c', `fsync=${durable ? 'on' : 'off'}`, 'postgres'];
-  await run(folder, `${runtime}/bin/postgres`, single, `create database ${database}\n`);
+  await run(folder, `${runtime}/bin/postgres`, single, `create database ${folder.program}\n`);
   renameSync(draft, clusterOf(folder));
 }
 
@@ -97,7 +100,7 @@ function refuseOtherVersion(cluster: string, runtime: string) {
   if (made === ours) return;
   throw new Refusal(
     'unavailable',
-    `the data folder was made by PostgreSQL ${made} and this askback carries PostgreSQL ${ours}: back it up with the askback that made it and restore that backup into an empty folder`,
+    `the data folder was made by PostgreSQL ${made} and this program carries PostgreSQL ${ours}: back it up with the version that made it and restore that backup into an empty folder`,
   );
 }
 
@@ -107,12 +110,15 @@ function writeSettings(folder: DataFolder, cluster: string, options: ClusterOpti
   replace(folder, join(cluster, 'postgresql.conf'), settings(folder, options));
 }
 
-function settings({ path }: DataFolder, { socketFolder, durable }: ClusterOptions): string {
+function settings(
+  { path, program }: DataFolder,
+  { socketFolder, durable }: ClusterOptions,
+): string {
   const operators = existsSync(join(path, 'postgresql.conf'));
   const own = { unix_socket_directories: socketFolder, ...fixed, ...(durable ? {} : careless) };
   const lines = Object.entries(own).map(([name, value]) => `${name} = '${value}'`);
   return [
-    '# Written by askback at every start. Your own settings go to ../postgresql.conf',
+    `# Written by ${program} at every start. Your own settings go to ../postgresql.conf`,
     ...lines,
     operators ? "include = '../postgresql.conf'\n" : '',
   ].join('\n');

@@ -5,7 +5,7 @@ import { getAsset, getRawAsset, isSea } from 'node:sea';
 import { Refusal } from '../../errors.ts';
 import { type Contents, checksum, open, type PackedFile } from './archive.ts';
 
-/** The Postgres that came with this askback. Its id changes with its contents; opening it is the slow part. */
+/** The Postgres that came with this program. Its id changes with its contents; opening it is the slow part. */
 export type Distribution = { id: string; open(): Contents };
 
 /** The assets of the binary that hold it. */
@@ -22,7 +22,7 @@ function fromBinary(): Distribution {
     open: () => {
       const archive = new Uint8Array(getRawAsset(archiveAsset) as ArrayBuffer);
       if (checksum(archive) === record.sha256) return open(archive);
-      throw new Refusal('unavailable', 'this askback executable is damaged: download it again');
+      throw new Refusal('unavailable', 'this executable is damaged: download it again');
     },
   };
 }
@@ -40,7 +40,7 @@ function packageFolder(name: string): string {
   } catch {
     throw new Refusal(
       'unavailable',
-      `no Postgres comes with askback for ${process.platform} on ${process.arch}: set DATABASE_URL to one of your own`,
+      `no Postgres comes with this program for ${process.platform} on ${process.arch}: set DATABASE_URL to one of your own`,
     );
   }
 }

@@ -16,6 +16,8 @@ import { ensureRuntime, removeOtherRuntimes, runtimeOf } from './unpack.ts';
 const turnSeconds = 90;
 
 export type EmbeddedOptions = {
+  /** Whose Postgres it is: the name of its account, role and database. */
+  program: string;
   dataDir: string;
   /** Shows a sentence to the operator: what takes long, and what is wrong. */
   say: (sentence: string) => void;
@@ -47,7 +49,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   if (!serving.tryExclusive()) {
     throw new Refusal(
       'unavailable',
-      `another askback serves from ${folder.path} already: stop it, or set ASKBACK_DATA_DIR to another folder`,
+      `another process serves from ${folder.path} already: stop it, or use another folder`,
     );
   }
   return await useServer(folder, options, [serving]);
@@ -59,19 +61,22 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 }
 
 /** Prepares the folder, and makes this process the account that may use it. */
-function openFolder({ dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
-  const { path, account } = prepareFolder(dataDir);
-  if (!account.isOther || keepRoot) return { path, account };
-  const warning = accountWarning(account, path);
+function openFolder({ program, dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
+  const folder = prepareFolder(dataDir, program);
+  const { account } = folder;
+  if (!account.isOther || keepRoot) return folder;
+  const warning = accountWarning(folder);
   if (warning) say(warning);
 
-  const program = isSea() ? undefined : fileURLToPath(new URL('.', import.meta.url));
-  const closed = program && firstInaccessibleParent(program, account);
+  const code = isSea() ? undefined : fileURLToPath(new URL('.', import.meta.url));
+  const closed = code && firstInaccessibleParent(code, account);
   if (closed) {
-    say(`only Postgres runs as ${account.name}: that account cannot read askback in ${closed}`);
-    return { path, account };
+    say(
+      `only Postgres runs as ${account.name}: that account cannot read this program in ${closed}`,
+    );
+    return folder;
   }
-  return { path, account: dropPrivileges(account) };
+  return { ...folder, account: dropPrivileges(account) };
 }
 
 /**
@@ -130,7 +135,7 @@ function usage(folder: DataFolder, server: Server, { turn, users, all }: HeldLoc
     for (const lock of all) lock.close();
   };
   return {
-    url: addressAt(server.socketFolder),
+    url: addressAt(server.socketFolder, folder.program),
     dataDir: folder.path,
     stop: () => {
       leaving ??= leave();

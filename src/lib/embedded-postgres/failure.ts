@@ -2,9 +2,9 @@ import { Refusal } from '../../errors.ts';
 
 /** What the system's codes mean for the operator. */
 const meanings: Record<string, string> = {
-  EACCES: 'is not accessible to the account askback runs as: change its owner or its mode',
-  EPERM: 'belongs to another account: change its owner or set ASKBACK_DATA_DIR to another folder',
-  EROFS: 'is on a read-only file system: set ASKBACK_DATA_DIR to a folder that can be written',
+  EACCES: 'is not accessible to the account this program runs as: change its owner or its mode',
+  EPERM: 'belongs to another account: change its owner or use another folder',
+  EROFS: 'is on a read-only file system: use a folder that can be written',
   ENOSPC: 'is on a full disk: free some space and start again',
   EDQUOT: 'is over its disk quota: free some space and start again',
   ENOTDIR: 'cannot be made, because a part of its path is a file',
@@ -15,7 +15,7 @@ const meanings: Record<string, string> = {
 };
 
 const notMade =
-  'cannot be made by the account askback runs as: make it and give it to that account, or set ASKBACK_DATA_DIR to another folder';
+  'cannot be made by the account this program runs as: make it and give it to that account, or use another folder';
 
 /** Turns an expected failure of the system into one sentence about its subject; others stay as they are. */
 export function asSentence(error: unknown, subject: string): unknown {

@@ -16,47 +16,48 @@ import { type Account, chooseAccount, chownTo, firstInaccessibleParent } from '.
 import { asSentence } from './failure.ts';
 
 /** Holds the data when the account cannot enter the folder that was asked for. */
-const reachableHome = '/var/lib/askback';
+const reachableHome = (program: string) => `/var/lib/${program}`;
 
 /** initdb calls the server through a shell, its path in double quotes. */
 const unquotable = /["$`\\\n\r]/;
 
-export type DataFolder = { path: string; account: Account };
+/** Account, role, database and folders outside are named after the program. */
+export type DataFolder = { path: string; account: Account; program: string };
 
 /**
  * Makes the data folder private and gives it to the account of the server. Root may ask for a folder that no
  * other account can enter (in root's home): then a link there leads to a folder under /var/lib.
  */
-export function prepareFolder(asked: string): DataFolder {
+export function prepareFolder(asked: string, program: string): DataFolder {
   const wanted = resolve(asked);
   if (unquotable.test(wanted)) {
     throw new Refusal(
       'unavailable',
-      `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: set ASKBACK_DATA_DIR to another folder`,
+      `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: use another folder`,
     );
   }
   try {
-    const account = chooseAccount(wanted);
-    makeFolder(wanted, account);
+    const account = chooseAccount(wanted, program);
+    makeFolder(wanted, { account, program });
     const path = realpathSync(wanted);
     refuseForeign(path, account);
     claimFiles(path, account);
     chmodSync(path, 0o700);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    return { path, account };
+    return { path, account, program };
   } catch (error) {
     throw asSentence(error, `the data folder ${wanted}`);
   }
 }
 
-function makeFolder(wanted: string, account: Account) {
+function makeFolder(wanted: string, { account, program }: Omit<DataFolder, 'path'>) {
   const present = lstatSync(wanted, { throwIfNoEntry: false });
   if (present && !isEmptyFolderOfRoot(wanted, account)) return;
 
   const parent = dirname(wanted);
   makeFolders(parent);
   if (account.isOther && firstInaccessibleParent(parent, account) !== undefined && !present) {
-    symlinkSync(makeReachable(account), wanted);
+    symlinkSync(makeReachable(account, reachableHome(program)), wanted);
     return;
   }
   if (!present) mkdirSync(wanted, { mode: 0o700 });
@@ -77,9 +78,9 @@ function isEmptyFolderOfRoot(path: string, account: Account): boolean {
   return stat?.isDirectory() === true && stat.uid === 0 && readdirSync(path).length === 0;
 }
 
-function makeReachable(account: Account): string {
-  mkdirSync(reachableHome, { recursive: true, mode: 0o755 });
-  const path = mkdtempSync(`${reachableHome}/data-`);
+function makeReachable(account: Account, home: string): string {
+  mkdirSync(home, { recursive: true, mode: 0o755 });
+  const path = mkdtempSync(`${home}/data-`);
   chownTo(path, account);
   return path;
 }
@@ -90,14 +91,14 @@ function refuseForeign(path: string, account: Account) {
   if (stat.uid !== account.uid) {
     throw new Refusal(
       'unavailable',
-      `${path} belongs to ${stat.uid === 0 ? 'root' : `the account ${stat.uid}`} and askback runs as ${account.name}: give it to ${account.name} or set ASKBACK_DATA_DIR to another folder`,
+      `${path} belongs to ${stat.uid === 0 ? 'root' : `the account ${stat.uid}`} and this program runs as ${account.name}: give it to ${account.name} or use another folder`,
     );
   }
   const closed = account.isOther ? firstInaccessibleParent(dirname(path), account) : undefined;
   if (closed !== undefined) {
     throw new Refusal(
       'unavailable',
-      `the account ${account.name}, which askback runs as, cannot enter ${closed} on the way to the data folder: open it with chmod o+x or set ASKBACK_DATA_DIR to another folder`,
+      `the account ${account.name}, which this program runs as, cannot enter ${closed} on the way to the data folder: open it with chmod o+x or use another folder`,
     );
   }
 }

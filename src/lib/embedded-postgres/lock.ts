@@ -53,7 +53,7 @@ export async function waitFor(take: () => boolean, what: string, seconds: number
   const deadline = performance.now() + seconds * 1000;
   while (!take()) {
     if (performance.now() > deadline) {
-      throw new Refusal('unavailable', `another askback has been ${what} for ${seconds} seconds`);
+      throw new Refusal('unavailable', `another process has been ${what} for ${seconds} seconds`);
     }
     await sleep(pollMs);
   }

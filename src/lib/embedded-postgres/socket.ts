@@ -3,7 +3,6 @@ import { chmodSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../errors.ts';
 import { chownTo } from './account.ts';
-import { database, role } from './cluster.ts';
 import type { DataFolder } from './folder.ts';
 import { socketName } from './process.ts';
 
@@ -19,7 +18,9 @@ export function makeSocketFolder(folder: DataFolder): string {
   const near = join(folder.path, 'run');
   const socket = Buffer.byteLength(join(near, socketName));
   const fits = socket <= longestPath && /^[\w./-]+$/.test(near);
-  const path = fits ? near : join(shortHome, `askback-${hash('sha256', folder.path).slice(0, 16)}`);
+  const path = fits
+    ? near
+    : join(shortHome, `${folder.program}-${hash('sha256', folder.path).slice(0, 16)}`);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   refuseTaken(path, folder);
   chownTo(path, folder.account);
@@ -48,5 +49,5 @@ export function removeSocketFolder(path: string) {
  * An address that both drivers understand: `pg` reads `host` from the query as libpq does; `connect` in
  * lib/db/db.ts takes it out for postgres.js, which would hand it to the server as a setting.
  */
-export const addressAt = (socketFolder: string, name = database) =>
-  `postgres://${role}@localhost/${name}?host=${encodeURIComponent(socketFolder)}`;
+export const addressAt = (socketFolder: string, program: string) =>
+  `postgres://${program}@localhost/${program}?host=${encodeURIComponent(socketFolder)}`;

@@ -12,14 +12,14 @@ import type { Log } from '../log/log.ts';
 import { SeeOther } from './see-other.ts';
 
 /**
- * What every request carries; its body once it was read, whose it is once that is known, and the name of
+ * What every request carries; its body once it was read, the tenant that it belongs to once that is known, and the name of
  * its span, or of its caller's, for what it causes.
  */
 export type RequestEnv = {
   Variables: {
     requestId: string;
     body?: string;
-    orgId?: string;
+    tenant?: string;
     traceparent?: string;
     began?: number;
     span?: Span;
@@ -33,7 +33,7 @@ export type EndedRequest = {
   status: number;
   ms: number;
   requestId: string;
-  orgId: string | null;
+  tenant: string | null;
   traceparent: string | null;
 };
 
@@ -69,7 +69,7 @@ export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => 
     status: c.res.status,
     ms: performance.now() - began,
     requestId,
-    orgId: c.get('orgId') ?? null,
+    tenant: c.get('tenant') ?? null,
     traceparent: c.get('traceparent') ?? null,
   });
 };

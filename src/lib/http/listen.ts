@@ -107,7 +107,7 @@ function starting(request: Request): Response {
   const { pathname } = new URL(request.url);
   const headers = { 'Cache-Control': 'no-store' };
   if (pathname === '/healthz') return Response.json({ status: 'ok' }, { headers });
-  const refusal = { error: 'askback is starting, try again shortly', code: 'starting' };
+  const refusal = { error: 'the service is starting, try again shortly', code: 'starting' };
   const failing = { starting: 'is not done' };
   const body =
     pathname === '/readyz' ? { status: 'not ready', ...refusal, failing, red: failing } : refusal;

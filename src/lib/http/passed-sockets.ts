@@ -19,7 +19,7 @@ export function sortPassedSockets(
   ownPid: number,
 ): { requests: number[]; metrics: number[] } | string {
   if (count > 0 && pid !== ownPid) {
-    return `LISTEN_PID: the sockets are for the process ${pid} and this is ${ownPid}: start askback itself there, with \`exec\` if a shell starts it`;
+    return `LISTEN_PID: the sockets are for the process ${pid} and this is ${ownPid}: start this program itself there, with \`exec\` if a shell starts it`;
   }
   const descriptors = Array.from({ length: count }, (_, place) => firstDescriptor + place);
   const isForMetrics = (_: number, place: number) => names[place] === metricsName;

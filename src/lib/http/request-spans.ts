@@ -21,18 +21,18 @@ const isApi = (path: string) => path.startsWith('/api/');
 /**
  * A span for each request. The span of an API request begins when the caller is known, because it may
  * continue the caller's trace; every other request begins a trace of its own, whatever its headers say.
- * The caller's organization becomes an attribute of this name.
+ * The tenant becomes an attribute of this name.
  */
 export const traceRequests =
-  (orgAttribute: string): MiddlewareHandler<RequestEnv> =>
+  (tenantAttribute: string): MiddlewareHandler<RequestEnv> =>
   async (c, next) => {
     if (!isTracing() || probes.has(c.req.path)) return await next();
     c.set('began', performance.now());
     if (!isApi(c.req.path)) begin(c, null);
     await next();
     const span = c.get('span') ?? begin(c, null);
-    const orgId = c.get('orgId');
-    const caller = orgId === undefined ? {} : { [orgAttribute]: orgId };
+    const tenant = c.get('tenant');
+    const caller = tenant === undefined ? {} : { [tenantAttribute]: tenant };
     endSpan(span, requestEnd(c.res.status, caller), performance.now());
   };
 

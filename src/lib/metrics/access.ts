@@ -9,6 +9,8 @@ export type MetricsAccess = {
   ownAddress: boolean;
   /** Whether a local caller needs no token, because no proxy can be in front of the service. */
   trustsLocal: boolean;
+  /** What an operator sets to open them to others. */
+  settings: string;
 };
 
 /**
@@ -16,15 +18,18 @@ export type MetricsAccess = {
  * others; where a proxy may be in front, every visitor looks local, and local callers need the token too.
  * An address of their own is open to all that the operator lets reach it, unless there is a token.
  */
-export function refuseStranger(c: Context, { token, ownAddress, trustsLocal }: MetricsAccess) {
+export function refuseStranger(
+  c: Context,
+  { token, ownAddress, trustsLocal, settings }: MetricsAccess,
+) {
   if (trustsLocal && isLocalRequest(c)) return;
   if (token === null && ownAddress) return;
   if (token === null) {
     throw new Refusal(
       'forbidden',
       trustsLocal
-        ? 'metrics can be read only on the machine itself, unless ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN is set'
-        : 'metrics can be read once ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN is set',
+        ? `metrics can be read only on the machine itself, unless ${settings} is set`
+        : `metrics can be read once ${settings} is set`,
     );
   }
   const [, given] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];

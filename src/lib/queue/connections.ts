@@ -7,6 +7,14 @@ const connectTimeoutMs = 5000;
 
 export type OwnBackends = { add: (backend: number) => void; has: (backend: number) => boolean };
 
+type Connecting = {
+  url: string;
+  log: Log;
+  own: OwnBackends;
+  /** Begins the name of the connections, as Postgres shows it. */
+  program: string;
+};
+
 const mostBackends = 100;
 
 /** The connections by which this process hands jobs over; only the latest, since numbers are used again. */
@@ -26,10 +34,10 @@ export function ownBackends(): OwnBackends {
  * Graphile's own connections. Tasks use the application's. Notifications of jobs that this process handed
  * over are dropped: their runner has been woken, and the runners of other tasks would ask for nothing.
  */
-export function openConnections(url: string, log: Log, own: OwnBackends): Connections {
+export function openConnections({ url, log, own, program }: Connecting): Connections {
   const pool = new pg.Pool({
     connectionString: url,
-    application_name: 'askback jobs',
+    application_name: `${program} jobs`,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,

@@ -15,15 +15,16 @@ export type LivenessLease = {
  * A name that lives as long as this process can reach Postgres, for work that no job holds. When its
  * connection breaks the name dies, with all that was taken in it, and there is a new one.
  */
-export async function holdLease(url: string, log: Log): Promise<LivenessLease> {
+export async function holdLease(url: string, log: Log, program: string): Promise<LivenessLease> {
+  const begin = () => beginLease(url, log, program);
   let stopping = false;
-  let current = await begin(url, log);
+  let current = await begin();
 
   const living = (async () => {
     while (!stopping) {
       await current.session.lost;
       while (!stopping) {
-        const next = await begin(url, log).catch(() => undefined);
+        const next = await begin().catch(() => undefined);
         if (next) current = next;
         if (next) break;
         await sleep(tryAgainMs);
@@ -41,8 +42,12 @@ export async function holdLease(url: string, log: Log): Promise<LivenessLease> {
   };
 }
 
-async function begin(url: string, log: Log): Promise<{ id: string; session: Session }> {
-  const session = await openSession(url, log);
+async function beginLease(
+  url: string,
+  log: Log,
+  program: string,
+): Promise<{ id: string; session: Session }> {
+  const session = await openSession(url, log, program);
   const id = `lease-${randomUUID()}`;
   await session.register(id).catch(async (error) => {
     await session.end();

@@ -23,6 +23,7 @@ const recordWithinMs = 1000;
 /** What a runner works on, in each of its instances. */
 export type RunnerWork = {
   url: string;
+  program: string;
   log: Log;
   tasks: TaskList;
   crontab: ParsedCronItem[];
@@ -58,8 +59,8 @@ export async function startInstance(
   work: RunnerWork,
   onConnected: () => void,
 ): Promise<RunnerInstance> {
-  const session = await openSession(work.url, work.log);
-  const connections = openConnections(work.url, work.log, work.own);
+  const session = await openSession(work.url, work.log, work.program);
+  const connections = openConnections(work);
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');

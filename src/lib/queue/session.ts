@@ -21,10 +21,10 @@ export type Session = {
   end: () => Promise<void>;
 };
 
-export async function openSession(url: string, log: Log): Promise<Session> {
+export async function openSession(url: string, log: Log, program: string): Promise<Session> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'askback jobs session',
+    application_name: `${program} jobs session`,
     connectionTimeoutMillis: answerTimeoutMs,
     query_timeout: answerTimeoutMs,
     keepAlive: true,

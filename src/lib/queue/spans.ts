@@ -17,7 +17,10 @@ export const enqueueSpan = (task: string): SpanDescription => ({
 });
 
 /** The run of a job. */
-export const jobSpan = (job: { task: string; id: string; attempt: number }): SpanDescription => ({
+export const jobSpan = (
+  job: { task: string; id: string; attempt: number },
+  program: string,
+): SpanDescription => ({
   name: `process ${job.task}`,
   kind: SpanKind.CONSUMER,
   attributes: {
@@ -26,6 +29,6 @@ export const jobSpan = (job: { task: string; id: string; attempt: number }): Spa
     'messaging.operation.type': 'process',
     'messaging.destination.name': job.task,
     'messaging.message.id': job.id,
-    'askback.job.attempt': job.attempt,
+    [`${program}.job.attempt`]: job.attempt,
   },
 });

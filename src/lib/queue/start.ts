@@ -39,6 +39,8 @@ export type Jobs = {
 
 export type JobsOptions = {
   url: string;
+  /** Names connections and attributes of spans. */
+  program: string;
   db: Db;
   log: Log;
   tasks: Record<string, Task>;
@@ -98,7 +100,7 @@ type Start = {
  * sweeps take turns, so that a process of several runners frees the jobs of a dead one the sooner.
  */
 async function startRunners(options: JobsOptions, { runners, timing, nudge, own }: Start) {
-  const { url, log, crontab = [] } = options;
+  const { url, program, log, crontab = [] } = options;
   const groupOf = groupFinder(options.groups);
   const onFreed = () => {
     nudge();
@@ -113,8 +115,9 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge, own 
     if (Object.keys(tasks).length === 0) continue;
     const runner = superviseRunner(group, {
       url,
+      program,
       log,
-      tasks: graphileTasks(tasks, log),
+      tasks: graphileTasks(tasks, { log, program }),
       crontab: parseCronItems(crontab.filter(({ task }) => groupOf(task) === group)),
       concurrency,
       localQueue,

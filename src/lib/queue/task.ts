@@ -35,7 +35,10 @@ export function task<Payload>(
 }
 
 /** The same tasks as Graphile calls them. Every job of the service runs through here. */
-export function graphileTasks(tasks: Record<string, Task>, log: Log) {
+export function graphileTasks(
+  tasks: Record<string, Task>,
+  { log, program }: { log: Log; program: string },
+) {
   const list: TaskList = {};
   for (const [name, run] of Object.entries(tasks)) {
     list[name] = async (payload, helpers) => {
@@ -44,7 +47,7 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
       const ended = (failed: boolean) =>
         jobRan.publish({ task: name, ms: performance.now() - began, failed });
       try {
-        await followJob(job, (followed) => run(payload, followed));
+        await followJob(job, program, (followed) => run(payload, followed));
         ended(false);
       } catch (error) {
         ended(true);
@@ -57,12 +60,16 @@ export function graphileTasks(tasks: Record<string, Task>, log: Log) {
 }
 
 /** A span around the run of a job, which continues the trace of what caused it. */
-function followJob(job: JobRun, work: (job: JobRun) => Promise<void>): Promise<void> {
+function followJob(
+  job: JobRun,
+  program: string,
+  work: (job: JobRun) => Promise<void>,
+): Promise<void> {
   const { traceparent, causedAt } = job;
   const cause = { traceparent, agoMs: Date.now() - causedAt.getTime() };
   return inSpan(
     cause,
-    () => jobSpan(job),
+    () => jobSpan(job, program),
     (own) => work({ ...job, traceparent: own.traceparent }),
   );
 }

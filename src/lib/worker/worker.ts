@@ -40,7 +40,7 @@ export type Worker = ReturnType<typeof createWorker>;
  * A thread that ran out of memory, or could not start, fails its task alone: the next starts another.
  *
  *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
- *     await worker.run({ name: 'hash', input: text, group: orgId, limitMs: 2_000 });
+ *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });
  */
 export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: WorkerOptions) {
   const slots = createFairSlots({ total: 1, reserve: 0, waitingPerGroup });

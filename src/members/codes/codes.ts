@@ -32,7 +32,7 @@ export type CodeTools = { db: Db; secrets: Secrets };
 export type OwnAccount = { memberId: string; actor: Actor };
 
 /** Whose secret it is: sealed for one member, it opens for no other. */
-export const totpOwner = (memberId: string) => ({ orgId: 'member', id: memberId });
+export const totpOwner = (memberId: string) => ({ owner: 'member', id: memberId });
 
 /** Makes the secret of an authenticator app. It counts for nothing until `switchCodesOn`. */
 export async function beginCodes({ db, secrets }: CodeTools, memberId: string) {

@@ -30,7 +30,10 @@ export function takeOnce(c: Context, secrets: Sealing, owner: ShownOnceFor): unk
   }
 }
 
-const sealedFor = ({ orgId, memberId }: ShownOnceFor) => ({ orgId, id: `shown to ${memberId}` });
+const sealedFor = ({ orgId, memberId }: ShownOnceFor) => ({
+  owner: orgId,
+  id: `shown to ${memberId}`,
+});
 
 /** Only over https can a cookie be kept from being set by another host of the same site. */
 const nameFor = (c: Context) => (isSecure(c) ? '__Host-askback-once' : 'askback_once');

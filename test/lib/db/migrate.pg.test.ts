@@ -24,7 +24,7 @@ test('a database that is newer than the program is refused', async () => {
   const { db } = await emptyDatabase();
   await migrate(db, [...readMigrations(), future]);
 
-  await assert.rejects(migrate(db), { message: /newer than this askback.*9999_future/ });
+  await assert.rejects(migrate(db), { message: /newer than this program.*9999_future/ });
   const { missing, unknown } = await schemaState(db);
   assert.deepEqual({ missing, unknown }, { missing: [], unknown: [future.name] });
 });

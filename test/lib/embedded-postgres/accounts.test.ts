@@ -34,10 +34,10 @@ test('a data folder below a folder that only root may enter works', async (t) =>
 
 test('a folder of another account is refused and stays as it is', () => {
   const before = statSync('/usr/share');
-  assert.throws(() => prepareFolder('/usr/share'), {
+  assert.throws(() => prepareFolder('/usr/share', 'askback'), {
     name: 'Refusal',
     message:
-      /^\/usr\/share belongs to root and askback runs as \w+: give it to \w+ or set ASKBACK_DATA_DIR/,
+      /^\/usr\/share belongs to root and this program runs as \w+: give it to \w+ or use another folder/,
   });
   const { uid, gid, mode } = statSync('/usr/share');
   assert.deepEqual({ uid, gid, mode }, { uid: before.uid, gid: before.gid, mode: before.mode });
@@ -45,16 +45,17 @@ test('a folder of another account is refused and stays as it is', () => {
 
 test('root that would serve as the account `nobody` is warned, another account is not', () => {
   const account = { uid: 65_534, gid: 65_534, name: 'nobody', isOther: true };
-  const warning = accountWarning(account, '/data');
+  const folder = { account, path: '/data', program: 'askback' };
+  const warning = accountWarning(folder);
   assert.match(warning!, /useradd --system askback && chown -R askback: \/data/);
-  assert.equal(accountWarning({ ...account, name: 'askback' }, '/data'), undefined);
-  assert.equal(accountWarning({ ...account, isOther: false }, '/data'), undefined);
+  assert.equal(accountWarning({ ...folder, account: { ...account, name: 'askback' } }), undefined);
+  assert.equal(accountWarning({ ...folder, account: { ...account, isOther: false } }), undefined);
 });
 
 test('a path that leads through a file is refused', (t) => {
   const file = dataFolder(t);
   writeFileSync(file, '');
-  assert.throws(() => prepareFolder(`${file}/data`), {
+  assert.throws(() => prepareFolder(`${file}/data`, 'askback'), {
     name: 'Refusal',
     message: /a part of its path is a file/,
   });
@@ -63,14 +64,14 @@ test('a path that leads through a file is refused', (t) => {
 test('a file in the place of the data folder is refused', (t) => {
   const file = dataFolder(t);
   writeFileSync(file, '');
-  assert.throws(() => prepareFolder(file), {
+  assert.throws(() => prepareFolder(file, 'askback'), {
     name: 'Refusal',
     message: /is not a folder|belongs to/,
   });
 });
 
 test('a path that the shell inside initdb would misread is refused', (t) => {
-  assert.throws(() => prepareFolder(`${dataFolder(t)}$(id)`), {
+  assert.throws(() => prepareFolder(`${dataFolder(t)}$(id)`, 'askback'), {
     name: 'Refusal',
     message: /has a character in its path/,
   });

@@ -126,7 +126,7 @@ test('a second process that would serve from the same folder is refused', async 
   const first = await hold(t, dataDir);
   assert.match(first.said, /^ready /);
   const second = await hold(t, dataDir);
-  assert.match(second.said, /^refused another askback serves from .* already: stop it/);
+  assert.match(second.said, /^refused another process serves from .* already: stop it/);
 });
 
 test('only one of several processes that start at once serves', async (t) => {

@@ -86,7 +86,7 @@ test('with one, everything is exported under names that become those of the tabl
 function publishSomething() {
   const traceparent = null;
   requestEnded.publish({
-    ...{ method: 'GET', route: '/s/:token', status: 200, ms: 3, requestId: 'r', orgId: null },
+    ...{ method: 'GET', route: '/s/:token', status: 200, ms: 3, requestId: 'r', tenant: null },
     traceparent,
   });
   attempted.publish({

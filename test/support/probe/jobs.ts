@@ -14,7 +14,7 @@ export async function workOn(
   options: Pick<JobsOptions, 'url' | 'db' | 'tasks'> & Partial<JobsOptions>,
 ) {
   const log = createLog({ level: 'silent' });
-  const jobs = await startJobs({ log, groups: oneGroup, ...options });
+  const jobs = await startJobs({ log, groups: oneGroup, program: 'askback', ...options });
   t.after(() => jobs.stop());
   return jobs;
 }

@@ -3,6 +3,7 @@ import { startEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
 /** A process that serves from a data folder: prints the address, or the sentence that refuses it. */
 try {
   const embedded = await startEmbedded({
+    program: 'askback',
     dataDir: process.argv[2]!,
     say: () => {},
     durable: false,

@@ -39,6 +39,7 @@ export async function serveFrom(dataDir: string, options: Partial<EmbeddedOption
 }
 
 export const optionsFor = (dataDir: string): EmbeddedOptions => ({
+  program: 'askback',
   dataDir,
   say: () => {},
   durable: false,

@@ -9,6 +9,7 @@ process.once('disconnect', () => process.exit());
 
 await startJobs({
   groups: oneGroup,
+  program: 'askback',
   url,
   db: connect(url, { connections: 2 }),
   log: createLog({ level: 'warn' }),

@@ -111,7 +111,7 @@ function curl({ parameters, requestBody, security = [] }: Described, at: Place) 
   const { example } = requestBody?.content['application/json'] ?? {};
   const lines = [
     `curl${at.method === 'get' ? '' : ` -X ${at.method.toUpperCase()}`} '${at.origin}${path}'`,
-    ...(security.length > 0 ? [`-H "X-API-Key: $ASKBACK_KEY"`] : []),
+    ...(security.length > 0 ? [`-H "X-API-Key: $API_KEY"`] : []),
     ...(example === undefined
       ? []
       : [
