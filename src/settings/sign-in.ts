@@ -55,8 +55,14 @@ const domains = v.pipe(
     (name) => mailableAddress(`member@${name}`) !== undefined,
     'must be a list of domain names such as example.com, example.org',
   ),
-  v.transform((names) => names.map((name) => name.toLowerCase())),
+  v.transform((names) => names.map(asciiDomain)),
 );
+
+/** As addresses are compared: in lower case, and an international domain in its ASCII form. */
+function asciiDomain(name: string): string {
+  const address = mailableAddress(`member@${name}`) ?? name;
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
 
 /** The last colon separates, because names of groups may have some. */
 const groups = v.pipe(

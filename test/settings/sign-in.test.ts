@@ -28,10 +28,10 @@ test('groups are separated by commas, and their role follows the last colon', ()
   ]);
 });
 
-test('domains are compared in lower case', () => {
-  const ASKBACK_OIDC_DOMAINS = 'Acme.test, acme.example';
+test('domains are compared in lower case and in ASCII', () => {
+  const ASKBACK_OIDC_DOMAINS = 'Acme.test, müller.test';
   const { oidc } = signIn({ ...provider, ASKBACK_OIDC_DOMAINS });
-  assert.deepEqual(oidc?.domains, ['acme.test', 'acme.example']);
+  assert.deepEqual(oidc?.domains, ['acme.test', 'xn--mller-kva.test']);
 });
 
 test('passwords may be off where a provider is left', () => {

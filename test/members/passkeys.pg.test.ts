@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
+import { readAnswer, readAttestation } from '../../src/members/passkeys/answers.ts';
+import {
+  addPasskey,
+  askForPasskey,
+  changePasskeyName,
+  checkPasskey,
+  notePasskeyUse,
+  offerPasskey,
+  removePasskey,
+} from '../../src/members/passkeys/passkeys.ts';
+import { passkeyPlace } from '../../src/members/passkeys/place.rules.ts';
+import { listPasskeys } from '../../src/members/passkeys/queries.ts';
+import { createAuthenticator } from '../support/fakes/authenticator.ts';
+import { makeMember } from '../support/make/session.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const place = passkeyPlace('https://askback.test')!;
+const tools = { db, place };
+
+type Spoil = Parameters<ReturnType<typeof createAuthenticator>['get']>[1];
+
+async function memberWithPasskey() {
+  const id = await makeMember(db);
+  const own = { memberId: id, actor: commandActor() };
+  const key = createAuthenticator(place.origin);
+  const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
+  const answer = readAttestation(key.create(options))!;
+  const { challenge } = options;
+  assert.ok(await addPasskey(tools, own, { answer, challenge, name: 'Laptop' }));
+  return { id, own, key };
+}
+
+/** Answers a new challenge; returns the member whose passkey was taken, if it was. */
+async function prove(key: ReturnType<typeof createAuthenticator>, spoil: Spoil = {}) {
+  const options = await askForPasskey(place);
+  const answer = readAnswer(key.get(options, spoil))!;
+  const proved = await checkPasskey(tools, { answer, challenge: options.challenge });
+  return proved && (await notePasskeyUse(db, proved)) ? proved.passkey.member_id : undefined;
+}
+
+test('a passkey proves its member, again and again', async () => {
+  const { id, key } = await memberWithPasskey();
+  assert.equal(await prove(key), id);
+  assert.equal(await prove(key), id);
+  const [listed] = await listPasskeys(db, id);
+  assert.ok(listed?.used_at);
+});
+
+const spoiled: [what: string, spoil: Spoil][] = [
+  ['from a page of another site', { origin: 'https://evil.test' }],
+  ['for another site', { rpId: 'evil.test' }],
+  ['without a finger or a PIN', { userVerified: false }],
+  ['that makes a passkey', { type: 'webauthn.create' }],
+  ['in the name of another account', { userHandle: 'AAAA' }],
+];
+for (const [what, spoil] of spoiled) {
+  test(`an answer ${what} proves nothing`, async () => {
+    const { key } = await memberWithPasskey();
+    assert.equal(await prove(key, spoil), undefined);
+  });
+}
+
+test('an answer to another challenge proves nothing', async () => {
+  const { key } = await memberWithPasskey();
+  const [asked, other] = [await askForPasskey(place), await askForPasskey(place)];
+  const answer = readAnswer(key.get(asked))!;
+  assert.equal(await checkPasskey(tools, { answer, challenge: other.challenge }), undefined);
+});
+
+test('a copy of an authenticator is refused by its counter', async () => {
+  const { key } = await memberWithPasskey();
+  assert.ok(await prove(key, { counter: 9 }));
+  assert.equal(await prove(key, { counter: 9 }), undefined);
+  assert.equal(await prove(key, { counter: 8 }), undefined);
+  assert.equal(await prove(key, { counter: 0 }), undefined);
+});
+
+test('of two uses with the same counter at the same moment one counts', async () => {
+  const { key } = await memberWithPasskey();
+  const options = await askForPasskey(place);
+  const answer = readAnswer(key.get(options, { counter: 5 }))!;
+  const given = { answer, challenge: options.challenge };
+  const proofs = await Promise.all([1, 2, 3, 4].map(() => checkPasskey(tools, given)));
+  const noted = await Promise.all(proofs.map((proof) => notePasskeyUse(db, proof!)));
+  assert.deepEqual(noted.filter(Boolean), [true]);
+});
+
+test('a passkey that never counts goes on working', async () => {
+  const id = await makeMember(db);
+  const key = createAuthenticator(place.origin);
+  const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
+  const answer = readAttestation(key.create(options, { counter: 0 }))!;
+  const own = { memberId: id, actor: commandActor() };
+  await addPasskey(tools, own, { answer, challenge: options.challenge, name: 'Phone' });
+  assert.equal(await prove(key, { counter: 0 }), id);
+  assert.equal(await prove(key, { counter: 0 }), id);
+});
+
+test('an unknown passkey proves nothing', async () => {
+  assert.equal(await prove(createAuthenticator(place.origin)), undefined);
+});
+
+test('a passkey of one member cannot be added by another', async () => {
+  const { key } = await memberWithPasskey();
+  const other = await makeMember(db);
+  const options = await offerPasskey(tools, { id: other, email: 'bob@acme.test', name: 'Bob' });
+  const answer = readAttestation(key.create(options))!;
+  const own = { memberId: other, actor: commandActor() };
+  const added = await addPasskey(tools, own, { answer, challenge: options.challenge, name: 'X' });
+  assert.equal(added, false);
+  assert.equal((await listPasskeys(db, other)).length, 0);
+});
+
+for (const spoil of [
+  { origin: 'https://evil.test' },
+  { rpId: 'evil.test' },
+  { userVerified: false },
+]) {
+  test(`a passkey made with ${JSON.stringify(spoil)} is not added`, async () => {
+    const id = await makeMember(db);
+    const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
+    const answer = readAttestation(createAuthenticator(place.origin).create(options, spoil))!;
+    const own = { memberId: id, actor: commandActor() };
+    const { challenge } = options;
+    assert.equal(await addPasskey(tools, own, { answer, challenge, name: 'X' }), false);
+  });
+}
+
+test('the browser is asked not to make a second passkey on the same device', async () => {
+  const { id, key } = await memberWithPasskey();
+  const { excludeCredentials } = await offerPasskey(tools, { id, email: 'a@acme.test', name: 'A' });
+  assert.deepEqual(
+    excludeCredentials?.map((known) => known.id),
+    [key.id],
+  );
+});
+
+test('a passkey is renamed and removed by its member alone', async () => {
+  const { id, own, key } = await memberWithPasskey();
+  const stranger = { memberId: await makeMember(db), actor: commandActor() };
+  await assert.rejects(removePasskey(tools, stranger, key.id), { kind: 'not_found' });
+  const renaming = changePasskeyName(tools, stranger, { id: key.id, name: 'Mine' });
+  await assert.rejects(renaming, { kind: 'not_found' });
+
+  await changePasskeyName(tools, own, { id: key.id, name: 'Old laptop' });
+  assert.deepEqual(
+    (await listPasskeys(db, id)).map(({ name }) => name),
+    ['Old laptop'],
+  );
+  await removePasskey(tools, own, key.id);
+  assert.equal(await prove(key), undefined);
+
+  const events = await db<{ act: string }[]>`
+    select act from audit_events where target_id = ${id} order by at`;
+  const acts = events.map(({ act }) => act);
+  assert.deepEqual(acts, ['member.passkey_added', 'member.changed', 'member.passkey_removed']);
+});
+
+for (const text of ['', '{}', 'null', '{"id":"a","rawId":"a","type":"public-key"}', '[]']) {
+  test(`${text || 'nothing'} is no answer of a browser`, () => {
+    assert.equal(readAnswer(text), undefined);
+    assert.equal(readAttestation(text), undefined);
+  });
+}
+
+const places: [url: string, rpId: string | undefined][] = [
+  ['https://feedback.acme.test', 'feedback.acme.test'],
+  ['https://feedback.acme.test:8443', 'feedback.acme.test'],
+  ['http://localhost:8080', 'localhost'],
+  ['http://feedback.acme.test', undefined],
+  ['http://127.0.0.1:8080', undefined],
+  ['https://192.0.2.1', undefined],
+  ['https://[2001:db8::1]', undefined],
+];
+for (const [url, rpId] of places) {
+  test(`${url} ${rpId ? 'has' : 'cannot have'} passkeys`, () => {
+    assert.equal(passkeyPlace(url)?.rpId, rpId);
+  });
+}
