@@ -2,6 +2,13 @@ import type { SurveyType } from '../scores.ts';
 import { ar } from './languages/ar.ts';
 import { de } from './languages/de.ts';
 import { en } from './languages/en.ts';
+import { es } from './languages/es.ts';
+import { fr } from './languages/fr.ts';
+import { it } from './languages/it.ts';
+import { ja } from './languages/ja.ts';
+import { nl } from './languages/nl.ts';
+import { pl } from './languages/pl.ts';
+import { pt } from './languages/pt.ts';
 import type { ScaleEnds, Texts } from './languages/texts.ts';
 
 export type Language = { tag: string; texts: Texts };
@@ -15,7 +22,14 @@ export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
 export const languages: ReadonlyMap<string, Texts> = new Map([
   ['en', en],
   ['de', de],
+  ['fr', fr],
+  ['es', es],
+  ['it', it],
+  ['pt', pt],
+  ['nl', nl],
+  ['pl', pl],
   ['ar', ar],
+  ['ja', ja],
 ]);
 
 const primaryOf = (tag: string) => tag.toLowerCase().split(/[-_]/)[0] ?? '';

@@ -1,0 +1,98 @@
+import type { Texts } from './texts.ts';
+
+export const es: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Nada probable', highest: 'Muy probable' },
+  ces: { lowest: 'Muy difícil', highest: 'Muy fácil' },
+  csat: ['Muy insatisfecho', 'Insatisfecho', 'Neutral', 'Satisfecho', 'Muy satisfecho'],
+  star5: { lowest: 'Malo', highest: 'Excelente' },
+  thumbs: { lowest: 'No me gusta', highest: 'Me gusta' },
+  stars: (count) => (count === 1 ? '1 estrella' : `${count} estrellas`),
+  scoreOf: (score, highest) => `${score} de ${highest}`,
+
+  comment: '¿Cuál es el motivo principal de su puntuación?',
+  optional: 'opcional',
+  send: 'Enviar respuesta',
+  chosen: 'Su puntuación está elegida. Ahora envíela.',
+  scoreMissing: 'Elija primero una puntuación.',
+  commentTooLong: (most) => `Acorte su comentario a ${most} caracteres.`,
+  tooManyAnswers:
+    'En este momento llegan muchas respuestas desde su red. Espere un minuto y vuelva a enviar la suya.',
+  notSaved: 'No se ha podido guardar su respuesta. Vuelva a enviarla.',
+  leaveEmpty: 'Deje este campo vacío',
+  doNotFollow: 'No siga este enlace',
+
+  thanks: {
+    title: '¡Gracias!',
+    text: (organization) => `Su respuesta ha llegado a ${organization}.`,
+  },
+  answered: {
+    title: 'Ya ha respondido',
+    text: (organization, when) => `Esta es su respuesta a ${organization} del ${when}.`,
+  },
+  yourScore: 'Su puntuación',
+  yourComment: 'Su comentario',
+  closed: {
+    title: 'Esta encuesta ha terminado',
+    text: (organization) =>
+      `${organization} ya no recoge respuestas aquí. Gracias por querer dar la suya.`,
+  },
+  draft: {
+    title: 'Esta encuesta aún no está abierta',
+    text: (organization) => `${organization} todavía la está preparando. Vuelva un poco más tarde.`,
+  },
+  notFound: {
+    title: 'Aquí no hay ninguna encuesta',
+    text: () => 'Puede que el enlace esté incompleto. Ábralo de nuevo desde su correo electrónico.',
+  },
+  tooManyRequests: {
+    title: 'Un momento, por favor',
+    text: () =>
+      'En este momento llegan muchas solicitudes desde su red. Vuelva a intentarlo dentro de un minuto.',
+  },
+  tooLarge: {
+    title: 'Era demasiado texto',
+    text: () => 'Vuelva atrás, acorte lo que ha escrito y envíelo de nuevo.',
+  },
+  refused: {
+    title: 'No ha funcionado',
+    text: () => 'Vuelva a la página anterior e inténtelo de nuevo desde allí.',
+  },
+  unavailable: {
+    title: 'Volvemos enseguida',
+    text: () => 'Esta página no se puede mostrar ahora. Vuelva a intentarlo dentro de un momento.',
+  },
+  broken: {
+    title: 'Algo ha fallado aquí',
+    text: () => 'No es culpa suya. Vuelva a intentarlo un poco más tarde.',
+  },
+
+  unsubscribe: {
+    title: '¿Darse de baja?',
+    text: (email, organization) => `${email} no recibirá más encuestas de ${organization}.`,
+    action: 'Darse de baja',
+  },
+  unsubscribed: {
+    title: 'Se ha dado de baja',
+    text: (email, organization) => `${email} ya no recibe encuestas de ${organization}.`,
+    undo: 'Deshacer',
+  },
+  resubscribed: {
+    title: 'Se ha dado de alta de nuevo',
+    text: (email, organization) => `${email} puede volver a recibir encuestas de ${organization}.`,
+  },
+  unsubscribeLink: 'Darse de baja',
+
+  mail: {
+    greeting: (name) => (name ? `Hola, ${name}:` : 'Hola:'),
+    preview: 'Basta un clic para responder.',
+    hint: 'Elija su respuesta. En la página que se abre podrá cambiarla y añadir un comentario.',
+    openPage: 'Abrir la encuesta en el navegador',
+    whyCustomer: (organization) =>
+      `Recibe este correo porque ${organization} quiere conocer su opinión.`,
+    whyEmployee: (organization) =>
+      `Recibe este correo porque ${organization} pregunta a las personas que trabajan allí.`,
+    sentTo: (address) => `Se ha enviado a ${address}.`,
+  },
+};

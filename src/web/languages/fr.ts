@@ -1,0 +1,99 @@
+import type { Texts } from './texts.ts';
+
+export const fr: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Pas du tout probable', highest: 'Très probable' },
+  ces: { lowest: 'Très difficile', highest: 'Très facile' },
+  csat: ['Très insatisfait', 'Insatisfait', 'Neutre', 'Satisfait', 'Très satisfait'],
+  star5: { lowest: 'Mauvais', highest: 'Excellent' },
+  thumbs: { lowest: 'Je n’aime pas', highest: 'J’aime' },
+  stars: (count) => (count === 1 ? '1 étoile' : `${count} étoiles`),
+  scoreOf: (score, highest) => `${score} sur ${highest}`,
+
+  comment: 'Quelle est la raison principale de votre note ?',
+  optional: 'facultatif',
+  send: 'Envoyer la réponse',
+  chosen: 'Votre note est choisie. Il reste à l’envoyer.',
+  scoreMissing: 'Veuillez d’abord choisir une note.',
+  commentTooLong: (most) => `Veuillez raccourcir votre commentaire à ${most} caractères.`,
+  tooManyAnswers:
+    'Beaucoup de réponses arrivent de votre réseau en ce moment. Veuillez patienter une minute, puis renvoyer la vôtre.',
+  notSaved: 'Votre réponse n’a pas pu être enregistrée. Veuillez la renvoyer.',
+  leaveEmpty: 'Veuillez laisser ce champ vide',
+  doNotFollow: 'Veuillez ne pas suivre ce lien',
+
+  thanks: {
+    title: 'Merci !',
+    text: (organization) => `Votre réponse est bien parvenue à ${organization}.`,
+  },
+  answered: {
+    title: 'Vous avez déjà répondu',
+    text: (organization, when) => `Voici votre réponse à ${organization} du ${when}.`,
+  },
+  yourScore: 'Votre note',
+  yourComment: 'Votre commentaire',
+  closed: {
+    title: 'Ce sondage est terminé',
+    text: (organization) =>
+      `${organization} ne recueille plus de réponses ici. Merci d’avoir voulu donner la vôtre.`,
+  },
+  draft: {
+    title: 'Ce sondage n’est pas encore ouvert',
+    text: (organization) => `${organization} le prépare encore. Veuillez revenir un peu plus tard.`,
+  },
+  notFound: {
+    title: 'Il n’y a pas de sondage ici',
+    text: () => 'Le lien est peut-être incomplet. Veuillez l’ouvrir à nouveau depuis votre e-mail.',
+  },
+  tooManyRequests: {
+    title: 'Un instant, s’il vous plaît',
+    text: () =>
+      'Beaucoup de demandes arrivent de votre réseau en ce moment. Veuillez réessayer dans une minute.',
+  },
+  tooLarge: {
+    title: 'C’était trop long',
+    text: () => 'Veuillez revenir en arrière, raccourcir votre texte et le renvoyer.',
+  },
+  refused: {
+    title: 'Cela n’a pas fonctionné',
+    text: () => 'Veuillez revenir à la page précédente et réessayer depuis celle-ci.',
+  },
+  unavailable: {
+    title: 'De retour dans un instant',
+    text: () => 'Cette page ne peut pas être affichée pour le moment. Veuillez réessayer bientôt.',
+  },
+  broken: {
+    title: 'Une erreur s’est produite ici',
+    text: () => 'Vous n’y êtes pour rien. Veuillez réessayer un peu plus tard.',
+  },
+
+  unsubscribe: {
+    title: 'Se désabonner ?',
+    text: (email, organization) => `${email} ne recevra plus de sondages de ${organization}.`,
+    action: 'Se désabonner',
+  },
+  unsubscribed: {
+    title: 'Vous êtes désabonné',
+    text: (email, organization) => `${email} ne reçoit plus de sondages de ${organization}.`,
+    undo: 'Annuler',
+  },
+  resubscribed: {
+    title: 'Vous êtes de nouveau abonné',
+    text: (email, organization) =>
+      `${email} peut recevoir de nouveau des sondages de ${organization}.`,
+  },
+  unsubscribeLink: 'Se désabonner',
+
+  mail: {
+    greeting: (name) => (name ? `Bonjour ${name},` : 'Bonjour,'),
+    preview: 'Un clic suffit pour répondre.',
+    hint: 'Choisissez votre réponse. Sur la page qui s’ouvre, vous pourrez la modifier et ajouter un commentaire.',
+    openPage: 'Ouvrir le sondage dans le navigateur',
+    whyCustomer: (organization) =>
+      `Vous recevez cet e-mail parce que ${organization} aimerait connaître votre avis.`,
+    whyEmployee: (organization) =>
+      `Vous recevez cet e-mail parce que ${organization} interroge les personnes qui y travaillent.`,
+    sentTo: (address) => `Il a été envoyé à ${address}.`,
+  },
+};

@@ -1,0 +1,97 @@
+import type { Texts } from './texts.ts';
+
+export const it: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Per niente probabile', highest: 'Molto probabile' },
+  ces: { lowest: 'Molto difficile', highest: 'Molto facile' },
+  csat: ['Molto insoddisfatto', 'Insoddisfatto', 'Neutro', 'Soddisfatto', 'Molto soddisfatto'],
+  star5: { lowest: 'Scarso', highest: 'Eccellente' },
+  thumbs: { lowest: 'Non mi piace', highest: 'Mi piace' },
+  stars: (count) => (count === 1 ? '1 stella' : `${count} stelle`),
+  scoreOf: (score, highest) => `${score} su ${highest}`,
+
+  comment: 'Qual è il motivo principale del Suo voto?',
+  optional: 'facoltativo',
+  send: 'Invia la risposta',
+  chosen: 'Il Suo voto è scelto. Ora lo invii.',
+  scoreMissing: 'Scelga prima un voto.',
+  commentTooLong: (most) => `Accorci il Suo commento a ${most} caratteri.`,
+  tooManyAnswers:
+    'In questo momento arrivano molte risposte dalla Sua rete. Attenda un minuto e invii di nuovo la Sua.',
+  notSaved: 'Non è stato possibile salvare la Sua risposta. La invii di nuovo.',
+  leaveEmpty: 'Lasci vuoto questo campo',
+  doNotFollow: 'Non segua questo link',
+
+  thanks: {
+    title: 'Grazie!',
+    text: (organization) => `La Sua risposta è arrivata a ${organization}.`,
+  },
+  answered: {
+    title: 'Ha già risposto',
+    text: (organization, when) => `Questa è la Sua risposta a ${organization} del ${when}.`,
+  },
+  yourScore: 'Il Suo voto',
+  yourComment: 'Il Suo commento',
+  closed: {
+    title: 'Questo sondaggio è chiuso',
+    text: (organization) =>
+      `${organization} non raccoglie più risposte qui. Grazie per aver voluto dare la Sua.`,
+  },
+  draft: {
+    title: 'Questo sondaggio non è ancora aperto',
+    text: (organization) => `${organization} lo sta ancora preparando. Torni un po’ più tardi.`,
+  },
+  notFound: {
+    title: 'Qui non c’è nessun sondaggio',
+    text: () => 'Il link potrebbe essere incompleto. Lo apra di nuovo dalla Sua e-mail.',
+  },
+  tooManyRequests: {
+    title: 'Un momento, per favore',
+    text: () => 'In questo momento arrivano molte richieste dalla Sua rete. Riprovi fra un minuto.',
+  },
+  tooLarge: {
+    title: 'Era troppo lungo',
+    text: () => 'Torni indietro, accorci il testo e lo invii di nuovo.',
+  },
+  refused: {
+    title: 'Non ha funzionato',
+    text: () => 'Torni alla pagina precedente e riprovi da lì.',
+  },
+  unavailable: {
+    title: 'Torniamo subito',
+    text: () => 'Questa pagina non può essere mostrata in questo momento. Riprovi fra poco.',
+  },
+  broken: {
+    title: 'Qui qualcosa è andato storto',
+    text: () => 'Non è colpa Sua. Riprovi un po’ più tardi.',
+  },
+
+  unsubscribe: {
+    title: 'Annullare l’iscrizione?',
+    text: (email, organization) => `${email} non riceverà più sondaggi da ${organization}.`,
+    action: 'Annulla l’iscrizione',
+  },
+  unsubscribed: {
+    title: 'La Sua iscrizione è annullata',
+    text: (email, organization) => `${email} non riceve più sondaggi da ${organization}.`,
+    undo: 'Ripristina',
+  },
+  resubscribed: {
+    title: 'È di nuovo iscritto',
+    text: (email, organization) => `${email} può ricevere di nuovo sondaggi da ${organization}.`,
+  },
+  unsubscribeLink: 'Annulla l’iscrizione',
+
+  mail: {
+    greeting: (name) => (name ? `Buongiorno ${name},` : 'Buongiorno,'),
+    preview: 'Basta un clic per rispondere.',
+    hint: 'Scelga la Sua risposta. Nella pagina che si apre potrà modificarla e aggiungere un commento.',
+    openPage: 'Apri il sondaggio nel browser',
+    whyCustomer: (organization) =>
+      `Riceve questa e-mail perché ${organization} vorrebbe conoscere la Sua opinione.`,
+    whyEmployee: (organization) =>
+      `Riceve questa e-mail perché ${organization} interpella le persone che vi lavorano.`,
+    sentTo: (address) => `È stata inviata a ${address}.`,
+  },
+};

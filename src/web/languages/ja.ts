@@ -1,0 +1,100 @@
+import type { Texts } from './texts.ts';
+
+export const ja: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'まったく思わない', highest: '非常にそう思う' },
+  ces: { lowest: 'とても難しい', highest: 'とても簡単' },
+  csat: ['非常に不満', '不満', 'どちらでもない', '満足', '非常に満足'],
+  star5: { lowest: '悪い', highest: 'とても良い' },
+  thumbs: { lowest: '良くない', highest: '良い' },
+  stars: (count) => `星${count}つ`,
+  scoreOf: (score, highest) => `${highest}点中${score}点`,
+
+  comment: 'その点数を選んだ主な理由を教えてください。',
+  optional: '任意',
+  send: '回答を送信',
+  chosen: '点数が選ばれています。送信してください。',
+  scoreMissing: '先に点数を選んでください。',
+  commentTooLong: (most) => `コメントは${most}文字以内にしてください。`,
+  tooManyAnswers:
+    'お使いのネットワークから多くの回答が届いています。1分ほど待ってから、もう一度送信してください。',
+  notSaved: '回答を保存できませんでした。もう一度送信してください。',
+  leaveEmpty: 'この欄には何も入力しないでください',
+  doNotFollow: 'このリンクは開かないでください',
+
+  thanks: {
+    title: 'ありがとうございました',
+    text: (organization) => `ご回答は${organization}に届きました。`,
+  },
+  answered: {
+    title: 'すでに回答済みです',
+    text: (organization, when) => `${when}に${organization}へ送られた回答です。`,
+  },
+  yourScore: '点数',
+  yourComment: 'コメント',
+  closed: {
+    title: 'このアンケートは終了しました',
+    text: (organization) =>
+      `${organization}はここでの回答の受付を終了しました。ご協力のお気持ちに感謝いたします。`,
+  },
+  draft: {
+    title: 'このアンケートはまだ始まっていません',
+    text: (organization) => `${organization}が準備中です。後ほどもう一度お越しください。`,
+  },
+  notFound: {
+    title: 'アンケートが見つかりません',
+    text: () => 'リンクが途中で切れている可能性があります。メールからもう一度開いてください。',
+  },
+  tooManyRequests: {
+    title: '少々お待ちください',
+    text: () =>
+      'お使いのネットワークから多くのアクセスがあります。1分ほど待ってから、もう一度お試しください。',
+  },
+  tooLarge: {
+    title: '内容が長すぎます',
+    text: () => '前のページに戻り、文章を短くしてからもう一度送信してください。',
+  },
+  refused: {
+    title: '処理できませんでした',
+    text: () => '前のページに戻り、そこからもう一度お試しください。',
+  },
+  unavailable: {
+    title: 'まもなく再開します',
+    text: () => '現在このページを表示できません。しばらくしてからもう一度お試しください。',
+  },
+  broken: {
+    title: 'こちらで問題が発生しました',
+    text: () => 'お客様のせいではありません。後ほどもう一度お試しください。',
+  },
+
+  unsubscribe: {
+    title: '配信を停止しますか？',
+    text: (email, organization) =>
+      `${email}には${organization}からのアンケートが届かなくなります。`,
+    action: '配信を停止',
+  },
+  unsubscribed: {
+    title: '配信を停止しました',
+    text: (email, organization) => `${email}には${organization}からのアンケートは届きません。`,
+    undo: '元に戻す',
+  },
+  resubscribed: {
+    title: '配信を再開しました',
+    text: (email, organization) =>
+      `${email}に${organization}からのアンケートが再び届くことがあります。`,
+  },
+  unsubscribeLink: '配信を停止する',
+
+  mail: {
+    greeting: (name) => (name ? `${name} 様` : 'こんにちは。'),
+    preview: 'ワンクリックで回答できます。',
+    hint: '回答を選んでください。開いたページで変更したり、コメントを加えたりできます。',
+    openPage: 'アンケートをブラウザーで開く',
+    whyCustomer: (organization) =>
+      `このメールは、${organization}がご意見を伺うためにお送りしています。`,
+    whyEmployee: (organization) =>
+      `このメールは、${organization}が働く方々に意見を伺うためにお送りしています。`,
+    sentTo: (address) => `送信先: ${address}`,
+  },
+};

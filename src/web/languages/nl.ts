@@ -1,0 +1,97 @@
+import type { Texts } from './texts.ts';
+
+export const nl: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Zeer onwaarschijnlijk', highest: 'Zeer waarschijnlijk' },
+  ces: { lowest: 'Zeer moeilijk', highest: 'Zeer gemakkelijk' },
+  csat: ['Zeer ontevreden', 'Ontevreden', 'Neutraal', 'Tevreden', 'Zeer tevreden'],
+  star5: { lowest: 'Slecht', highest: 'Uitstekend' },
+  thumbs: { lowest: 'Duim omlaag', highest: 'Duim omhoog' },
+  stars: (count) => (count === 1 ? '1 ster' : `${count} sterren`),
+  scoreOf: (score, highest) => `${score} van ${highest}`,
+
+  comment: 'Wat is de belangrijkste reden voor uw score?',
+  optional: 'niet verplicht',
+  send: 'Antwoord versturen',
+  chosen: 'Uw score is gekozen. Verstuur hem nu.',
+  scoreMissing: 'Kies eerst een score.',
+  commentTooLong: (most) => `Kort uw opmerking in tot ${most} tekens.`,
+  tooManyAnswers:
+    'Er komen nu veel antwoorden vanaf uw netwerk. Wacht een minuut en verstuur het uwe opnieuw.',
+  notSaved: 'Uw antwoord kon niet worden opgeslagen. Verstuur het opnieuw.',
+  leaveEmpty: 'Laat dit veld leeg',
+  doNotFollow: 'Volg deze link niet',
+
+  thanks: {
+    title: 'Bedankt!',
+    text: (organization) => `Uw antwoord is aangekomen bij ${organization}.`,
+  },
+  answered: {
+    title: 'U hebt al geantwoord',
+    text: (organization, when) => `Dit is uw antwoord aan ${organization} op ${when}.`,
+  },
+  yourScore: 'Uw score',
+  yourComment: 'Uw opmerking',
+  closed: {
+    title: 'Deze enquête is gesloten',
+    text: (organization) =>
+      `${organization} verzamelt hier geen antwoorden meer. Bedankt dat u het uwe wilde geven.`,
+  },
+  draft: {
+    title: 'Deze enquête is nog niet open',
+    text: (organization) => `${organization} bereidt hem nog voor. Kom wat later terug.`,
+  },
+  notFound: {
+    title: 'Hier is geen enquête',
+    text: () => 'Misschien is de link onvolledig. Open hem opnieuw vanuit uw e-mail.',
+  },
+  tooManyRequests: {
+    title: 'Een moment, alstublieft',
+    text: () => 'Er komen nu veel verzoeken vanaf uw netwerk. Probeer het over een minuut opnieuw.',
+  },
+  tooLarge: {
+    title: 'Dat was te veel',
+    text: () => 'Ga terug, kort uw tekst in en verstuur hem opnieuw.',
+  },
+  refused: {
+    title: 'Dat is niet gelukt',
+    text: () => 'Ga terug naar de vorige pagina en probeer het daar opnieuw.',
+  },
+  unavailable: {
+    title: 'We zijn zo terug',
+    text: () => 'Deze pagina kan nu niet worden getoond. Probeer het zo dadelijk opnieuw.',
+  },
+  broken: {
+    title: 'Hier ging iets mis',
+    text: () => 'Het ligt niet aan u. Probeer het wat later opnieuw.',
+  },
+
+  unsubscribe: {
+    title: 'Uitschrijven?',
+    text: (email, organization) => `${email} krijgt dan geen enquêtes meer van ${organization}.`,
+    action: 'Uitschrijven',
+  },
+  unsubscribed: {
+    title: 'U bent uitgeschreven',
+    text: (email, organization) => `${email} krijgt geen enquêtes meer van ${organization}.`,
+    undo: 'Ongedaan maken',
+  },
+  resubscribed: {
+    title: 'U bent weer ingeschreven',
+    text: (email, organization) => `${email} kan weer enquêtes krijgen van ${organization}.`,
+  },
+  unsubscribeLink: 'Uitschrijven',
+
+  mail: {
+    greeting: (name) => (name ? `Beste ${name},` : 'Goedendag,'),
+    preview: 'Eén klik is genoeg om te antwoorden.',
+    hint: 'Kies uw antwoord. Op de pagina die opent kunt u het wijzigen en een opmerking toevoegen.',
+    openPage: 'De enquête in uw browser openen',
+    whyCustomer: (organization) =>
+      `U krijgt deze e-mail omdat ${organization} graag uw mening wil weten.`,
+    whyEmployee: (organization) =>
+      `U krijgt deze e-mail omdat ${organization} de mensen vraagt die er werken.`,
+    sentTo: (address) => `Hij is verstuurd naar ${address}.`,
+  },
+};

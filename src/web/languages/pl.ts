@@ -1,0 +1,98 @@
+import type { Texts } from './texts.ts';
+
+export const pl: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Bardzo mało prawdopodobne', highest: 'Bardzo prawdopodobne' },
+  ces: { lowest: 'Bardzo trudno', highest: 'Bardzo łatwo' },
+  csat: ['Bardzo źle', 'Źle', 'Neutralnie', 'Dobrze', 'Bardzo dobrze'],
+  star5: { lowest: 'Źle', highest: 'Doskonale' },
+  thumbs: { lowest: 'Kciuk w dół', highest: 'Kciuk w górę' },
+  stars: (count) => `${count} ${count === 1 ? 'gwiazdka' : count < 5 ? 'gwiazdki' : 'gwiazdek'}`,
+  scoreOf: (score, highest) => `${score} na ${highest}`,
+
+  comment: 'Jaki jest główny powód tej oceny?',
+  optional: 'opcjonalnie',
+  send: 'Wyślij odpowiedź',
+  chosen: 'Ocena jest wybrana. Teraz proszę ją wysłać.',
+  scoreMissing: 'Najpierw proszę wybrać ocenę.',
+  commentTooLong: (most) => `Proszę skrócić komentarz do ${most} znaków.`,
+  tooManyAnswers:
+    'W tej chwili z tej sieci przychodzi wiele odpowiedzi. Proszę odczekać minutę i wysłać ponownie.',
+  notSaved: 'Nie udało się zapisać odpowiedzi. Proszę wysłać ją ponownie.',
+  leaveEmpty: 'Proszę zostawić to pole puste',
+  doNotFollow: 'Proszę nie otwierać tego linku',
+
+  thanks: {
+    title: 'Dziękujemy!',
+    text: (organization) => `Odpowiedź dotarła do ${organization}.`,
+  },
+  answered: {
+    title: 'Odpowiedź już jest',
+    text: (organization, when) => `Oto odpowiedź dla ${organization} z dnia ${when}.`,
+  },
+  yourScore: 'Ocena',
+  yourComment: 'Komentarz',
+  closed: {
+    title: 'Ta ankieta jest zakończona',
+    text: (organization) =>
+      `${organization} nie zbiera tu już odpowiedzi. Dziękujemy za chęć udziału.`,
+  },
+  draft: {
+    title: 'Ta ankieta nie jest jeszcze otwarta',
+    text: (organization) =>
+      `${organization} jeszcze ją przygotowuje. Prosimy wrócić nieco później.`,
+  },
+  notFound: {
+    title: 'Tu nie ma ankiety',
+    text: () => 'Link może być niepełny. Proszę otworzyć go ponownie z wiadomości e-mail.',
+  },
+  tooManyRequests: {
+    title: 'Chwileczkę',
+    text: () =>
+      'W tej chwili z tej sieci przychodzi wiele żądań. Proszę spróbować ponownie za minutę.',
+  },
+  tooLarge: {
+    title: 'To było za długie',
+    text: () => 'Proszę wrócić, skrócić tekst i wysłać go ponownie.',
+  },
+  refused: {
+    title: 'To się nie udało',
+    text: () => 'Proszę wrócić do poprzedniej strony i spróbować stamtąd ponownie.',
+  },
+  unavailable: {
+    title: 'Zaraz wracamy',
+    text: () => 'Tej strony nie można teraz pokazać. Proszę spróbować ponownie za chwilę.',
+  },
+  broken: {
+    title: 'Coś poszło nie tak',
+    text: () => 'To nie wina czytelnika. Proszę spróbować nieco później.',
+  },
+
+  unsubscribe: {
+    title: 'Wypisać?',
+    text: (email, organization) => `${email} nie otrzyma więcej ankiet od ${organization}.`,
+    action: 'Wypisz',
+  },
+  unsubscribed: {
+    title: 'Adres jest wypisany',
+    text: (email, organization) => `${email} nie otrzymuje już ankiet od ${organization}.`,
+    undo: 'Cofnij',
+  },
+  resubscribed: {
+    title: 'Adres jest znów zapisany',
+    text: (email, organization) => `${email} może znów otrzymywać ankiety od ${organization}.`,
+  },
+  unsubscribeLink: 'Wypisz mnie',
+
+  mail: {
+    greeting: (name) => (name ? `Dzień dobry, ${name},` : 'Dzień dobry,'),
+    preview: 'Wystarczy jedno kliknięcie.',
+    hint: 'Proszę wybrać odpowiedź. Na stronie, która się otworzy, można ją zmienić i dodać komentarz.',
+    openPage: 'Otwórz ankietę w przeglądarce',
+    whyCustomer: (organization) => `Ta wiadomość przyszła, bo ${organization} chce poznać opinię.`,
+    whyEmployee: (organization) =>
+      `Ta wiadomość przyszła, bo ${organization} pyta osoby, które tam pracują.`,
+    sentTo: (address) => `Wysłano ją na adres ${address}.`,
+  },
+};

@@ -1,0 +1,98 @@
+import type { Texts } from './texts.ts';
+
+export const pt: Texts = {
+  direction: 'ltr',
+
+  nps: { lowest: 'Nada provável', highest: 'Muito provável' },
+  ces: { lowest: 'Muito difícil', highest: 'Muito fácil' },
+  csat: ['Muito insatisfeito', 'Insatisfeito', 'Neutro', 'Satisfeito', 'Muito satisfeito'],
+  star5: { lowest: 'Ruim', highest: 'Excelente' },
+  thumbs: { lowest: 'Não gostei', highest: 'Gostei' },
+  stars: (count) => (count === 1 ? '1 estrela' : `${count} estrelas`),
+  scoreOf: (score, highest) => `${score} de ${highest}`,
+
+  comment: 'Qual é o principal motivo da sua nota?',
+  optional: 'opcional',
+  send: 'Enviar resposta',
+  chosen: 'A sua nota está escolhida. Agora envie-a.',
+  scoreMissing: 'Escolha primeiro uma nota.',
+  commentTooLong: (most) => `Encurte o seu comentário para ${most} caracteres.`,
+  tooManyAnswers:
+    'Neste momento chegam muitas respostas da sua rede. Aguarde um minuto e envie a sua novamente.',
+  notSaved: 'Não foi possível guardar a sua resposta. Envie-a novamente.',
+  leaveEmpty: 'Deixe este campo vazio',
+  doNotFollow: 'Não siga este link',
+
+  thanks: {
+    title: 'Obrigado!',
+    text: (organization) => `A sua resposta chegou a ${organization}.`,
+  },
+  answered: {
+    title: 'Já respondeu',
+    text: (organization, when) => `Esta é a sua resposta a ${organization} de ${when}.`,
+  },
+  yourScore: 'A sua nota',
+  yourComment: 'O seu comentário',
+  closed: {
+    title: 'Esta pesquisa terminou',
+    text: (organization) =>
+      `${organization} já não recolhe respostas aqui. Obrigado por querer dar a sua.`,
+  },
+  draft: {
+    title: 'Esta pesquisa ainda não está aberta',
+    text: (organization) => `${organization} ainda a está a preparar. Volte um pouco mais tarde.`,
+  },
+  notFound: {
+    title: 'Não há nenhuma pesquisa aqui',
+    text: () => 'O link pode estar incompleto. Abra-o novamente a partir do seu e-mail.',
+  },
+  tooManyRequests: {
+    title: 'Um momento, por favor',
+    text: () =>
+      'Neste momento chegam muitos pedidos da sua rede. Tente novamente dentro de um minuto.',
+  },
+  tooLarge: {
+    title: 'O texto era longo demais',
+    text: () => 'Volte atrás, encurte o que escreveu e envie novamente.',
+  },
+  refused: {
+    title: 'Não funcionou',
+    text: () => 'Volte à página anterior e tente novamente a partir daí.',
+  },
+  unavailable: {
+    title: 'Voltamos já',
+    text: () => 'Esta página não pode ser mostrada agora. Tente novamente dentro de instantes.',
+  },
+  broken: {
+    title: 'Algo correu mal aqui',
+    text: () => 'A culpa não é sua. Tente novamente um pouco mais tarde.',
+  },
+
+  unsubscribe: {
+    title: 'Cancelar a inscrição?',
+    text: (email, organization) => `${email} não receberá mais pesquisas de ${organization}.`,
+    action: 'Cancelar a inscrição',
+  },
+  unsubscribed: {
+    title: 'A sua inscrição foi cancelada',
+    text: (email, organization) => `${email} já não recebe pesquisas de ${organization}.`,
+    undo: 'Desfazer',
+  },
+  resubscribed: {
+    title: 'Está novamente inscrito',
+    text: (email, organization) => `${email} pode receber novamente pesquisas de ${organization}.`,
+  },
+  unsubscribeLink: 'Cancelar a inscrição',
+
+  mail: {
+    greeting: (name) => (name ? `Olá, ${name},` : 'Olá,'),
+    preview: 'Basta um clique para responder.',
+    hint: 'Escolha a sua resposta. Na página que se abre pode alterá-la e acrescentar um comentário.',
+    openPage: 'Abrir a pesquisa no navegador',
+    whyCustomer: (organization) =>
+      `Recebe este e-mail porque ${organization} gostaria de saber a sua opinião.`,
+    whyEmployee: (organization) =>
+      `Recebe este e-mail porque ${organization} pergunta às pessoas que lá trabalham.`,
+    sentTo: (address) => `Foi enviado para ${address}.`,
+  },
+};
