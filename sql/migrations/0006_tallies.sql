@@ -139,7 +139,13 @@ begin
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
         contacts = t.contacts + excluded.contacts;
+end
+$$;
 
+create function add_to_organization_day_tallies(deltas tally_delta[], into_slot smallint) returns void
+language plpgsql
+as $$
+begin
   insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors, contacts)
   select d.org_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.contacts
   from unnest(deltas) d
@@ -151,6 +157,16 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         contacts = t.contacts + excluded.contacts;
+end
+$$;
+
+create function add_to_tallies(deltas tally_delta[], into_slot smallint) returns void
+language plpgsql
+as $$
+begin
+  perform add_to_survey_tallies(deltas, into_slot);
+  perform add_to_day_tallies(deltas, into_slot);
+  perform add_to_organization_day_tallies(deltas, into_slot);
 end
 $$;
 
@@ -175,8 +191,7 @@ declare
     group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
   );
 begin
-  perform add_to_survey_tallies(deltas, tally_slot());
-  perform add_to_day_tallies(deltas, tally_slot());
+  perform add_to_tallies(deltas, tally_slot());
   return null;
 end
 $$;
@@ -209,8 +224,7 @@ declare
     group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
   );
 begin
-  perform add_to_survey_tallies(deltas, tally_slot());
-  perform add_to_day_tallies(deltas, tally_slot());
+  perform add_to_tallies(deltas, tally_slot());
   return null;
 end
 $$;
@@ -235,8 +249,7 @@ declare
     group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
   );
 begin
-  perform add_to_survey_tallies(deltas, tally_slot());
-  perform add_to_day_tallies(deltas, tally_slot());
+  perform add_to_tallies(deltas, tally_slot());
   return null;
 end
 $$;
@@ -321,8 +334,7 @@ begin
       from gone_days
       group by org_id, survey_id, day
     ) into deltas;
-    perform add_to_survey_tallies(deltas, 0::smallint);
-    perform add_to_day_tallies(deltas, 0::smallint);
+    perform add_to_tallies(deltas, 0::smallint);
     commit;
   end loop;
 
@@ -346,7 +358,7 @@ begin
       from gone
       group by org_id, day
     ) into deltas;
-    perform add_to_day_tallies(deltas, 0::smallint);
+    perform add_to_organization_day_tallies(deltas, 0::smallint);
     commit;
   end loop;
 end

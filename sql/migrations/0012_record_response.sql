@@ -21,30 +21,10 @@ begin
     in_slot := own_slot;
   end if;
 
-  update survey_tallies
-  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      score_sum = score_sum + in_score, responded = responded + in_contact
-  where survey_id = in_survey and slot = in_slot;
-  if not found then
-    insert into survey_tallies as t (org_id, survey_id, slot, promoters, passives, detractors, score_sum, responded)
-    values (in_org, in_survey, in_slot, promoter, passive, detractor, in_score, in_contact)
-    on conflict (survey_id, slot) do update
-      set promoters = t.promoters + promoter, passives = t.passives + passive,
-          detractors = t.detractors + detractor, score_sum = t.score_sum + in_score,
-          responded = t.responded + in_contact;
-  end if;
-
-  update day_tallies
-  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      score_sum = score_sum + in_score
-  where survey_id = in_survey and day = in_day and slot = in_slot;
-  if not found then
-    insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum)
-    values (in_org, in_survey, in_day, in_slot, promoter, passive, detractor, in_score)
-    on conflict (survey_id, day, slot) do update
-      set promoters = t.promoters + promoter, passives = t.passives + passive,
-          detractors = t.detractors + detractor, score_sum = t.score_sum + in_score;
-  end if;
+  perform add_to_survey_tallies(
+    array[(in_org, in_survey, null, promoter, passive, detractor, in_score, 0, 0, in_contact)::tally_delta], in_slot);
+  perform add_to_day_tallies(
+    array[(in_org, in_survey, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
 
   in_slot := 0;
   perform from organization_day_tallies
@@ -55,16 +35,8 @@ begin
   ) then
     in_slot := own_slot;
   end if;
-  update organization_day_tallies
-  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor
-  where org_id = in_org and day = in_day and slot = in_slot;
-  if not found then
-    insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors)
-    values (in_org, in_day, in_slot, promoter, passive, detractor)
-    on conflict (org_id, day, slot) do update
-      set promoters = t.promoters + promoter, passives = t.passives + passive,
-          detractors = t.detractors + detractor;
-  end if;
+  perform add_to_organization_day_tallies(
+    array[(in_org, null, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
 end
 $$;
 
