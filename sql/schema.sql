@@ -29,6 +29,8 @@ create table analyses (
   constraint analyses_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint analyses_pkey primary key (org_id, response_id)
 );
+create trigger analyses_added after insert on analyses for each row execute function facet_analyzed_response();
+create trigger analyses_changed after update of sentiment on analyses for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
 
 -- A key that a program calls the API with. Only a hash of its secret is stored: a leaked backup leaks no live key.
 create table api_keys (
@@ -194,6 +196,7 @@ create index contacts_search on contacts using gin (org_id, ((email || ' ') || c
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
 create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (not is_counted()) execute function tally_contacts_progress();
+create trigger contacts_changed_facets after update of properties on contacts for each row when (old.properties is distinct from new.properties) execute function facet_changed_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
 
 -- Totals of a survey and day. The sum over the slots counts.
@@ -544,40 +547,101 @@ create table reporters (
 );
 create index reporters_by_organization on reporters (org_id);
 
+-- A property of the contact, a tag or the sentiment of a response that counts: what responses are found by.
+create table response_facets (
+  org_id uuid not null,
+  facet bigint not null,            -- hash of kind, name and value: see the function facet_of
+  created_at timestamptz not null,  -- of the response, as are survey_id and category
+  response_id uuid not null,
+  survey_id uuid not null,
+  category text not null,
+  constraint response_facets_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
+  constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category)
+);
+create index response_facets_by_response on response_facets (org_id, response_id);
+
+-- A note that was written about a response.
+create table response_notes (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  response_id uuid not null,
+  text text not null,         -- the note
+  author text not null,       -- name of the member or the key that wrote it, as it was then
+  author_kind text not null,  -- kind of that actor, as in the audit
+  created_at timestamptz not null default now(),
+  constraint response_notes_text_check check (char_length(text) >= 1 and char_length(text) <= 5000),
+  constraint response_notes_belong_to_response foreign key (org_id, response_id) references responses(org_id, id) on update cascade on delete cascade,
+  constraint response_notes_pkey primary key (id)
+);
+create index response_notes_by_response on response_notes (org_id, response_id, created_at);
+
+-- A tag on a response.
+create table response_tags (
+  org_id uuid not null,
+  response_id uuid not null,
+  tag_id uuid not null,
+  created_at timestamptz not null default now(),  -- when it was tagged
+  constraint response_tags_are_tags foreign key (org_id, tag_id) references tags(org_id, id) on delete cascade,
+  constraint response_tags_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on update cascade on delete cascade,
+  constraint response_tags_pkey primary key (org_id, response_id, tag_id)
+);
+create index response_tags_by_tag on response_tags (org_id, tag_id);
+create trigger response_tags_changed after insert or delete on response_tags for each row execute function facet_tagged_response();
+
 -- A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere.
 create table responses (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  contact_id uuid,                      -- whose personal link it came through; without one the shareable link
-  source text not null default 'link',  -- link: personal; share: shareable; import: brought in from elsewhere
-  score smallint not null,              -- on the survey's own scale
-  category text not null,               -- what the score counts as
-  comment text,                         -- what was written with the score
-  language text,                        -- of the page it was given on; unknown for what was imported
-  properties jsonb,                     -- what the website that showed the survey handed in; a contact has its own
-  held_reason text,                     -- why it is on hold; without a reason it counts
-  traceparent text,                     -- the trace of the request that recorded it
+  contact_id uuid,                                                                                                                                                                                                                   -- whose personal link it came through; without one the shareable link
+  source text not null default 'link',                                                                                                                                                                                               -- link: personal; share: shareable; import: brought in from elsewhere
+  score smallint not null,                                                                                                                                                                                                           -- on the survey's own scale
+  category text not null,                                                                                                                                                                                                            -- what the score counts as
+  comment text,                                                                                                                                                                                                                      -- what was written with the score
+  language text,                                                                                                                                                                                                                     -- of the page it was given on; unknown for what was imported
+  properties jsonb,                                                                                                                                                                                                                  -- what the website that showed the survey handed in; a contact has its own
+  held_reason text,                                                                                                                                                                                                                  -- why it is on hold; without a reason it counts
+  chosen_state text,                                                                                                                                                                                                                 -- the state that was set by hand; without one the category decides
+  state text generated always as (
+case coalesce(chosen_state,
+    case category
+        when 'detractor' then 'open'
+        else null
+    end)
+    when 'open' then 'open'
+    when 'done' then 'done'
+    else null
+end) stored,  -- of following it up: open or done; a detractor is open from the start, others have none
+  owner_id uuid,                                                                                                                                                                                                                     -- the member who follows it up
+  traceparent text,                                                                                                                                                                                                                  -- the trace of the request that recorded it
   created_at timestamptz not null default now(),
   constraint responses_category_check check (category = any (array['promoter', 'passive', 'detractor'])),
+  constraint responses_chosen_state_check check (chosen_state = any (array['none', 'open', 'done'])),
   constraint responses_comment_check check (char_length(comment) <= 5000),
   constraint responses_properties_check check (jsonb_typeof(properties) = 'object'),
   constraint responses_score_check check (score >= 0 and score <= 10),
   constraint responses_source_check check (source = any (array['link', 'share', 'import'])),
+  constraint responses_have_members_as_owners foreign key (org_id, owner_id) references memberships(org_id, member_id) on delete set null (owner_id),
   constraint responses_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint responses_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint responses_pkey primary key (org_id, id)
 );
 create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_by_contact on responses (contact_id);
+create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
+create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
+create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category) where held_reason is null and state is not null;
 create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create trigger responses_added after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function tally_responses('1');
+create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
+create trigger responses_changed_facets after update of held_reason, created_at, category, contact_id, survey_id on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id) execute function facet_changed_response();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 
 create table schema_migrations (
@@ -737,7 +801,8 @@ create table tags (
   constraint tags_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
   constraint tags_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint tags_belong_to_organization foreign key (org_id) references organizations(id) on delete cascade,
-  constraint tags_pkey primary key (id)
+  constraint tags_pkey primary key (id),
+  constraint tags_org_id_id_key unique (org_id, id)
 );
 create unique index tags_one_per_name on tags (org_id, name);
 
@@ -788,6 +853,32 @@ create table worker_pools (
   constraint worker_pools_pkey primary key (pool_id),
   constraint worker_pools_lock_key_key unique (lock_key)
 );
+
+create function add_facets(in_org uuid, in_response uuid)
+ returns void
+ language sql
+begin atomic
+ insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)  select r.org_id,
+             f.facet,
+             r.created_at,
+             r.id,
+             r.survey_id,
+             r.category
+            from (responses r
+              cross join lateral ( select property_facets(c.properties) as property_facets
+                    from contacts c
+                   where ((c.org_id = r.org_id) and (c.survey_id = r.survey_id) and (c.id = r.contact_id))
+                 union
+                  select facet_of('tag', '', (t.tag_id)) as facet_of
+                    from response_tags t
+                   where ((t.org_id = r.org_id) and (t.response_id = r.id))
+                 union
+                  select facet_of('sentiment', '', a.sentiment) as facet_of
+                    from analyses a
+                   where ((a.org_id = r.org_id) and (a.response_id = r.id) and (a.sentiment is not null))) f(facet))
+           where ((r.org_id = add_facets.in_org) and (r.id = add_facets.in_response) and (r.held_reason is null)) on conflict do nothing;
+end
+;
 
 create function add_to_day_tallies(deltas tally_delta[], into_slot smallint)
  returns void
@@ -938,6 +1029,98 @@ begin
 end $function$
 ;
 
+create function facet_added_responses()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  from changed r
+  join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+  cross join lateral property_facets(c.properties) facet
+  where r.held_reason is null and c.properties <> '{}';
+  return null;
+end
+$function$
+;
+
+create function facet_analyzed_response()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  if tg_op = 'UPDATE' then
+    delete from response_facets
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
+  end if;
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category
+  from responses
+  where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
+  on conflict do nothing;
+  return null;
+end
+$function$
+;
+
+create function facet_changed_contact()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  delete from response_facets f
+  using responses r
+  where r.contact_id = new.id and r.org_id = new.org_id
+    and f.org_id = r.org_id and f.response_id = r.id
+    and f.facet in (select property_facets(old.properties) except select property_facets(new.properties));
+  perform add_facets(r.org_id, r.id)
+  from responses r
+  where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
+  return null;
+end
+$function$
+;
+
+create function facet_changed_response()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
+  perform add_facets(new.org_id, new.id);
+  return null;
+end
+$function$
+;
+
+create function facet_of(kind text, name text, value text)
+ returns bigint
+ language sql
+ immutable parallel safe
+return ((('x' || "left"(md5((((((kind || ' ') || octet_length(name)) || ' ') || name) || value)), 16)))::bit(64))::bigint
+;
+
+create function facet_tagged_response()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  if tg_op = 'DELETE' then
+    delete from response_facets
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
+  else
+    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category
+    from responses
+    where org_id = new.org_id and id = new.response_id and held_reason is null
+    on conflict do nothing;
+  end if;
+  return null;
+end
+$function$
+;
+
 create procedure fold_tallies()
  language plpgsql
 as $procedure$
@@ -1036,6 +1219,16 @@ return translate(encode(convert_to(((to_char((created_at at time zone 'UTC'), 'Y
 ', '-_')
 ;
 
+create function property_facets(properties jsonb)
+ returns setof bigint
+ language sql
+ immutable parallel safe
+begin atomic
+ select distinct facet_of('property', jsonb_each_text.key, coalesce(jsonb_each_text.value, 'null')) as facet_of
+    from jsonb_each_text(property_facets.properties) jsonb_each_text(key, value);
+end
+;
+
 create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text, in_comment text, in_held text, in_traceparent text, in_at timestamptz, in_type text, in_language text, in_properties jsonb)
  returns text
  language plpgsql
@@ -1046,6 +1239,7 @@ declare
   may_be_last boolean := false;
   newly_responded integer := 0;
   open_contacts bigint;
+  contact_properties jsonb;
 begin
   if counts and in_contact is not null then
     select sum(contacts - responded) into open_contacts
@@ -1086,12 +1280,19 @@ begin
     if in_contact is not null then
       update contacts
       set status = 'responded', responded_at = in_at, updated_at = now()
-      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null;
+      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null
+      returning properties into contact_properties;
       newly_responded := found::integer;
       if newly_responded = 0 then
         update contacts
         set status = 'responded', responded_at = in_at, updated_at = now()
-        where org_id = in_org and survey_id = in_survey and id = in_contact;
+        where org_id = in_org and survey_id = in_survey and id = in_contact
+        returning properties into contact_properties;
+      end if;
+      if contact_properties <> '{}' then
+        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+        select in_org, facet, in_at, in_id, in_survey, in_category
+        from property_facets(contact_properties) facet;
       end if;
     end if;
     perform count_response(

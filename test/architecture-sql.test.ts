@@ -24,6 +24,8 @@ const owner: Record<string, string> = {
   contacts: 'contacts',
   tags: 'tags',
   responses: 'responses',
+  response_tags: 'responses',
+  response_notes: 'responses',
   link_visits: 'responses',
   mails: 'sends',
   campaigns: 'campaigns',
@@ -45,7 +47,7 @@ const owner: Record<string, string> = {
 };
 
 /** Tables that only the triggers of the migrations write. */
-const derived = ['survey_tallies', 'day_tallies', 'organization_day_tallies'];
+const derived = ['survey_tallies', 'day_tallies', 'organization_day_tallies', 'response_facets'];
 
 const files = readFiles('src/**/*.{ts,tsx}');
 const isQueries = (path: string): boolean => /(^|[/.])queries\.ts$|\.cte\.ts$/.test(path);

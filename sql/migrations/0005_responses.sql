@@ -12,6 +12,13 @@ create table responses (
   language      text,
   properties    jsonb check (jsonb_typeof(properties) = 'object'),
   held_reason   text,
+  chosen_state  text check (chosen_state in ('none', 'open', 'done')),
+  state         text generated always as (
+    case coalesce(chosen_state, case category when 'detractor' then 'open' end)
+      when 'open' then 'open'
+      when 'done' then 'done'
+    end) stored,
+  owner_id      uuid,
   traceparent   text,
   created_at    timestamptz not null default now(),
 
@@ -30,6 +37,9 @@ comment on column responses.comment is 'what was written with the score';
 comment on column responses.language is 'of the page it was given on; unknown for what was imported';
 comment on column responses.properties is 'what the website that showed the survey handed in; a contact has its own';
 comment on column responses.held_reason is 'why it is on hold; without a reason it counts';
+comment on column responses.chosen_state is 'the state that was set by hand; without one the category decides';
+comment on column responses.state is 'of following it up: open or done; a detractor is open from the start, others have none';
+comment on column responses.owner_id is 'the member who follows it up';
 comment on column responses.traceparent is 'the trace of the request that recorded it';
 
 -- A contact answers once through its link; what was imported may be the history of years.
@@ -40,6 +50,10 @@ create index responses_by_survey on responses (org_id, survey_id, created_at des
 create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
+create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
+create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
+create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category) where held_reason is null and state is not null;
+create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 
 create table link_visits (

@@ -7,7 +7,8 @@ create table tags (
   color      text not null check (color ~ '^#[0-9A-Fa-f]{6}$'),
   created_at timestamptz not null default now(),
 
-  constraint tags_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade
+  constraint tags_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
+  unique (org_id, id)
 );
 
 comment on table tags is

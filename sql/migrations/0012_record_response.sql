@@ -79,6 +79,7 @@ declare
   may_be_last boolean := false;
   newly_responded integer := 0;
   open_contacts bigint;
+  contact_properties jsonb;
 begin
   if counts and in_contact is not null then
     select sum(contacts - responded) into open_contacts
@@ -119,12 +120,19 @@ begin
     if in_contact is not null then
       update contacts
       set status = 'responded', responded_at = in_at, updated_at = now()
-      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null;
+      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null
+      returning properties into contact_properties;
       newly_responded := found::integer;
       if newly_responded = 0 then
         update contacts
         set status = 'responded', responded_at = in_at, updated_at = now()
-        where org_id = in_org and survey_id = in_survey and id = in_contact;
+        where org_id = in_org and survey_id = in_survey and id = in_contact
+        returning properties into contact_properties;
+      end if;
+      if contact_properties <> '{}' then
+        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+        select in_org, facet, in_at, in_id, in_survey, in_category
+        from property_facets(contact_properties) facet;
       end if;
     end if;
     perform count_response(

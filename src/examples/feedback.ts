@@ -14,6 +14,8 @@ import {
 
 export const tally = { promoters: 22, passives: 11, detractors: 7, nps: 38 };
 
+const tagId = '2a3b4c5d-6e7f-4890-a1b2-c3d4e5f60718';
+
 const shares = {
   margin_of_error: 23.7,
   total: 40,
@@ -38,6 +40,19 @@ const response = {
   contact_email: email,
   contact_name: 'Ada',
   survey_name: 'Spring',
+  survey_type: 'nps',
+  language: 'en',
+  properties: { plan: 'pro', country: 'DE' },
+  tags: [{ id: tagId, name: 'Enterprise', color: '#1F6FEB' }],
+  state: null,
+  owner: null,
+};
+
+const note = {
+  id: 'd1f0c8a2-54f7-4b43-9d2e-0e7b5a3c9f11',
+  text: 'Ada agreed to be quoted.',
+  author: 'Ann',
+  created_at: summarizedAt,
 };
 
 const summary = {
@@ -58,7 +73,7 @@ export const feedbackExamples: Readonly<Record<string, Example>> = {
   listResponses: {
     answer: { data: [response], meta: { page: 1, limit: 1, total: 40, next_cursor: cursor } },
   },
-  getResponse: { path: { id: responseId }, answer: { data: response } },
+  getResponse: { path: { id: responseId }, answer: { data: { ...response, notes: [note] } } },
   getNps: { answer: { data: { ...tally, ...shares } } },
   getNpsTrend: {
     answer: {
@@ -80,7 +95,7 @@ export const feedbackExamples: Readonly<Record<string, Example>> = {
     answer: {
       data: [
         {
-          id: '2a3b4c5d-6e7f-4890-a1b2-c3d4e5f60718',
+          id: tagId,
           name: 'Enterprise',
           color: '#1F6FEB',
           created_at: '2026-04-01T08:05:00.000Z',

@@ -12,6 +12,7 @@ import { oneLine } from '../lib/validation/plain-line.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { categories } from '../scores.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
+import { allResponses } from './filter.cte.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
 import { releaseResponse } from './release.ts';
@@ -35,8 +36,7 @@ const list = command({
   run: (tools: CommandTools, { org, survey = null, category = null, held, limit }) =>
     inDatabase(tools, async (db) => {
       await getOrganization(db, org);
-      const range = { from: null, to: null };
-      const filter = { survey_id: survey, category, range, pattern: null, held };
+      const filter = { ...allResponses, survey_id: survey, category, held };
       const page = { page: 1, limit, ignored: [] };
       const { data } = await readList<ListedResponse>(db, listResponses(db, org, { filter, page }));
       const rows = data.map((row) => [

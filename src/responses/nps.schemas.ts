@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Count, described } from '../lib/paging/schemas.ts';
 import { surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
-import { dateBound, oneOf, responseScope, surveyScope } from './scope.schemas.ts';
+import { dateBound, facetScope, oneOf, responseScope, surveyScope } from './scope.schemas.ts';
 import { trendIntervals } from './trend.rules.ts';
 
 const ofSurveys = {
@@ -13,7 +13,7 @@ const ofSurveys = {
   ),
 };
 
-export const NpsQuery = v.object({ ...responseScope, ...ofSurveys });
+export const NpsQuery = v.object({ ...responseScope, ...ofSurveys, ...facetScope });
 
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
 
@@ -39,6 +39,7 @@ export const TrendQuery = v.object({
     'on or before this ISO 8601 time; a bare date is a day in `tz`. Without it the trend ends today',
   ),
   ...ofSurveys,
+  ...facetScope,
 });
 
 export type TrendQuery = v.InferOutput<typeof TrendQuery>;

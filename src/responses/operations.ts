@@ -1,21 +1,22 @@
 import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/schemas.ts';
 import { Nps, NpsAnswer, NpsQuery, NpsTrend, NpsTrendRow, TrendQuery } from './nps.schemas.ts';
-import { AnswerBody, GivenAnswer, Response, ResponseQuery } from './schemas.ts';
+import { AnswerBody, GivenAnswer, Response, ResponseNote, ResponseQuery } from './schemas.ts';
+import { aboutProperties } from './scope.schemas.ts';
 
 const path = '/api/v1/responses';
 
 export const responseSection: ApiSection = {
   name: 'Responses',
   about: 'What people answered, and the score it comes to.',
-  schemas: { Response, Nps, NpsTrendRow },
+  schemas: { Response, ResponseNote, Nps, NpsTrendRow },
   operations: [
     {
       id: 'listResponses',
       method: 'get',
       path,
       summary: 'List responses, newest first',
-      about: 'All filters apply together. A survey of another organization leaves nothing.',
+      about: `All filters apply together. A survey of another organization leaves nothing. ${aboutProperties}`,
       permission: 'read',
       query: ResponseQuery,
       answer: { status: 200, about: 'a page of them', schema: List(Response) },
@@ -36,7 +37,8 @@ export const responseSection: ApiSection = {
       summary: 'Roll responses up to a Net Promoter Score',
       about:
         'The share of promoters minus the share of detractors, from -100 to 100, of all responses that the filters ' +
-        'leave. Other scales count too: by the category that a score has on the scale of its survey.',
+        'leave. Other scales count too: by the category that a score has on the scale of its survey. ' +
+        aboutProperties,
       permission: 'read',
       query: NpsQuery,
       answer: {
@@ -52,7 +54,8 @@ export const responseSection: ApiSection = {
       summary: 'The Net Promoter Score by day, week or month',
       about:
         'The fields of the rollup for each day, week or month of the range, also for those without answers. ' +
-        'The first and the last row count only what is in the range. At most 1,100 rows.',
+        'The first and the last row count only what is in the range. At most 1,100 rows. ' +
+        aboutProperties,
       permission: 'read',
       query: TrendQuery,
       answer: { status: 200, about: 'a row for each, oldest first', schema: NpsTrend },

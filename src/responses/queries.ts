@@ -2,19 +2,17 @@ import type { Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
-import type { Category } from '../scores.ts';
 import { nameOfSurvey } from '../surveys/queries.ts';
-import { dayOf, type Range, startOfDay } from './range.ts';
-import { countedColumn, everything, opaqueDay, opaqueTime, tallies } from './totals.queries.ts';
-
-export type ResponseFilter = {
-  survey_id: string | null;
-  category: Category | null;
-  range: Range;
-  /** What the comment, the contact's address or name must be like. */
-  pattern: string | null;
-  held: boolean;
-};
+import {
+  countFiltered,
+  filteredRows,
+  isTallied,
+  matches,
+  type ResponseFilter,
+  readsFacets,
+} from './filter.cte.ts';
+import { dayOf, startOfDay } from './range.ts';
+import { countedColumn, opaqueDay } from './totals.queries.ts';
 
 /** A page of the organization's responses, newest first. */
 export const listResponses = (
@@ -26,7 +24,7 @@ export const listResponses = (
     picked: pick(sql, orgId, filter, page),
     item: sql`
       ${
-        filter.pattern === null
+        filter.pattern === null && !readsFacets(filter)
           ? sql`cross join lateral (select p.*) r`
           : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`
       }
@@ -38,18 +36,36 @@ export const listResponses = (
 export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   oneJson(sql, {
     row: sql`responses where org_id = ${orgId} and id = ${id}`,
-    item: sql`cross join lateral (select p.*) r ${responseItem(sql, orgId)}`,
+    item: sql`cross join lateral (select p.*) r ${responseItem(sql, orgId, sql`, ${notes(sql)} as notes`)}`,
   });
 
-const responseItem = (sql: Sql, orgId: OrgId) => sql`
+const responseItem = (sql: Sql, orgId: OrgId, more = sql``) => sql`
   ${itemJoins(sql)}
-  cross join lateral (select ${itemColumns(sql, orgId)}, iso(r.created_at) as created_at) item`;
+  cross join lateral (select ${itemColumns(sql, orgId)}, iso(r.created_at) as created_at ${more}) item`;
 
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   r.id, r.survey_id, r.score, r.category, r.comment,
   a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
-  c.email as contact_email, c.name as contact_name, ${nameOfSurvey(sql, orgId, sql`r`)}`;
+  c.email as contact_email, c.name as contact_name, ${nameOfSurvey(sql, orgId, sql`r`)},
+  (select type from surveys where org_id = ${orgId} and id = r.survey_id) as survey_type,
+  r.language, coalesce(c.properties, '{}') as properties, ${tagsOf(sql)} as tags, r.state,
+  (select email from members where id = r.owner_id) as owner`;
+
+const tagsOf = (sql: Sql) => sql`(
+  select coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
+                           order by lower(t.name) collate "C", t.name collate "C"), '[]')
+  from response_tags rt
+  join tags t on t.org_id = rt.org_id and t.id = rt.tag_id
+  where rt.org_id = r.org_id and rt.response_id = r.id
+)`;
+
+const notes = (sql: Sql) => sql`(
+  select coalesce(json_agg(json_build_object('id', n.id, 'text', n.text, 'author', n.author,
+                                             'created_at', iso(n.created_at)) order by n.created_at, n.id), '[]')
+  from response_notes n
+  where n.org_id = r.org_id and n.response_id = r.id
+)`;
 
 const itemJoins = (sql: Sql) => sql`
   left join contacts c
@@ -62,35 +78,24 @@ function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
       ${matched(sql, orgId, filter, filter.pattern)},
       ${newest(sql, { rows: sql`matched where true` }, page)}`;
   }
-  const rows = sql`responses r where ${chosen(sql, orgId, filter)}`;
-  const perDay = filter.held ? undefined : countPerDay(sql, orgId, filter);
+  const rows = filteredRows(sql, orgId, filter);
+  const perDay = isTallied(filter) ? countPerDay(sql, orgId, filter) : undefined;
   return newest(sql, { rows, perDay }, page);
 }
-
-const chosen = (
-  sql: Sql,
-  orgId: OrgId,
-  { survey_id, category, range, held }: ResponseFilter,
-) => sql`
-  r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
-  ${survey_id ? sql`and r.survey_id = ${survey_id}` : sql``}
-  ${category ? sql`and r.category = ${category}` : sql``}
-  ${range.from ? sql`and r.created_at >= ${opaqueTime(sql, range.from)}` : sql``}
-  ${range.to ? sql`and r.created_at < ${opaqueTime(sql, range.to)}` : sql``}`;
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
 const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
   matched as materialized (
     select r.id, r.created_at
     from responses r
-    where ${chosen(sql, orgId, filter)} and r.comment ilike ${pattern}
+    where ${matches(sql, orgId, filter)} and r.comment ilike ${pattern}
     union
     select r.id, r.created_at
     from contacts c
     join responses r on r.contact_id = c.id
     where c.org_id = ${orgId} and c.email || ' ' || coalesce(c.name, '') ilike ${pattern}
       and (c.email ilike ${pattern} or c.name ilike ${pattern})
-      and ${chosen(sql, orgId, filter)}
+      and ${matches(sql, orgId, filter)}
   )`;
 
 /** From the kept tallies; only the day in which the range ends is counted from its rows. */
@@ -112,15 +117,9 @@ const newestDay = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
   union all
   select ${dayOf(filter.range.from!)}::date, count(*)::int
   from responses r
-  where ${chosen(sql, orgId, filter)}`;
+  where ${matches(sql, orgId, filter)}`;
 
-function countAll(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  if (filter.pattern !== null) return sql`select count(*)::int from matched`;
-  if (filter.held) {
-    return sql`select count(*)::int from responses r where ${chosen(sql, orgId, filter)}`;
-  }
-  const { survey_id, category, range } = filter;
-  return sql`
-    select coalesce(sum(${countedColumn(sql, category)}), 0)::int
-    from (${tallies(sql, orgId, { ...everything, survey_id, range })}) t`;
-}
+const countAll = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
+  filter.pattern === null
+    ? countFiltered(sql, orgId, filter)
+    : sql`select count(*)::int from matched`;

@@ -3,15 +3,31 @@ import { Page } from '../lib/paging/page.ts';
 import { described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter } from '../lib/validation/parse.ts';
 import { longestComment } from '../limits.ts';
-import { categories } from '../scores.ts';
-import { oneOf, responseScope } from './scope.schemas.ts';
+import { categories, surveyTypes } from '../scores.ts';
+import { facetScope, oneOf, responseScope } from './scope.schemas.ts';
 
 const longestSearch = 500;
+
+export const states = ['open', 'done'] as const;
 
 export const ResponseQuery = v.object({
   ...Page.entries,
   ...responseScope,
+  ...facetScope,
   category: v.optional(oneOf(categories)),
+  has_comment: described(
+    v.optional(BooleanParameter),
+    'true: only those with a comment; false: only those without one',
+  ),
+  language: described(
+    v.optional(v.pipe(v.string(), v.maxLength(35, 'must be the tag of a language'))),
+    'limit to answers given on a page of this language, by its BCP 47 tag',
+  ),
+  state: described(v.optional(oneOf(states)), 'limit to answers that are followed up, or were'),
+  owner: described(
+    v.optional(v.pipe(v.string(), v.maxLength(254, 'must be the address of a member'))),
+    'limit to answers that the member with this address follows up',
+  ),
   search: described(
     v.optional(
       v.pipe(
@@ -32,6 +48,13 @@ export type ResponseQuery = v.InferOutput<typeof ResponseQuery>;
 
 const filledByAi = 'null unless AI is enabled for the organization';
 
+export const ResponseNote = v.object({
+  id: Id,
+  text: v.string(),
+  author: described(v.string(), 'name of the member or the API key that wrote it'),
+  created_at: Moment,
+});
+
 export const Response = v.object({
   id: Id,
   survey_id: Id,
@@ -50,6 +73,25 @@ export const Response = v.object({
   contact_email: described(v.nullable(v.string()), 'null when the answer is anonymous'),
   contact_name: v.nullable(v.string()),
   survey_name: v.string(),
+  survey_type: v.picklist(surveyTypes),
+  language: described(
+    v.nullable(v.string()),
+    'of the page it was given on, as a BCP 47 tag; null when it came from elsewhere',
+  ),
+  properties: described(
+    v.pipe(
+      v.custom<object>(() => true),
+      v.metadata({ type: 'object', additionalProperties: true }),
+    ),
+    'of its contact; empty when the answer is anonymous',
+  ),
+  tags: described(v.array(v.object({ id: Id, name: v.string(), color: v.string() })), 'by name'),
+  state: described(
+    v.nullable(v.picklist(states)),
+    'of following it up: a detractor is open from the start, other answers have none',
+  ),
+  owner: described(v.nullable(v.string()), 'address of the member who follows it up'),
+  notes: described(v.optional(v.array(ResponseNote)), 'oldest first; only of a single response'),
 });
 
 /** What is posted to a link. The flow that takes it checks it, by the scale of the survey. */

@@ -34,6 +34,22 @@ export const surveyScope = {
   survey_id: described(v.optional(Uuid), 'limit to one survey'),
 };
 
+/** `property.NAME=value` comes in addition: a schema has no names of parameters that a caller makes up. */
+export const facetScope = {
+  tag: described(
+    v.optional(v.array(Uuid)),
+    'limit to answers with this tag; given several times, with all of them',
+  ),
+  sentiment: described(
+    v.optional(oneOf(['positive', 'neutral', 'negative', 'mixed'])),
+    'limit to answers with a comment of this sentiment',
+  ),
+};
+
+export const aboutProperties =
+  '`property.NAME=value` limits to answers of contacts whose property NAME is that text, or has that JSON text. ' +
+  'It can be given several times.';
+
 /** Which responses are meant, on lists and totals alike. */
 export const responseScope = {
   ...surveyScope,

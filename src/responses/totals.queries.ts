@@ -1,6 +1,7 @@
 import { opaque, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 import type { Category, SurveyType } from '../scores.ts';
+import { type Facet, facetRows, wouldHaveFacets } from './facets.cte.ts';
 import { dayOf, type Range, splitRange } from './range.ts';
 
 /** Which answers are counted: those of an organization, less what a filter leaves out. */
@@ -9,6 +10,7 @@ export type NpsScope = {
   type: SurveyType | null;
   audience: 'employee' | 'customer' | null;
   range: Range;
+  facets: readonly Facet[];
 };
 
 export const everything: NpsScope = {
@@ -16,6 +18,7 @@ export const everything: NpsScope = {
   type: null,
   audience: null,
   range: { from: null, to: null },
+  facets: [],
 };
 
 /** How many responses in scope fell into each category, and how many are on hold, as JSON of a `HeldTally`. */
@@ -32,14 +35,15 @@ export const countCategories = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =
 
 const countHeld = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select count(*)::int
-  from responses
-  where org_id = ${orgId} and held_reason is not null
-    ${scope.range.from ? sql`and created_at >= ${scope.range.from}` : sql``}
-    ${scope.range.to ? sql`and created_at < ${scope.range.to}` : sql``}
+  from responses r
+  where org_id = ${orgId} and held_reason is not null ${wouldHaveFacets(sql, scope.facets)}
+    ${scope.range.from ? sql`and created_at >= ${opaqueTime(sql, scope.range.from)}` : sql``}
+    ${scope.range.to ? sql`and created_at < ${opaqueTime(sql, scope.range.to)}` : sql``}
     ${chosenSurveys(sql, orgId, scope)}`;
 
 /** The rows whose sums are the totals in scope: kept tallies of whole days, counted rows of the rest. */
 export function tallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
+  if (scope.facets.length > 0) return countRows(sql, orgId, scope);
   const { days, edges } = splitRange(scope.range);
   const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
   if (days) parts.push(keptTallies(sql, orgId, scope, days));
@@ -71,17 +75,20 @@ function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Da
     where org_id = ${orgId} ${ofDays}`;
 }
 
-/** At most one day's rows: a range's edge. */
-function countRows(sql: Sql, orgId: OrgId, scope: NpsScope) {
-  return sql`
-    select count(*) filter (where category = 'promoter')  as promoters,
-           count(*) filter (where category = 'passive')   as passives,
-           count(*) filter (where category = 'detractor') as detractors
-    from responses
-    where org_id = ${orgId} and held_reason is null
-      and created_at >= ${opaqueTime(sql, scope.range.from!)} and created_at < ${opaqueTime(sql, scope.range.to!)}
-      ${chosenSurveys(sql, orgId, scope)}`;
-}
+/** Of a range's edge, which is less than a day, or of facets, whose rows stand in an index of their own. */
+const countRows = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  select count(*) filter (where category = 'promoter')  as promoters,
+         count(*) filter (where category = 'passive')   as passives,
+         count(*) filter (where category = 'detractor') as detractors
+  from ${countedRows(sql, orgId, scope)}
+    ${scope.range.from ? sql`and created_at >= ${opaqueTime(sql, scope.range.from)}` : sql``}
+    ${scope.range.to ? sql`and created_at < ${opaqueTime(sql, scope.range.to)}` : sql``}`;
+
+/** The responses in scope at any time, as a source and its conditions. */
+export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
+  scope.facets.length > 0
+    ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${chosenSurveys(sql, orgId, scope)}`
+    : sql`responses r where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}`;
 
 /** The condition that leaves the surveys in scope. */
 export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {

@@ -1,6 +1,7 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
-import { chosenSurveys, type NpsScope } from './totals.queries.ts';
+import { wouldHaveFacets } from './facets.cte.ts';
+import { chosenSurveys, countedRows, type NpsScope } from './totals.queries.ts';
 import type { TrendRows } from './trend.rules.ts';
 
 /**
@@ -18,37 +19,17 @@ export const countTrend = (
     select min(at) as first, max(at) as last, min(day) as first_day, max(day) as last_day,
            array_agg(at order by row) as ats, array_agg(day order by row) as days
     from edges
-  ), kept as (
-    select width_bucket(day, (select days from bounds)) as row,
-           sum(promoters) as promoters, sum(passives) as passives, sum(detractors) as detractors
-    from ${narrow(scope) ? sql`day_tallies` : sql`organization_day_tallies`}
-    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
-      and day >= (select first_day from bounds) and day < (select last_day from bounds)
-    group by 1
-  ), near_edges as (
-    select row, sign, counted.*
-    from edges
-    cross join lateral (
-      select count(*) filter (where category = 'promoter')  as promoters,
-             count(*) filter (where category = 'passive')   as passives,
-             count(*) filter (where category = 'detractor') as detractors
-      from responses
-      where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}
-        and created_at >= least(at, midnight) and created_at < greatest(at, midnight)
-    ) counted
-    where at <> midnight
-  ), on_hold as (
+  ),
+  ${scope.facets.length > 0 ? counted(sql, orgId, scope) : kept(sql, orgId, scope)},
+  on_hold as (
     select width_bucket(created_at, (select ats from bounds)) as row, count(*) as held
-    from responses
+    from responses r
     where org_id = ${orgId} and held_reason is not null ${chosenSurveys(sql, orgId, scope)}
+      ${wouldHaveFacets(sql, scope.facets)}
       and created_at >= (select first from bounds) and created_at < (select last from bounds)
     group by 1
   ), parts as (
-    select row, promoters, passives, detractors, 0 as held from kept
-    union all
-    select row, sign * promoters, sign * passives, sign * detractors, 0 from near_edges
-    union all
-    select row - 1, -sign * promoters, -sign * passives, -sign * detractors, 0 from near_edges
+    select row, promoters, passives, detractors, 0 as held from tallied
     union all
     select row, 0, 0, 0, held from on_hold
   )
@@ -84,6 +65,44 @@ const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: TrendRows)
       ) instants
     ) nearest
   )`;
+
+/** From the tallies of days, and the rows next to the edges. */
+const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  near_edges as materialized (
+    select row, sign, counted.*
+    from edges
+    cross join lateral (
+      select ${categoryCounts(sql)}
+      from ${countedRows(sql, orgId, scope)}
+        and created_at >= least(at, midnight) and created_at < greatest(at, midnight)
+    ) counted
+    where at <> midnight
+  ), tallied as (
+    select width_bucket(day, (select days from bounds)) as row,
+           sum(promoters) as promoters, sum(passives) as passives, sum(detractors) as detractors
+    from ${narrow(scope) ? sql`day_tallies` : sql`organization_day_tallies`}
+    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
+      and day >= (select first_day from bounds) and day < (select last_day from bounds)
+    group by 1
+    union all
+    select row, sign * promoters, sign * passives, sign * detractors from near_edges
+    union all
+    select row - 1, -sign * promoters, -sign * passives, -sign * detractors from near_edges
+  )`;
+
+/** Facets have no tallies: their rows are counted. */
+const counted = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  tallied as (
+    select width_bucket(created_at, (select ats from bounds)) as row, ${categoryCounts(sql)}
+    from ${countedRows(sql, orgId, scope)}
+      and created_at >= (select first from bounds) and created_at < (select last from bounds)
+    group by 1
+  )`;
+
+const categoryCounts = (sql: Sql) => sql`
+  count(*) filter (where category = 'promoter')  as promoters,
+  count(*) filter (where category = 'passive')   as passives,
+  count(*) filter (where category = 'detractor') as detractors`;
 
 /** Whether tallies of surveys are needed, in place of those of the organization. */
 const narrow = ({ survey_id, type, audience }: NpsScope) =>

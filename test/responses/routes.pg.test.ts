@@ -68,9 +68,15 @@ test('an answer has its public fields, in the list and alone', async () => {
     contact_email: 'Ann@people.test',
     contact_name: 'Ann',
     survey_name: 'Onboarding',
+    survey_type: 'nps',
+    language: null,
+    properties: {},
+    tags: [],
+    state: 'open',
+    owner: null,
   };
   assert.deepEqual((await org.list('/api/v1/responses')).data, [expected]);
-  assert.deepEqual(await org.json(`/api/v1/responses/${id}`), { data: expected });
+  assert.deepEqual(await org.json(`/api/v1/responses/${id}`), { data: { ...expected, notes: [] } });
 });
 
 test('an anonymous answer without AI has nulls and no themes', async () => {

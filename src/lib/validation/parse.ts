@@ -23,7 +23,7 @@ export const BooleanParameter = v.pipe(
 
 /**
  * Checks the parameters of a query. A boolean that is given twice is refused, because either value could
- * be the intended one. Of any other parameter the first value counts.
+ * be the intended one. A list has all values of its parameter; of any other parameter the first value counts.
  */
 export function parseQuery<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
@@ -34,15 +34,22 @@ export function parseQuery<const E extends v.ObjectEntries>(
       throw new Refusal('invalid', `${name}: must be given once`);
     }
   }
-  const first = Object.entries(queries).map(([name, values]) => [name, values[0]]);
-  return parse(schema, Object.fromEntries(first));
+  const given = Object.entries(queries).map(([name, values]) => [
+    name,
+    isList(schema.entries[name]) ? values : values[0],
+  ]);
+  return parse(schema, Object.fromEntries(given));
 }
 
-function isBoolean(schema: unknown): boolean {
-  if (schema === TrueOrFalse) return true;
+const isBoolean = (schema: unknown) => innermost(schema) === TrueOrFalse;
+const isList = (schema: unknown) =>
+  schema !== undefined && (innermost(schema) as { type?: unknown }).type === 'array';
+
+/** What a schema checks first, without what makes it optional or describes it. */
+function innermost(schema: unknown): unknown {
   const { wrapped, pipe } = schema as { wrapped?: unknown; pipe?: unknown[] };
-  if (pipe) return isBoolean(pipe[0]);
-  return wrapped !== undefined && isBoolean(wrapped);
+  if (pipe && pipe[0] !== schema) return innermost(pipe[0]);
+  return wrapped === undefined ? schema : innermost(wrapped);
 }
 
 /** One sentence that names the value. valibot's own words for a missing key are not for callers. */

@@ -103,7 +103,11 @@ async function fillEveryTable(db: Db) {
   await db`insert into themes ${db({ org_id, name: 'price', words: ['dear'] })}`;
   const period = { period_start: new Date(0), period_end: new Date(1), responses: 0, text: 'none' };
   await db`insert into summaries ${db({ org_id, ...period })}`;
-  await db`insert into tags ${db({ org_id, name: 'vip', color: '#ffffff' })}`;
+  const tag_id = randomUUID();
+  await db`insert into tags ${db({ id: tag_id, org_id, name: 'vip', color: '#ffffff' })}`;
+  await db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
+  await db`
+    insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);
   const logo = { type: 'image/png', width: 1, height: 1, bytes };
   await db`insert into organization_logos ${db({ org_id, ...logo })}`;

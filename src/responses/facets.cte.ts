@@ -1,0 +1,48 @@
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
+
+/** What a response is found by: a property of its contact, a tag (by id) or its sentiment. */
+export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
+
+/** Responses that count and have all these facets: id, org_id, created_at, survey_id and category, in the order of an index. */
+export const facetRows = (
+  sql: Sql,
+  orgId: OrgId,
+  [first, ...others]: readonly Facet[],
+): Part => sql`(
+  select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category
+  from response_facets f
+  where f.org_id = ${orgId} and f.facet = ${hash(sql, first!)}
+    ${hasFacets(sql, { orgId, facets: others }, sql`f.created_at, f.response_id`)}
+)`;
+
+type Wanted = { orgId: OrgId; facets: readonly Facet[] };
+
+/** The conditions that a response which counts, known by time and id, has all these facets. */
+export const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part =>
+  facets.reduce(
+    (before, facet) => sql`${before} and exists (
+      select from response_facets x
+      where x.org_id = ${orgId} and x.facet = ${hash(sql, facet)} and (x.created_at, x.response_id) = (${row})
+    )`,
+    sql``,
+  );
+
+/** The same for a response `r` on hold, which has no facets yet: what they would be made of is read. */
+export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
+  facets.reduce((before, facet) => sql`${before} and ${wouldHave(sql, facet)}`, sql``);
+
+function wouldHave(sql: Sql, facet: Facet): Part {
+  if (facet.kind === 'sentiment') return sql`false`;
+  if (facet.kind === 'tag') {
+    return sql`exists (
+      select from response_tags t
+      where t.org_id = r.org_id and t.response_id = r.id and t.tag_id = ${facet.value}::uuid)`;
+  }
+  return sql`exists (
+    select from contacts c, property_facets(c.properties) facet
+    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${hash(sql, facet)})`;
+}
+
+const hash = (sql: Sql, { kind, name, value }: Facet) =>
+  sql`facet_of(${kind}::text, ${name}::text, ${value}::text)`;

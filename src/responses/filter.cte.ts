@@ -1,0 +1,110 @@
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
+import type { Category } from '../scores.ts';
+import { type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
+import type { Range } from './range.ts';
+import { countedColumn, everything, opaqueTime, tallies } from './totals.queries.ts';
+
+/** Which responses of an organization are listed. */
+export type ResponseFilter = {
+  survey_id: string | null;
+  category: Category | null;
+  range: Range;
+  /** What the comment, the contact's address or name must be like. */
+  pattern: string | null;
+  held: boolean;
+  facets: readonly Facet[];
+  hasComment: boolean | null;
+  language: string | null;
+  state: 'open' | 'done' | null;
+  /** The address of a member. */
+  owner: string | null;
+};
+
+export const allResponses: ResponseFilter = {
+  survey_id: null,
+  category: null,
+  range: { from: null, to: null },
+  pattern: null,
+  held: false,
+  facets: [],
+  hasComment: null,
+  language: null,
+  state: null,
+  owner: null,
+};
+
+/** The filtered responses, as a source `r` with id and created_at, and its conditions. */
+export function filteredRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  if (!readsFacets(filter)) return sql`responses r where ${matches(sql, orgId, filter)}`;
+  const own = ownConditions(sql, orgId, filter);
+  return sql`${facetRows(sql, orgId, filter.facets)} r
+    where true ${indexed(sql, filter)}
+    ${own ? sql`and exists (select from responses o where o.org_id = ${orgId} and o.id = r.id ${own(sql`o`)})` : sql``}`;
+}
+
+/** Whether the rows are those of the facets, which know only what their index has. */
+export const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
+  facets.length > 0 && !held && pattern === null;
+
+/** The conditions on a row `r` of responses, without those of a search. */
+export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  const { held, facets } = filter;
+  const own = ownConditions(sql, orgId, filter);
+  return sql`
+    r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
+    ${indexed(sql, filter)}
+    ${own ? own(sql`r`) : sql``}
+    ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, { orgId, facets }, sql`r.created_at, r.id`)}`;
+}
+
+const indexed = (sql: Sql, { survey_id, category, range }: ResponseFilter) => sql`
+  ${survey_id ? sql`and r.survey_id = ${survey_id}` : sql``}
+  ${category ? sql`and r.category = ${category}` : sql``}
+  ${range.from ? sql`and r.created_at >= ${opaqueTime(sql, range.from)}` : sql``}
+  ${range.to ? sql`and r.created_at < ${opaqueTime(sql, range.to)}` : sql``}`;
+
+/** Conditions on columns that only responses have, for a source of the given name; undefined without any. */
+function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
+  const { hasComment, language, state, owner } = filter;
+  if (!hasOwnConditions(filter)) return undefined;
+  return (row: Part) => sql`
+    ${hasComment === null ? sql`` : sql`and ${row}.comment is ${hasComment ? sql`not null` : sql`null`}`}
+    ${language ? sql`and ${row}.language = ${language}` : sql``}
+    ${state ? sql`and ${row}.state = ${state}` : sql``}
+    ${owner ? sql`and ${row}.owner_id = (${memberOf(sql, orgId, owner)})` : sql``}`;
+}
+
+const hasOwnConditions = ({ hasComment, language, state, owner }: ResponseFilter) =>
+  hasComment !== null || language !== null || state !== null || owner !== null;
+
+/** The member of the organization with an address. */
+export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
+  select m.id
+  from members m
+  join memberships ms on ms.org_id = ${orgId} and ms.member_id = m.id
+  where m.email_key = lower(${email}::text)`;
+
+/** Whether nothing but what is tallied is asked for. */
+export const isTallied = (filter: ResponseFilter) =>
+  !filter.held &&
+  filter.pattern === null &&
+  filter.facets.length === 0 &&
+  !hasOwnConditions(filter);
+
+/** How many responses a filter without a search leaves, as a query of one value. */
+export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  if (isTallied(filter)) return countTallied(sql, orgId, filter);
+  const commented = { ...filter, hasComment: true };
+  // Those with a comment stand in an index of their own, those without do not.
+  if (filter.hasComment === false && isTallied({ ...filter, hasComment: null })) {
+    return sql`select (${countTallied(sql, orgId, filter)}) - (${countFiltered(sql, orgId, commented)})`;
+  }
+  return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
+}
+
+function countTallied(sql: Sql, orgId: OrgId, { survey_id, category, range }: ResponseFilter) {
+  return sql`
+    select coalesce(sum(${countedColumn(sql, category)}), 0)::int
+    from (${tallies(sql, orgId, { ...everything, survey_id, range })}) t`;
+}

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { json } from '../../src/lib/db/db.ts';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+async function client() {
+  const { id, read } = await makeClient(db);
+  const survey = await makeSurvey(db, id);
+  const { list, json: get, status } = reader(app, read);
+  const contact = (properties: object) =>
+    makeContact(db, { org_id: id, survey_id: survey }, { properties: json(db, properties) });
+  const respond = (over: Record<string, unknown> = {}) =>
+    makeResponse(db, { org_id: id, survey_id: survey }, over);
+  const found = async (query: string) => {
+    const { data, meta } = await list(`/api/v1/responses?${query}`);
+    assert.equal(meta.total, data.length, query);
+    return new Set(data.map((each) => each.id));
+  };
+  const counted = async (query: string) => {
+    const { data } = await get<{ data: { total: number } }>(`/api/v1/nps?${query}`);
+    const trend = await get<{ data: { total: number }[] }>(`/api/v1/nps/trend?${query}`);
+    const sum = trend.data.reduce((before, { total }) => before + total, 0);
+    assert.equal(sum, data.total, `the trend of ${query}`);
+    return data.total;
+  };
+  return { id, survey, list, get, status, contact, respond, found, counted };
+}
+
+const tagOf = async (orgId: string, name: string) => {
+  const [row] = await db<{ id: string }[]>`
+    insert into tags (org_id, name, color) values (${orgId}, ${name}, '#1F6FEB') returning id`;
+  return row!.id;
+};
+const tag = (org_id: string, response_id: string, tag_id: string) =>
+  db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
+const analyze = (orgId: string, id: string, sentiment: string | null) => db`
+  insert into analyses (org_id, response_id, sentiment, provider) values (${orgId}, ${id}, ${sentiment}, 'test')
+  on conflict (org_id, response_id) do update set sentiment = excluded.sentiment`;
+
+test('a property is found by its text, or its JSON, exactly and at the top level', async () => {
+  const org = await client();
+  const properties = {
+    plan: 'Pro',
+    seats: 12,
+    beta: true,
+    gone: null,
+    'a.b': 'x',
+    deep: { plan: 'Free' },
+  };
+  const mine = await org.respond({ contact_id: await org.contact(properties) });
+  await org.respond({ contact_id: await org.contact({ plan: 'Free' }) });
+  await org.respond();
+
+  for (const query of [
+    'plan=Pro',
+    'seats=12',
+    'beta=true',
+    'gone=null',
+    'a.b=x',
+    'deep={"plan": "Free"}',
+  ]) {
+    assert.deepEqual(await org.found(`property.${encodeURI(query)}`), new Set([mine]), query);
+    assert.equal(await org.counted(`property.${encodeURI(query)}`), 1, query);
+  }
+  for (const query of [
+    'plan=pro',
+    'plan=Pr',
+    'Plan=Pro',
+    'seats=12.0',
+    'deep.plan=Free',
+    'plan=Pro&property.seats=1',
+  ]) {
+    assert.deepEqual(await org.found(`property.${query}`), new Set(), query);
+    assert.equal(await org.counted(`property.${query}`), 0, query);
+  }
+  assert.equal(await org.counted('property.plan=Pro&property.seats=12'), 1);
+});
+
+test('a property that changes later is found as it is now', async () => {
+  const org = await client();
+  const contact = await org.contact({ plan: 'free', country: 'DE' });
+  const mine = await org.respond({ contact_id: contact });
+  await db`update contacts set properties = '{"plan": "pro", "country": "DE"}' where id = ${contact}`;
+  assert.deepEqual(await org.found('property.plan=free'), new Set());
+  assert.deepEqual(await org.found('property.plan=pro&property.country=DE'), new Set([mine]));
+});
+
+test('an answer through a link is found by the properties of its contact', async () => {
+  const org = await client();
+  const contact = await org.contact({ plan: 'pro' });
+  const [row] = await db<{ token: string }[]>`select token from contacts where id = ${contact}`;
+  const answered = await app.request(`/s/${row!.token}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ score: 9 }),
+  });
+  assert.equal(answered.status, 201);
+  assert.equal(await org.counted('property.plan=pro'), 1);
+  assert.equal((await org.found('property.plan=pro')).size, 1);
+});
+
+test('tags narrow a list, and all that are given must be there', async () => {
+  const org = await client();
+  const [one, two] = [await tagOf(org.id, 'one'), await tagOf(org.id, 'two')];
+  const [both, first] = [await org.respond(), await org.respond()];
+  await tag(org.id, both, one);
+  await tag(org.id, both, two);
+  await tag(org.id, first, one);
+  assert.deepEqual(await org.found(`tag=${one}`), new Set([both, first]));
+  assert.deepEqual(await org.found(`tag=${one}&tag=${two}`), new Set([both]));
+  assert.equal(await org.counted(`tag=${two.toUpperCase()}`), 1);
+  await db`delete from tags where id = ${two}`;
+  assert.deepEqual(await org.found(`tag=${two}`), new Set());
+  assert.equal(await org.status('/api/v1/responses?tag=urgent'), 400);
+});
+
+test('a sentiment is that of the newest analysis', async () => {
+  const org = await client();
+  const mine = await org.respond({ comment: 'Hm' });
+  await analyze(org.id, mine, 'negative');
+  assert.deepEqual(await org.found('sentiment=negative'), new Set([mine]));
+  await analyze(org.id, mine, 'mixed');
+  assert.deepEqual(await org.found('sentiment=negative'), new Set());
+  assert.deepEqual(await org.found('sentiment=mixed'), new Set([mine]));
+  await analyze(org.id, mine, null);
+  assert.deepEqual(await org.found('sentiment=mixed'), new Set());
+  await analyze(org.id, mine, 'positive');
+  assert.equal(await org.counted('sentiment=positive'), 1);
+});
+
+test('what is on hold is found by the same filters, apart, and counts once it is released', async () => {
+  const org = await client();
+  const contact = await org.contact({ plan: 'pro' });
+  const label = await tagOf(org.id, 'odd');
+  const held = await org.respond({ contact_id: contact, held_reason: 'hidden_link' });
+  await tag(org.id, held, label);
+  for (const query of ['property.plan=pro', `tag=${label}`, `tag=${label}&property.plan=pro`]) {
+    assert.deepEqual(await org.found(query), new Set(), query);
+    assert.deepEqual(await org.found(`held=true&${query}`), new Set([held]), query);
+    assert.equal(await org.counted(query), 0, query);
+    const { data } = await org.get<{ data: { held: number } }>(`/api/v1/nps?${query}`);
+    assert.equal(data.held, 1, query);
+  }
+  assert.deepEqual(await org.found('held=true&property.plan=free'), new Set());
+  await db`update responses set held_reason = null where id = ${held}`;
+  for (const query of ['property.plan=pro', `tag=${label}&property.plan=pro`]) {
+    assert.deepEqual(await org.found(query), new Set([held]), query);
+    assert.deepEqual(await org.found(`held=true&${query}`), new Set(), query);
+  }
+});
+
+test('comment, language, state and owner narrow a list', async () => {
+  const org = await client();
+  const [member] = await db<{ id: string }[]>`
+    insert into members (email, name) values ('Ann@acme.test', 'Ann') returning id`;
+  await db`insert into memberships (org_id, member_id, role) values (${org.id}, ${member!.id}, 'editor')`;
+  const happy = await org.respond({ comment: 'Good', language: 'de' });
+  const angry = await org.respond({ category: 'detractor', score: 2, owner_id: member!.id });
+  const done = await org.respond({
+    category: 'detractor',
+    score: 1,
+    chosen_state: 'done',
+    comment: 'Bad',
+  });
+
+  assert.deepEqual(await org.found('has_comment=true'), new Set([happy, done]));
+  assert.deepEqual(await org.found('has_comment=false'), new Set([angry]));
+  assert.deepEqual(await org.found('has_comment=true&category=detractor'), new Set([done]));
+  assert.deepEqual(await org.found('has_comment=false&category=promoter'), new Set());
+  assert.deepEqual(await org.found('language=de'), new Set([happy]));
+  assert.deepEqual(await org.found('state=open'), new Set([angry]));
+  assert.deepEqual(await org.found('state=done&has_comment=true'), new Set([done]));
+  assert.deepEqual(await org.found('owner=ann%40acme.test'), new Set([angry]));
+  assert.deepEqual(await org.found('owner=bob%40acme.test'), new Set());
+  for (const query of [
+    'has_comment=1',
+    'has_comment=true&has_comment=true',
+    'state=closed',
+    'sentiment=angry',
+  ]) {
+    assert.equal(await org.status(`/api/v1/responses?${query}`), 400, query);
+  }
+});
+
+test('a search is narrowed by the same filters', async () => {
+  const org = await client();
+  const [pro, free] = [await org.contact({ plan: 'pro' }), await org.contact({ plan: 'free' })];
+  const mine = await org.respond({ contact_id: pro, comment: 'slow export' });
+  await org.respond({ contact_id: free, comment: 'slow export' });
+  assert.deepEqual(await org.found('search=export&property.plan=pro'), new Set([mine]));
+  assert.deepEqual(await org.found('search=export&property.plan=pro&state=open'), new Set());
+});
+
+test('pages and cursors of a filtered list have every response once, newest first', async () => {
+  const org = await client();
+  const contact = await org.contact({ plan: 'pro' });
+  await db`
+    insert into responses (org_id, survey_id, contact_id, source, score, category, comment, created_at)
+    select ${org.id}, ${org.survey}, ${contact}, 'import', 9, 'promoter', 'x', now() - n / 3 * interval '1 minute'
+    from generate_series(1, 50) n`;
+  const sorted = await db<{ id: string }[]>`
+    select id from responses where org_id = ${org.id} order by created_at desc, id desc`;
+  const expected = sorted.map(({ id }) => id);
+  for (const filter of [
+    'property.plan=pro',
+    'has_comment=true',
+    'property.plan=pro&has_comment=true',
+  ]) {
+    const path = `/api/v1/responses?limit=7&${filter}`;
+    assert.deepEqual(await idsByPage(org.list, path), expected, filter);
+    assert.deepEqual(await idsByCursor(org.list, path), expected, filter);
+  }
+});
+
+test("another organization's properties and tags find nothing", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  const label = await tagOf(theirs.id, 'vip');
+  const response = await theirs.respond({ contact_id: await theirs.contact({ plan: 'pro' }) });
+  await tag(theirs.id, response, label);
+  for (const query of ['property.plan=pro', `tag=${label}`]) {
+    assert.deepEqual(await mine.found(query), new Set(), query);
+    assert.equal(await mine.counted(query), 0, query);
+  }
+});
+
+test('unknown parameters are named, those of properties are not unknown', async () => {
+  const org = await client();
+  const { meta } = await org.list('/api/v1/responses?property.plan=x&propertyplan=y&tags=z');
+  assert.deepEqual(meta.ignored, ['propertyplan', 'tags']);
+  assert.equal(await org.status('/api/v1/responses?property.=x'), 400);
+  const many = Array.from({ length: 11 }, (_, n) => `property.p${n}=x`).join('&');
+  assert.equal(await org.status(`/api/v1/nps?${many}`), 400);
+});
+
+test('a response carries its tags, its properties and the scale of its survey', async () => {
+  const org = await client();
+  const contact = await org.contact({ plan: 'pro', seats: 3 });
+  const id = await org.respond({
+    contact_id: contact,
+    score: 3,
+    category: 'detractor',
+    language: 'de',
+  });
+  for (const name of ['beta', 'Alpha']) await tag(org.id, id, await tagOf(org.id, name));
+  const { data } = await org.get<{ data: Record<string, unknown> }>(`/api/v1/responses/${id}`);
+  assert.deepEqual(
+    (data['tags'] as { name: string }[]).map(({ name }) => name),
+    ['Alpha', 'beta'],
+  );
+  const { properties, survey_type, language, state, owner, notes } = data;
+  assert.deepEqual(
+    { properties, survey_type, language, state, owner, notes },
+    {
+      properties: { plan: 'pro', seats: 3 },
+      survey_type: 'nps',
+      language: 'de',
+      state: 'open',
+      owner: null,
+      notes: [],
+    },
+  );
+});
