@@ -1,15 +1,18 @@
 import { Hono } from 'hono';
 import { campaignSection } from './campaigns/operations.ts';
 import { contactSection } from './contacts/operations.ts';
+import { accountExamples } from './examples/account.ts';
 import { campaignExamples } from './examples/campaigns.ts';
 import { feedbackExamples } from './examples/feedback.ts';
 import { sendingExamples } from './examples/sending.ts';
 import { surveyExamples } from './examples/surveys.ts';
 import { webhookExamples } from './examples/webhooks.ts';
+import { accountSection } from './keys/account.operations.ts';
 import { renderedOnce } from './lib/http/rendered-once.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs/page.tsx';
 import { describeApi } from './lib/openapi/openapi.ts';
 import type { ApiSection } from './lib/openapi/section.ts';
+import { peopleSection } from './people/operations.ts';
 import { answeringSection, responseSection } from './responses/operations.ts';
 import { sendSection } from './sends/operations.ts';
 import { summarySection } from './summaries/operations.ts';
@@ -29,6 +32,8 @@ const sections = ({ maxContacts }: Settings): ApiSection[] => [
   responseSection,
   answeringSection,
   tagSection,
+  peopleSection,
+  accountSection,
   summarySection,
   webhookSection,
 ];
@@ -50,6 +55,7 @@ export const apiDocument = (settings: Settings) =>
       ...sendingExamples,
       ...campaignExamples,
       ...webhookExamples,
+      ...accountExamples,
     },
     messages,
     messageHeaders: messageHeaders(settings.serviceName),

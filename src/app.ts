@@ -7,6 +7,7 @@ import {
   surveyCampaignRoutes,
 } from './campaigns/routes.ts';
 import { contactReads, contactRoutes } from './contacts/routes.ts';
+import { accountReads } from './keys/account.routes.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
@@ -25,7 +26,9 @@ import { mcpRoutes } from './mcp/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
 import { logoPages } from './organizations/pages.ts';
+import { peopleRoutes } from './people/routes.ts';
 import type { Excerpt } from './responses/answer.ts';
+import { responseChanges } from './responses/change.routes.ts';
 import { answerPages } from './responses/pages.ts';
 import { npsReads, responseReads, responseSearch } from './responses/routes.ts';
 import { screens } from './screens.ts';
@@ -36,7 +39,7 @@ import { summaryReads } from './summaries/routes.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
 import { surveyReads, surveyRoutes } from './surveys/routes.ts';
-import { tagReads } from './tags/routes.ts';
+import { tagReads, tagRoutes } from './tags/routes.ts';
 import { showTrouble } from './web/show.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.cte.ts';
@@ -101,6 +104,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/nps', npsReads(tools))
     .route('/api/v1/contacts', contactReads(tools))
     .route('/api/v1/tags', tagReads(tools))
+    .route('/api/v1', accountReads(tools))
     .route('/api/v1/summaries', summaryReads(tools))
     .use('/api/*', authenticate(tools))
     .use(refuseNul)
@@ -111,7 +115,10 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/campaigns', campaignRoutes(tools))
     .route('/api/v1/suppressions', suppressionRoutes(tools))
     .route('/api/v1/responses', responseSearch(tools))
+    .route('/api/v1/responses', responseChanges(tools))
+    .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
+    .route('/api/v1/people', peopleRoutes(tools))
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', llmsRoutes(tools.publicUrl))

@@ -14,3 +14,9 @@ export const deepestPropertiesLevels = 32;
 /** Counted as readers and Postgres count them: an emoji is one character, not two. */
 export const isLongerThan = (text: string, longest: number) =>
   text.length > longest && (text.length > 2 * longest || [...text].length > longest);
+
+/** Of a note about a response. */
+export const longestNote = 5_000;
+
+/** On one response. */
+export const mostTags = 50;

@@ -33,5 +33,17 @@ export const contactSection: ApiSection = {
       answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
       refusals: { 404: { about: 'the survey is not in the organization' } },
     },
+    {
+      id: 'deleteContact',
+      method: 'delete',
+      path: `${path}/{id}`,
+      summary: 'Delete a contact, with its mails and its answers',
+      about:
+        'A survey completes when all of its other contacts have answered. Whether the address may be mailed by other ' +
+        'surveys stays as it is.',
+      permission: 'write',
+      answer: { status: 204, about: 'it is gone' },
+      refusals: { 409: { about: 'a mail to it is on its way (`contact_in_flight`)' } },
+    },
   ],
 };

@@ -48,6 +48,13 @@ const response = {
   owner: null,
 };
 
+const tag = {
+  id: tagId,
+  name: 'Enterprise',
+  color: '#1F6FEB',
+  created_at: '2026-04-01T08:05:00.000Z',
+};
+
 const note = {
   id: 'd1f0c8a2-54f7-4b43-9d2e-0e7b5a3c9f11',
   text: 'Ada agreed to be quoted.',
@@ -74,6 +81,23 @@ export const feedbackExamples: Readonly<Record<string, Example>> = {
     answer: { data: [response], meta: { page: 1, limit: 1, total: 40, next_cursor: cursor } },
   },
   getResponse: { path: { id: responseId }, answer: { data: { ...response, notes: [note] } } },
+  changeResponse: {
+    path: { id: responseId },
+    body: { state: 'done', owner: 'ann@acme.example' },
+    answer: { data: { ...response, state: 'done', owner: 'ann@acme.example', notes: [note] } },
+  },
+  setResponseTags: {
+    path: { id: responseId },
+    body: { tags: [tagId] },
+    answer: { data: { ...response, notes: [note] } },
+  },
+  addResponseNote: {
+    path: { id: responseId },
+    body: { text: note.text },
+    answer: { data: note },
+  },
+  releaseResponse: { path: { id: responseId }, answer: { data: { ...response, notes: [] } } },
+  deleteResponse: { path: { id: responseId } },
   getNps: { answer: { data: { ...tally, ...shares } } },
   getNpsTrend: {
     answer: {
@@ -91,19 +115,14 @@ export const feedbackExamples: Readonly<Record<string, Example>> = {
     body: { score: 9 },
     answer: { data: { id: responseId, score: 9 } },
   },
-  listTags: {
-    answer: {
-      data: [
-        {
-          id: tagId,
-          name: 'Enterprise',
-          color: '#1F6FEB',
-          created_at: '2026-04-01T08:05:00.000Z',
-        },
-      ],
-      meta: { total: 1 },
-    },
+  listTags: { answer: { data: [tag], meta: { total: 1 } } },
+  createTag: { body: { name: 'Enterprise', color: '#1F6FEB' }, answer: { data: tag } },
+  changeTag: {
+    path: { id: tagId },
+    body: { name: 'Key account' },
+    answer: { data: { ...tag, name: 'Key account' } },
   },
+  deleteTag: { path: { id: tagId } },
   listSummaries: { answer: { data: [summary], meta: page } },
   getSummary: { path: { id: summaryId }, answer: { data: summary } },
 };

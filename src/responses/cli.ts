@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { commandActor, commandWriter } from '../audit/actor.ts';
+import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { createCommentReader } from '../comment-reader.ts';
+import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { flag, id, OneOf, option, optional, Whole } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
@@ -15,6 +16,7 @@ import { getSurvey } from '../surveys/manage.queries.ts';
 import { allResponses } from './filter.cte.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
+import { findHeld } from './release.queries.ts';
 import { releaseResponse } from './release.ts';
 
 const mostListed = 200;
@@ -63,11 +65,10 @@ const release = command({
   options: { id: id('which response') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const data = await releaseResponse(
-        { db, excerpt: createCommentReader().excerpt },
-        commandActor(),
-        given.id,
-      );
+      const held = await findHeld(db, given.id);
+      if (!held) throw notFound('response');
+      const release = { db, excerpt: createCommentReader().excerpt };
+      const data = await releaseResponse(release, commandWriter(held.org_id), held.id);
       return { data, text: `released: the response ${data.id} counts now` };
     }),
 });

@@ -1,5 +1,6 @@
 import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/schemas.ts';
+import { responseChangeOperations } from './change.operations.ts';
 import { Nps, NpsAnswer, NpsQuery, NpsTrend, NpsTrendRow, TrendQuery } from './nps.schemas.ts';
 import { AnswerBody, GivenAnswer, Response, ResponseNote, ResponseQuery } from './schemas.ts';
 import { aboutProperties } from './scope.schemas.ts';
@@ -30,6 +31,7 @@ export const responseSection: ApiSection = {
       permission: 'read',
       answer: { status: 200, about: 'the response', schema: One(Response) },
     },
+    ...responseChangeOperations,
     {
       id: 'getNps',
       method: 'get',

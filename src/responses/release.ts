@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/actor.ts';
+import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -11,22 +11,24 @@ import { findHeld, releaseHeld } from './release.queries.ts';
 
 type ReleaseTools = { db: Db; excerpt: Excerpt };
 
-/** Counts a response that was on hold, by the operator's hand: from now on it is like any other. */
-export async function releaseResponse(tools: ReleaseTools, actor: Actor, id: string) {
+/** Counts a response that was on hold, by hand: from now on it is like any other. */
+export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Writer, id: string) {
   const held = await findHeld(tools.db, id);
-  if (!held) throw notFound('response');
-  if (held.held_reason === null) throw new Refusal('conflict', 'this response is not on hold');
+  if (held?.org_id !== orgId) throw notFound('response');
+  if (held.held_reason === null) {
+    throw new Refusal('conflict', 'this response is not on hold', { code: 'not_held' });
+  }
   const events = await eventsOf(tools, held, held);
-  const { org_id: orgId, survey_id: surveyId, score } = held;
+  const { survey_id: surveyId, score } = held;
 
   return await inTransaction(tools.db, async (tx) => {
     await lockForLastResponse(tx, orgId, surveyId);
     const released = await releaseHeld(tx, held);
     if (!released) throw new Refusal('conflict', 'this response has been replaced meanwhile');
     await emit(tx, { orgId, events });
+    await completeIfAnswered(tx, { orgId }, surveyId);
     const target = { kind: 'response', id };
     await recordAct(tx, { orgId, actor, act: 'response.released', target });
-    await completeIfAnswered(tx, { orgId }, surveyId);
     return { id, survey_id: surveyId, score };
   });
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
 import { redactedExcerpt } from '../../src/lib/redact/redact.ts';
 import { releaseResponse } from '../../src/responses/release.ts';
+import { writeKeyOf } from '../support/make/rows.ts';
 import { ask, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -111,7 +111,7 @@ test('a held answer counts and is published once it is released by hand', async 
   await post(asked.personal, { score: '2', comment: 'Call me: +44 20 7946 0000' });
   const [{ id } = { id: '' }] = await asked.answers();
 
-  await releaseResponse({ db, excerpt: redactedExcerpt }, commandActor(), id);
+  await releaseResponse({ db, excerpt: redactedExcerpt }, writeKeyOf(asked.organization), id);
 
   assert.deepEqual(await heldFor(asked), [null]);
   assert.deepEqual(await asked.events(), [

@@ -13,7 +13,7 @@ test('an answer as it is described passes', async () => {
   await judge(Response.json(list));
   await judge(Response.json(failure, { status: 429 }));
   await judge(Response.json(failure, { status: 404 }), '/api/v1/nothing');
-  await judge(Response.json(failure, { status: 405 }), '/api/v1/tags', 'POST');
+  await judge(Response.json(failure, { status: 405 }), '/api/v1/summaries', 'POST');
 });
 
 test('a field that is not described is noticed, at any depth', async () => {

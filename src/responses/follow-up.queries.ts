@@ -1,0 +1,90 @@
+import type { Actor } from '../audit/actor.ts';
+import { one, type Sql } from '../lib/db/db.ts';
+import { memberOf } from './filter.cte.ts';
+
+/** `undefined` leaves a field as it is. */
+export type FollowUpChange = {
+  chosen_state?: 'open' | 'done' | 'none' | undefined;
+  owner_id?: string | null | undefined;
+};
+
+export async function updateFollowUp(
+  sql: Sql,
+  orgId: string,
+  { id, chosen_state, owner_id }: FollowUpChange & { id: string },
+): Promise<boolean> {
+  const rows = await sql`
+    update responses
+    set chosen_state = ${chosen_state === undefined ? sql`chosen_state` : chosen_state},
+        owner_id = ${owner_id === undefined ? sql`owner_id` : owner_id}
+    where org_id = ${orgId} and id = ${id}
+    returning id`;
+  return rows.length > 0;
+}
+
+export async function findOwner(sql: Sql, orgId: string, email: string) {
+  const [member] = await sql<{ id: string }[]>`${memberOf(sql, orgId, email)}`;
+  return member?.id;
+}
+
+export type NoteRow = { id: string; text: string; author: string; created_at: Date };
+
+export async function insertNote(
+  sql: Sql,
+  orgId: string,
+  { responseId, text, actor }: { responseId: string; text: string; actor: Actor },
+): Promise<NoteRow> {
+  return one(
+    await sql<NoteRow[]>`
+      insert into response_notes (org_id, response_id, text, author, author_kind)
+      values (${orgId}, ${responseId}, ${text}, ${actor.name}, ${actor.kind})
+      returning id, text, author, created_at`,
+  );
+}
+
+/** Those of the responses that are the organization's, locked against being deleted meanwhile. */
+export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from responses
+    where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
+    order by id
+    for key share`;
+  return rows.map(({ id }) => id);
+}
+
+export async function insertResponseTags(
+  sql: Sql,
+  orgId: string,
+  { responseIds, tagIds }: { responseIds: readonly string[]; tagIds: readonly string[] },
+) {
+  await sql`
+    insert into response_tags (org_id, response_id, tag_id)
+    select ${orgId}, response_id, tag_id
+    from unnest(${responseIds as string[]}::uuid[]) response_id, unnest(${tagIds as string[]}::uuid[]) tag_id
+    on conflict do nothing`;
+}
+
+/** Takes tags away: these, or with `except` all others. */
+export async function deleteResponseTags(
+  sql: Sql,
+  orgId: string,
+  {
+    responseIds,
+    tagIds,
+    except,
+  }: { responseIds: readonly string[]; tagIds: readonly string[]; except: boolean },
+) {
+  await sql`
+    delete from response_tags
+    where org_id = ${orgId} and response_id = any(${responseIds as string[]}::uuid[])
+      and (tag_id = any(${tagIds as string[]}::uuid[])) is ${except ? sql`false` : sql`true`}`;
+}
+
+export async function deleteResponseRow(sql: Sql, orgId: string, id: string) {
+  const [row] = await sql<{ survey_id: string; held: boolean }[]>`
+    delete from responses
+    where org_id = ${orgId} and id = ${id}
+    returning survey_id, held_reason is not null as held`;
+  return row;
+}

@@ -1,0 +1,82 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, violates } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import {
+  deleteResponseRow,
+  type FollowUpChange,
+  findOwner,
+  insertNote,
+  type NoteRow,
+  updateFollowUp,
+} from './follow-up.queries.ts';
+
+type FollowUpTools = { db: Db };
+
+/** What is given is set; null takes it away. The owner is named by the address of a member. */
+export type FollowUpWish = {
+  state?: 'open' | 'done' | null | undefined;
+  owner?: string | null | undefined;
+};
+
+/** Takes a response up, hands it to a member, or closes it. */
+export async function followUp(
+  { db }: FollowUpTools,
+  { orgId, actor }: Writer,
+  { id, state, owner }: FollowUpWish & { id: string },
+) {
+  const change: FollowUpChange = {
+    chosen_state: state === null ? 'none' : state,
+    owner_id: owner ? await memberWith(db, orgId, owner) : owner,
+  };
+  const fields = [state !== undefined && 'state', owner !== undefined && 'owner'];
+  await inTransaction(db, async (tx) => {
+    if (!(await updateFollowUp(tx, orgId, { id, ...change }))) throw notFound('response');
+    await recordAct(tx, {
+      orgId,
+      actor,
+      act: 'response.changed',
+      target: { kind: 'response', id },
+      details: { fields: fields.filter((field) => field !== false), state: state ?? null },
+    });
+  }).catch((error: unknown) => {
+    throw violates(error, 'responses_have_members_as_owners') ? noMember() : error;
+  });
+}
+
+async function memberWith(db: Db, orgId: string, email: string): Promise<string> {
+  const found = await findOwner(db, orgId, email);
+  if (!found) throw noMember();
+  return found;
+}
+
+const noMember = () =>
+  new Refusal('invalid', 'owner: no member of the organization has this address', {
+    code: 'unknown_member',
+  });
+
+export async function addNote(
+  { db }: FollowUpTools,
+  { orgId, actor }: Writer,
+  { id, text }: { id: string; text: string },
+): Promise<NoteRow> {
+  return await inTransaction(db, async (tx) => {
+    const note = await insertNote(tx, orgId, { responseId: id, text, actor });
+    const target = { kind: 'response', id };
+    await recordAct(tx, { orgId, actor, act: 'response.noted', target });
+    return note;
+  }).catch((error: unknown) => {
+    throw violates(error, 'response_notes_belong_to_response') ? notFound('response') : error;
+  });
+}
+
+/** Deletes a response for good. Its contact stays one that has answered, and is not asked again. */
+export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Writer, id: string) {
+  await inTransaction(db, async (tx) => {
+    const deleted = await deleteResponseRow(tx, orgId, id);
+    if (!deleted) throw notFound('response');
+    const target = { kind: 'response', id };
+    await recordAct(tx, { orgId, actor, act: 'response.deleted', target, details: deleted });
+  });
+}

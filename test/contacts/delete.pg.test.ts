@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+async function client() {
+  const { id, write } = await makeClient(db);
+  const survey_id = await makeSurvey(db, id);
+  const of = { org_id: id, survey_id };
+  const remove = async (contact: string) => {
+    const answer = await app.request(`/api/v1/contacts/${contact}`, {
+      method: 'DELETE',
+      headers: write,
+    });
+    return answer.status;
+  };
+  const statusOfSurvey = async () => {
+    const [row] = await db<
+      { status: string }[]
+    >`select status from surveys where id = ${survey_id}`;
+    return row?.status;
+  };
+  return { id, of, remove, statusOfSurvey };
+}
+
+test('a contact is deleted with its answer', async () => {
+  const org = await client();
+  const contact_id = await makeContact(db, org.of);
+  await makeResponse(db, org.of, { contact_id });
+  assert.equal(await org.remove(contact_id), 204);
+  assert.equal((await db`select from responses where org_id = ${org.id}`).length, 0);
+  assert.equal(await org.remove(contact_id), 404);
+});
+
+test('a survey completes when the last contact without an answer is deleted', async () => {
+  const org = await client();
+  await makeContact(db, org.of, { status: 'responded', responded_at: new Date() });
+  const silent = await makeContact(db, org.of);
+  assert.equal(await org.statusOfSurvey(), 'active');
+  assert.equal(await org.remove(silent), 204);
+  assert.equal(await org.statusOfSurvey(), 'completed');
+});
+
+test('a contact whose mail is on its way stays', async () => {
+  const org = await client();
+  const contact_id = await makeContact(db, org.of);
+  const mail = {
+    ...org.of,
+    contact_id,
+    request_id: randomUUID(),
+    email: 'a@b.test',
+    month: '2026-01-01',
+  };
+  await db`insert into mails ${db({ ...mail, status: 'sending' })}`;
+  assert.equal(await org.remove(contact_id), 409);
+  await db`update mails set status = 'sent' where contact_id = ${contact_id}`;
+  assert.equal(await org.remove(contact_id), 204);
+});
+
+test("another organization's contact is not found", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  assert.equal(await mine.remove(await makeContact(db, theirs.of)), 404);
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { issueKey } from '../../src/keys/issue.ts';
+import { makeClient } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { ask, visitor } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { reader } from '../support/probe/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+type ShownPerson = {
+  data: { events: { what: string; webhook_id: string | null; reason: string | null }[] };
+};
+
+test('a person is every step of one address, to the webhook that its answer went to', async () => {
+  const asked = await ask(db);
+  await db`update contacts set email = 'Ada@people.test' where id = ${asked.contact}`;
+  await visitor(db).get(asked.personal);
+  await visitor(db).post(asked.personal, { score: '9' });
+  await db`insert into suppressions (org_id, email, kind) values (${asked.organization}, 'ada@people.test', 'unsubscribed')`;
+  const { key } = await issueKey(db, asked.organization, { name: 'reads' });
+  const { json } = reader(app, { 'X-API-Key': key });
+
+  const { data } = await json<ShownPerson>('/api/v1/people/ada%40PEOPLE.test');
+  assert.deepEqual(data.events.map(({ what }) => what).sort(), [
+    'added',
+    'answered',
+    'not_delivered',
+    'opened',
+    'unsubscribed',
+  ]);
+  const delivery = data.events.find(({ what }) => what === 'not_delivered');
+  assert.equal(delivery?.reason, 'response.received to https://hooks.test/');
+  await db`update deliveries set status = 'delivered', next_attempt_at = null, delivered_at = now() where org_id = ${asked.organization}`;
+  const after = await json<ShownPerson>('/api/v1/people/ada%40people.test');
+  assert.ok(
+    after.data.events.some(
+      ({ what, webhook_id }) =>
+        what === 'delivered' && webhook_id === delivery?.webhook_id && webhook_id !== null,
+    ),
+  );
+});
+
+test('an address that nothing is known of is not found', async () => {
+  const asked = await ask(db);
+  await db`update contacts set email = 'eve@people.test' where id = ${asked.contact}`;
+  const { read } = await makeClient(db);
+  const { status } = reader(app, read);
+  assert.equal(await status('/api/v1/people/eve%40people.test'), 404);
+  assert.equal(await status('/api/v1/people/unknown'), 404);
+});

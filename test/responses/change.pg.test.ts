@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  makeClient,
+  makeContact,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { reader } from '../support/probe/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+async function client() {
+  const { id, read, write } = await makeClient(db);
+  const survey = await makeSurvey(db, id);
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await app.request(`/api/v1${path}`, {
+      method,
+      headers: { ...write, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, ...(text && JSON.parse(text)) };
+  };
+  const respond = (over: Record<string, unknown> = {}) =>
+    makeResponse(db, { org_id: id, survey_id: survey }, over);
+  const acts = async () => {
+    const rows = await db<{ act: string }[]>`
+      select act from audit_events where org_id = ${id} order by at, id`;
+    return rows.map(({ act }) => act);
+  };
+  return { id, survey, read, call, respond, acts, ...reader(app, read) };
+}
+
+async function member(orgId: string, email: string) {
+  const [row] = await db<{ id: string }[]>`
+    insert into members (email, name) values (${email}, 'Ann') returning id`;
+  await db`insert into memberships (org_id, member_id, role) values (${orgId}, ${row!.id}, 'editor')`;
+  return row!.id;
+}
+
+test('a response is taken up by a member, closed, and taken out again', async () => {
+  const org = await client();
+  await member(org.id, 'Ann@loop.test');
+  const id = await org.respond({ category: 'detractor', score: 1 });
+  const change = async (body: object) => {
+    const { status, data } = await org.call('PATCH', `/responses/${id}`, body);
+    assert.equal(status, 200);
+    return [data.state, data.owner];
+  };
+  assert.deepEqual(await change({ owner: 'ann@LOOP.test' }), ['open', 'Ann@loop.test']);
+  assert.deepEqual(await change({ state: 'done' }), ['done', 'Ann@loop.test']);
+  assert.deepEqual(await change({ state: null }), [null, 'Ann@loop.test']);
+  assert.deepEqual(await change({ owner: null, state: 'open' }), ['open', null]);
+  assert.deepEqual(await change({}), ['open', null]);
+  assert.equal((await org.acts()).filter((act) => act === 'response.changed').length, 5);
+});
+
+test('only a member of the organization can own a response, and leaving it gives it back', async () => {
+  const [org, other] = [await client(), await client()];
+  const ann = await member(org.id, 'ann@leaves.test');
+  const id = await org.respond();
+  const taken = await org.call('PATCH', `/responses/${id}`, { owner: 'ann@leaves.test' });
+  assert.equal(taken.data.owner, 'ann@leaves.test');
+  await member(other.id, 'bob@other.test');
+  const refused = await org.call('PATCH', `/responses/${id}`, { owner: 'bob@other.test' });
+  assert.deepEqual([refused.status, refused.code], [400, 'unknown_member']);
+  await db`delete from memberships where org_id = ${org.id} and member_id = ${ann}`;
+  const { data } = await org.json<{ data: { owner: null } }>(`/api/v1/responses/${id}`);
+  assert.equal(data.owner, null);
+});
+
+test('tags are made, changed and deleted; a name is taken once', async () => {
+  const org = await client();
+  const made = await org.call('POST', '/tags', { name: ' vip ' });
+  assert.deepEqual([made.status, made.data.name, made.data.color], [201, 'vip', '#5b6b8c']);
+  const taken = await org.call('POST', '/tags', { name: 'vip', color: '#ffffff' });
+  assert.deepEqual([taken.status, taken.code], [409, 'name_taken']);
+  const other = await org.call('POST', '/tags', { name: 'other', color: '#abcdef' });
+  assert.equal((await org.call('PATCH', `/tags/${other.data.id}`, { name: 'vip' })).status, 409);
+  const renamed = await org.call('PATCH', `/tags/${other.data.id}`, { name: 'big' });
+  assert.deepEqual([renamed.data.name, renamed.data.color], ['big', '#abcdef']);
+  assert.equal((await org.call('DELETE', `/tags/${other.data.id}`)).status, 204);
+  assert.equal((await org.call('DELETE', `/tags/${other.data.id}`)).status, 404);
+  for (const body of [{}, { name: '' }, { name: 'x', color: 'red' }]) {
+    assert.equal((await org.call('POST', '/tags', body)).status, 400, JSON.stringify(body));
+  }
+  assert.deepEqual(await org.acts(), ['tag.created', 'tag.created', 'tag.changed', 'tag.deleted']);
+});
+
+test('a response gets exactly the tags it is given', async () => {
+  const org = await client();
+  const tags: string[] = [];
+  for (const name of ['a', 'b', 'c'])
+    tags.push((await org.call('POST', '/tags', { name })).data.id);
+  const id = await org.respond();
+  const put = async (ids: (string | undefined)[]) => {
+    const { status, data, code } = await org.call('PUT', `/responses/${id}/tags`, { tags: ids });
+    return status === 200 ? data.tags.map(({ name }: { name: string }) => name) : code;
+  };
+  assert.deepEqual(await put([tags[0], tags[1]]), ['a', 'b']);
+  assert.deepEqual(await put([tags[1], tags[2], tags[2]]), ['b', 'c']);
+  assert.equal(await put([tags[0], randomUUID()]), 'unknown_tag');
+  const { data } = await org.list(`/api/v1/responses?tag=${tags[1]}`);
+  assert.equal(data.length, 1);
+  assert.deepEqual(await put([]), []);
+  assert.equal((await org.list(`/api/v1/responses?tag=${tags[1]}`)).meta.total, 0);
+});
+
+test('notes stand with the name of their author, oldest first', async () => {
+  const org = await client();
+  const id = await org.respond();
+  const first = await org.call('POST', `/responses/${id}/notes`, { text: ' Called. ' });
+  assert.deepEqual([first.status, first.data.text, first.data.author], [201, 'Called.', 'write']);
+  await org.call('POST', `/responses/${id}/notes`, { text: 'Happy now.' });
+  const { data } = await org.json<{ data: { notes: { text: string }[] } }>(
+    `/api/v1/responses/${id}`,
+  );
+  assert.deepEqual(
+    data.notes.map(({ text }) => text),
+    ['Called.', 'Happy now.'],
+  );
+  assert.equal((await org.call('POST', `/responses/${id}/notes`, { text: ' ' })).status, 400);
+  assert.equal(
+    (await org.call('POST', `/responses/${randomUUID()}/notes`, { text: 'x' })).status,
+    404,
+  );
+});
+
+test('a response on hold that has tags and notes can be replaced by a person and keeps them', async () => {
+  const org = await client();
+  const of = { org_id: org.id, survey_id: org.survey };
+  const contact = await makeContact(db, of, { token: 'replaced-by-a-person' });
+  const held = await org.respond({ contact_id: contact, held_reason: 'hidden_link' });
+  const tag = (await org.call('POST', '/tags', { name: 'odd' })).data.id;
+  await org.call('PUT', `/responses/${held}/tags`, { tags: [tag] });
+  await org.call('POST', `/responses/${held}/notes`, { text: 'a machine?' });
+  const answered = await app.request('/s/replaced-by-a-person', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ score: 9 }),
+  });
+  assert.equal(answered.status, 201);
+  const { data } = await org.list(`/api/v1/responses?tag=${tag}`);
+  assert.equal(data.length, 1);
+  assert.notEqual(data[0]!.id, held);
+});
+
+test('a released response counts, and its event is delivered', async () => {
+  const org = await client();
+  await makeWebhook(db, org.id);
+  const id = await org.respond({ held_reason: 'hidden_link' });
+  const released = await org.call('POST', `/responses/${id}/release`);
+  assert.deepEqual([released.status, released.data.held], [200, false]);
+  assert.equal((await org.list('/api/v1/responses')).meta.total, 1);
+  const again = await org.call('POST', `/responses/${id}/release`);
+  assert.deepEqual([again.status, again.code], [409, 'not_held']);
+  const deliveries = await db`select from deliveries where org_id = ${org.id}`;
+  assert.equal(deliveries.length, 1);
+  assert.deepEqual(await org.acts(), ['response.released']);
+});
+
+test('a deleted response is nowhere', async () => {
+  const org = await client();
+  const contact = await makeContact(db, { org_id: org.id, survey_id: org.survey });
+  const id = await org.respond({ contact_id: contact, comment: 'x' });
+  assert.equal((await org.call('DELETE', `/responses/${id}`)).status, 204);
+  assert.equal(await org.status(`/api/v1/responses/${id}`), 404);
+  const { data } = await org.json<{ data: { total: number } }>('/api/v1/nps');
+  assert.equal(data.total, 0);
+  assert.equal((await org.call('DELETE', `/responses/${id}`)).status, 404);
+});
+
+test("another organization's responses cannot be changed", async () => {
+  const [mine, theirs] = [await client(), await client()];
+  const id = await theirs.respond({ held_reason: 'hidden_link' });
+  const tag = (await theirs.call('POST', '/tags', { name: 'theirs' })).data.id;
+  for (const [method, path, body] of [
+    ['PATCH', `/responses/${id}`, { state: 'done' }],
+    ['PUT', `/responses/${id}/tags`, { tags: [] }],
+    ['POST', `/responses/${id}/notes`, { text: 'x' }],
+    ['POST', `/responses/${id}/release`, undefined],
+    ['DELETE', `/responses/${id}`, undefined],
+    ['PATCH', `/tags/${tag}`, { name: 'mine' }],
+    ['DELETE', `/tags/${tag}`, undefined],
+  ] as const) {
+    assert.equal((await mine.call(method, path, body)).status, 404, `${method} ${path}`);
+  }
+  const own = await mine.respond();
+  const stolen = await mine.call('PUT', `/responses/${own}/tags`, { tags: [tag] });
+  assert.deepEqual([stolen.status, stolen.code], [400, 'unknown_tag']);
+  assert.deepEqual(await mine.acts(), []);
+});
+
+test('a read key changes nothing', async () => {
+  const org = await client();
+  const id = await org.respond();
+  for (const [method, path] of [
+    ['PATCH', `/responses/${id}`],
+    ['PUT', `/responses/${id}/tags`],
+    ['POST', `/responses/${id}/notes`],
+    ['POST', `/responses/${id}/release`],
+    ['DELETE', `/responses/${id}`],
+    ['POST', '/tags'],
+    ['DELETE', `/contacts/${randomUUID()}`],
+  ] as const) {
+    const answer = await app.request(`/api/v1${path}`, { method, headers: org.read, body: '{}' });
+    assert.equal(answer.status, 403, `${method} ${path}`);
+  }
+});
