@@ -1,0 +1,67 @@
+import { mailableAddress } from './lib/smtp/address.ts';
+import { compose } from './lib/smtp/compose.ts';
+import type { DkimSigner } from './lib/smtp/dkim.ts';
+import type { MailOutcome } from './lib/smtp/outcome.ts';
+import type { MailTransport } from './lib/smtp/smtp.ts';
+
+/** Who mails of the service itself come from: a name and an address. */
+export type MailFrom = { name: string; address: string };
+
+export type AppMail = {
+  to: { name: string | null; address: string };
+  subject: string;
+  text: string;
+  html: string;
+  /** The same for every try of the same mail; the host is added. */
+  id: string;
+  /** Mails of a group take turns with those of others: an organization, or what belongs to none. */
+  group: string;
+};
+
+export type AppMailer = ReturnType<typeof createAppMailer>;
+
+type AppMailerTools = {
+  transport: MailTransport;
+  dkim: DkimSigner | null;
+  mailFrom: MailFrom | null;
+  publicUrl: string;
+};
+
+/**
+ * Sends what the service itself has to say, to members and organizations. It never throws for what the mail server
+ * does; an address that cannot be mailed to is refused for good.
+ */
+export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMailerTools) {
+  const { hostname } = new URL(publicUrl);
+  const own = { name: 'askback', address: `askback@${hostname}` };
+
+  async function send({ to, subject, text, html, id, group }: AppMail): Promise<MailOutcome> {
+    const address = mailableAddress(to.address);
+    if (!address) return unmailable;
+    const sender = mailFrom ?? own;
+    // A host without a domain, such as localhost, has no address that could be mailed from.
+    const from = mailableAddress(sender.address) ?? address;
+    const letter = compose({
+      from: { name: sender.name, address: from },
+      replyTo: null,
+      subject,
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      ...{ text, html },
+    });
+    const message = letter({
+      to: { name: to.name, address },
+      messageId: `${id}@${hostname.replace(/[[\]]/g, '')}`,
+      date: new Date(),
+      slots: {},
+    });
+    const signed = dkim ? await dkim(message) : message;
+    return await transport.send({ from, to: address }, signed, { group });
+  }
+
+  return { send };
+}
+
+const unmailable: MailOutcome = {
+  ...{ kind: 'refused', permanent: true, unknownMailbox: false },
+  ...{ code: 553, enhanced: '5.1.3', response: 'the address cannot be mailed to' },
+};
