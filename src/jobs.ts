@@ -13,6 +13,10 @@ export const payloads = {
   'audit.clean_up': Nothing,
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,
+  'members.clean_up': Nothing,
+  // The token of its link, sealed.
+  'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
+  'members.mail_reset': v.object({ email: v.string() }),
   'responses.clean_up': Nothing,
   'sends.clean_up': Nothing,
   'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),

@@ -7,6 +7,8 @@ import { cleanUpKeys } from './keys/cleanup.ts';
 import type { Db } from './lib/db/db.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
+import { cleanUpMembers } from './members/cleanup.ts';
+import { type MailLinkTools, mailInvitation, mailReset } from './members/mail-links.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
 import { cleanUpBlockedMails } from './sends/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -28,7 +30,8 @@ export type TaskTools = {
 } & AnalyzeTools &
   RecoverTools &
   SummaryTools &
-  NotifyTools;
+  NotifyTools &
+  MailLinkTools;
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
 
@@ -40,6 +43,9 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'audit.clean_up': () => cleanUpAudit(tools),
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
+    'members.clean_up': () => cleanUpMembers(tools),
+    'members.mail_invitation': (job) => mailInvitation(tools, job),
+    'members.mail_reset': (job) => mailReset(tools, job),
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
@@ -77,6 +83,7 @@ export const crontab: CronItem[] = [
   { task: 'campaigns.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'sends.recover', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },
+  { task: 'members.clean_up', match: '47 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
   { task: 'audit.clean_up', match: '53 3 * * *', options: { maxAttempts: 5 } },

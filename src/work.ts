@@ -1,3 +1,4 @@
+import { createAppMailer } from './app-mailer.ts';
 import { createCommentReader } from './comment-reader.ts';
 import { Refusal } from './errors.ts';
 
@@ -41,7 +42,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const { db, url } = database;
   const secrets = configuredSecrets(config, database.dataDir);
   await parts.start('secrets', () => resealAll({ db, log, secrets }));
-  const { transport, concurrency, server } = await startTransport({ config, parts, database });
+  const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
   const outbound = await parts.start(
     'outbound',
     () => createOutbound({ ...config.webhooks, perHostConnections: connectionsPerHost }),
@@ -67,9 +68,6 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     (it) => it.stop(),
   );
   const sweep = () => void deliveries.sweep().catch(() => {});
-  const { bounceDomain } = config;
-  const dkim = signer(config);
-  const mailer = createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain });
   const claimedMails = createClaimedMails();
   const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
   const reader = await startReader({ log, parts });
@@ -78,7 +76,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
   };
-  const tools = { ...common, ...analysts, redact, deliveries, mailJobs, transport, publicUrl };
+  const own = { appMailer, secrets, publicUrl };
+  const tools = { ...common, ...analysts, ...own, redact, deliveries, mailJobs };
   jobs = await parts.start(
     'jobs',
     () =>
@@ -135,6 +134,17 @@ const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
       ),
     (it) => it.stop(),
   );
+
+/** What writes and sends mails: those of surveys, and those of the service itself. */
+async function startMailers({ config, parts, database, publicUrl }: Omit<Work, 'log'>) {
+  const { transport, concurrency, server } = await startTransport({ config, parts, database });
+  const { bounceDomain, mailFrom } = config;
+  const dkim = signer(config);
+  return {
+    mailer: createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
+    appMailer: createAppMailer({ transport, dkim, mailFrom, publicUrl }),
+  };
+}
 
 /** Where mails go: to the configured server, or nowhere but into the mailbox. */
 async function startTransport({

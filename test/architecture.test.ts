@@ -44,6 +44,7 @@ const storeys: Record<string, string[]> = {
     'log-fields.ts',
     'org-id.ts',
     'jobs.ts',
+    'app-mailer.ts',
     'signals.ts',
     'scores.ts',
     'open-database.ts',

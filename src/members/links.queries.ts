@@ -56,7 +56,16 @@ export async function findLink(
   return link;
 }
 
-/** The same, and from then on the link works no more: of two requests with it one gets it. */
+/** An invitation by its id, as long as it works. */
+export async function findInvitedLink(sql: Sql, id: string): Promise<LiveLink | undefined> {
+  const [link] = await sql<LiveLink[]>`
+    select ${linkFields(sql)}
+    from member_links l
+    where id = ${id} and kind = 'invitation' and ${isLive(sql)}`;
+  return link;
+}
+
+/** What a link leads to, and from then on the link works no more: of two requests with it one gets it. */
 export async function takeLink(
   sql: Sql,
   kind: LinkKind,

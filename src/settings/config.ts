@@ -76,6 +76,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     drainSeconds: settings.ASKBACK_DRAIN_SECONDS,
     publicUrl: settings.ASKBACK_PUBLIC_URL ?? null,
     smtpUrl: settings.ASKBACK_SMTP_URL ?? null,
+    mailFrom: settings.ASKBACK_MAIL_FROM ?? null,
     bounceDomain: settings.ASKBACK_BOUNCE_DOMAIN ?? null,
     dkim: domain && selector && key ? { domain, selector, key } : null,
     secretKey: settings.ASKBACK_SECRET_KEY ?? null,

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isRange } from '../lib/outbound/addresses.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { readSmtpUrl } from '../lib/smtp/settings.ts';
+import { isPlainLine } from '../lib/validation/plain-line.ts';
 
 export const whole = (minimum: number, maximum: number) =>
   v.pipe(
@@ -106,4 +107,17 @@ export const domain = v.pipe(
 export const selector = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/i, 'must be the name of a DNS entry'),
+);
+
+/** `Name <address>`, or an address alone. */
+export const mailFrom = v.pipe(
+  v.string(),
+  v.transform((text) => {
+    const [, name, address] = /^(?:"?([^"<>]*?)"?\s*<([^<>]+)>|.*)$/.exec(text.trim()) ?? [];
+    return { name: name?.trim() || 'askback', address: address ?? text.trim() };
+  }),
+  v.check(
+    ({ name, address }) => isPlainLine(name) && mailableAddress(address) !== undefined,
+    'must be an address such as feedback@example.com, or Name <address>',
+  ),
 );

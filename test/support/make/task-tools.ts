@@ -1,3 +1,4 @@
+import { createAppMailer } from '../../../src/app-mailer.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { redact } from '../../../src/lib/redact/redact.ts';
@@ -22,7 +23,16 @@ export function taskTools(db: Db): TaskTools {
     ...{ transport, publicUrl, concurrency: 5, dkim: null, bounceDomain: null },
   });
   return {
-    ...{ db, log, pump, transport, publicUrl, redact, settings: { sendDeadlineSeconds: 60 } },
+    ...{
+      db,
+      log,
+      pump,
+      publicUrl,
+      redact,
+      secrets: plainSecrets,
+      settings: { sendDeadlineSeconds: 60 },
+    },
+    appMailer: createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl }),
     analyst: createBuiltinAnalyst(readComment),
     analystQueue: createAnalystQueue({ db }),
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),

@@ -1,0 +1,65 @@
+import type { AppMail, AppMailer } from '../app-mailer.ts';
+import { visitorActor } from '../audit/actor.ts';
+import type { JobPayloads } from '../jobs.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import type { Db } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import { writeAppLetter } from '../web/app-letter.tsx';
+import { sealedFor } from './invite.ts';
+import { countResetLinks, findInvitedLink } from './links.queries.ts';
+import { invitationLetter, resetLetter } from './mail-texts.ts';
+import { findCredentials } from './queries.ts';
+import { insertReset } from './reset.ts';
+
+export type MailLinkTools = {
+  db: Db;
+  appMailer: AppMailer;
+  secrets: Pick<Secrets, 'open'>;
+  publicUrl: string;
+};
+
+/** A stranger can ask for links in the name of a member; more than these at a time would bury the member's mails. */
+const mostResetLinks = 5;
+
+/** Mails an invitation, unless it was withdrawn, replaced or accepted in the meantime. */
+export async function mailInvitation(
+  { db, appMailer, secrets, publicUrl }: MailLinkTools,
+  { link_id, sealed }: JobPayloads['members.mail_invitation'],
+) {
+  const link = await findInvitedLink(db, link_id);
+  if (!link?.email) return;
+  const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
+  const letter = invitationLetter({ ...link, url: `${publicUrl}/invitations/${token}` });
+  await mailOrRepeat(appMailer, {
+    ...writeAppLetter(letter),
+    to: { name: null, address: link.email },
+    id: `invitation-${link_id}`,
+    group: link.orgId ?? 'members',
+  });
+}
+
+/** Makes a link for a new password and mails it, if the address has an account. A repeat makes another link. */
+export async function mailReset(
+  { db, appMailer, publicUrl }: MailLinkTools,
+  { email }: JobPayloads['members.mail_reset'],
+) {
+  const member = await findCredentials(db, email);
+  if (!member || (await countResetLinks(db, member.id)) >= mostResetLinks) return;
+  const { token, linkId } = await inTransaction(db, (tx) =>
+    insertReset(tx, member, visitorActor()),
+  );
+  await mailOrRepeat(appMailer, {
+    ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),
+    to: { name: member.name, address: member.email },
+    id: `reset-${linkId}`,
+    group: 'members',
+  });
+}
+
+/** A mail that may get through later is repeated by the queue. One that may have gone out is not. */
+async function mailOrRepeat(appMailer: AppMailer, mail: AppMail) {
+  const outcome = await appMailer.send(mail);
+  if (outcome.kind === 'lost' || (outcome.kind === 'refused' && !outcome.permanent)) {
+    throw new Error(`the mail server did not take a mail: ${outcome.kind}`);
+  }
+}

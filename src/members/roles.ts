@@ -1,0 +1,72 @@
+import { recordAct } from '../audit/record.ts';
+import { notFound, Refusal } from '../errors.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import type { Role } from '../sessions/session.ts';
+import type { OwnerWriter } from './invite.ts';
+import {
+  countOwners,
+  deleteRole,
+  findMemberRole,
+  lockRoles,
+  type MemberRole,
+  saveRole,
+} from './roles.queries.ts';
+
+/** Gives a member another role. The last owner keeps its own. */
+export async function changeRole(
+  db: Db,
+  { orgId, actor }: OwnerWriter,
+  { memberId, role }: { memberId: string; role: Role },
+): Promise<MemberRole> {
+  return await inTransaction(db, async (tx) => {
+    const member = await lockMember(tx, orgId, memberId);
+    if (member.role === role) return member;
+    if (member.role === 'owner') await keepOneOwner(tx, orgId);
+    await saveRole(tx, { orgId, memberId, role });
+    await recordAct(tx, {
+      ...{ orgId, actor, act: 'member.role_changed' },
+      target: { kind: 'member', id: memberId },
+      details: { from: member.role, to: role },
+    });
+    return { ...member, role };
+  });
+}
+
+/** Takes a member out of the organization. The account stays, with its other organizations. */
+export async function removeMember(
+  db: Db,
+  { orgId, actor }: OwnerWriter,
+  memberId: string,
+): Promise<MemberRole> {
+  return await inTransaction(db, async (tx) => {
+    const member = await lockMember(tx, orgId, memberId);
+    if (member.role === 'owner') await keepOneOwner(tx, orgId);
+    await deleteRole(tx, orgId, memberId);
+    await recordAct(tx, {
+      ...{ orgId, actor, act: 'member.removed' },
+      target: { kind: 'member', id: memberId },
+      details: { role: member.role },
+    });
+    return member;
+  });
+}
+
+/** Changes of roles wait for each other: two owners cannot take the role from each other at the same moment. */
+async function lockMember(tx: Sql, orgId: string, memberId: string): Promise<MemberRole> {
+  await lockRoles(tx, orgId);
+  const member = await findMemberRole(tx, orgId, memberId);
+  if (!member) throw notFound('member');
+  return member;
+}
+
+async function keepOneOwner(tx: Sql, orgId: string) {
+  if ((await countOwners(tx, orgId)) > 1) return;
+  throw new Refusal(
+    'conflict',
+    'the organization would be left without an owner: make another member an owner first',
+    {
+      code: 'last_owner',
+    },
+  );
+}
