@@ -88,7 +88,7 @@ async function invite(tools: InviteTools, { actor, ...invitation }: Invitation) 
 }
 
 /** What the token of an invitation is sealed for until its mail is written. */
-export const sealedFor = (linkId: string) => ({ orgId: 'invitation', id: linkId });
+export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId });
 
 async function refuseMembers(tx: Sql, orgId: string, email: string) {
   if (!(await lockRoles(tx, orgId))) throw notFound('organization');
