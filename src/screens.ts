@@ -6,7 +6,11 @@ import type { RequestEnv } from './lib/http/http.ts';
 import { proveScreens } from './members/screens/prove.tsx';
 import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
+import { auditScreens } from './organizations/audit-screens.tsx';
+import { generalScreens, textScreens } from './organizations/screens.tsx';
+import { usageScreens } from './organizations/usage-screens.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
+import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
 import { settingPath } from './web/app/settings-screen.tsx';
@@ -41,4 +45,9 @@ const organizationScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .use(inOrganization(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
-    .route('/settings/api-keys', keyScreens(tools));
+    .route('/settings/general', generalScreens(tools))
+    .route('/settings/api-keys', keyScreens(tools))
+    .route('/settings/tags', tagScreens(tools))
+    .route('/settings/texts', textScreens(tools))
+    .route('/settings/usage', usageScreens(tools))
+    .route('/settings/audit', auditScreens(tools));

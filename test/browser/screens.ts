@@ -1,4 +1,5 @@
 import type { ScreenEntry } from './screen-entry.ts';
+import { settingsEntries } from './settings-screens.ts';
 
 /** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
 export const screenEntries: readonly ScreenEntry[] = [
@@ -8,5 +9,6 @@ export const screenEntries: readonly ScreenEntry[] = [
     path: ({ full }) => `/o/${full.slug}/no-such-page`,
     status: 404,
   },
+  ...settingsEntries,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },
 ];
