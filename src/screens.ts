@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { homeScreens } from './home/screens.tsx';
 import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
@@ -25,6 +26,7 @@ type ScreenTools = {
   db: Db;
   publicUrl: string;
   secrets: Secrets;
+  mailbox: boolean;
   settings: { signIn: { byPassword: boolean } };
 };
 
@@ -44,6 +46,7 @@ export function screens(tools: ScreenTools) {
 const organizationScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .use(inOrganization(tools))
+    .route('/', homeScreens(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
     .route('/settings/general', generalScreens(tools))
     .route('/settings/api-keys', keyScreens(tools))

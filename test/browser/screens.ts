@@ -1,8 +1,10 @@
+import { homeEntries } from './home.ts';
 import type { ScreenEntry } from './screen-entry.ts';
 import { settingsEntries } from './settings-screens.ts';
 
 /** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
 export const screenEntries: readonly ScreenEntry[] = [
+  ...homeEntries,
   {
     name: 'not-found',
     as: 'viewer',
