@@ -4,6 +4,8 @@ import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
+import { codeScreens } from './members/screens/code.tsx';
+import { passkeyScreens } from './members/screens/passkey.tsx';
 import { proveScreens } from './members/screens/prove.tsx';
 import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
@@ -11,6 +13,7 @@ import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
+import type { SignInSettings } from './settings/sign-in.ts';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
@@ -27,7 +30,7 @@ type ScreenTools = {
   publicUrl: string;
   secrets: Secrets;
   mailbox: boolean;
-  settings: { signIn: { byPassword: boolean } };
+  settings: { signIn: SignInSettings };
 };
 
 /** The table of contents of the app: what members see once they sign in, and how they come in. */
@@ -38,6 +41,8 @@ export function screens(tools: ScreenTools) {
     .route('/assets', assetRoutes())
     .route('/', welcomeScreens(tools))
     .route('/', signInScreens(tools))
+    .route('/', codeScreens(tools))
+    .route('/', passkeyScreens(tools))
     .route('/', proveScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
 }
