@@ -168,6 +168,49 @@ create index campaigns_due on campaigns (next_at) where (status = any (array['sc
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
 
+-- The text of an uploaded list in pieces, until its contacts are taken over.
+create table contact_upload_chunks (
+  org_id uuid not null,
+  upload_id uuid not null,
+  place integer not null,
+  chunk text not null,
+  constraint contact_upload_chunks_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
+  constraint contact_upload_chunks_pkey primary key (upload_id, place)
+);
+
+-- A row of an uploaded list that was left out.
+create table contact_upload_rejects (
+  org_id uuid not null,
+  upload_id uuid not null,
+  line integer not null,  -- line of the file
+  value text not null,    -- what stood in the place of the address
+  reason text not null,
+  constraint contact_upload_rejects_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
+  constraint contact_upload_rejects_pkey primary key (upload_id, line)
+);
+
+-- A list of contacts that was uploaded or pasted. Deleted after a week.
+create table contact_uploads (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  survey_id uuid not null,
+  name text not null,           -- name of the file
+  delimiter text not null,
+  first_line integer not null,  -- line of the file on which its text begins
+  has_header boolean not null,  -- whether the first row seems to name the columns
+  rows integer not null,        -- rows of the file, without the header
+  added integer,                -- contacts that were new
+  known integer,                -- contacts that the survey had
+  repeated integer,             -- rows with an address of a row before
+  created_at timestamptz not null default now(),
+  imported_at timestamptz,      -- when its contacts were taken over
+  constraint contact_uploads_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint contact_uploads_pkey primary key (id),
+  constraint contact_uploads_org_id_id_key unique (org_id, id)
+);
+create index contact_uploads_by_age on contact_uploads (created_at);
+create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
+
 -- A contact of one survey: an address that is asked once.
 create table contacts (
   id uuid not null default gen_random_uuid(),
@@ -192,6 +235,7 @@ create table contacts (
 ) with (fillfactor=75);
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
+create index contacts_of_survey on contacts (survey_id, created_at desc, id desc);
 create index contacts_search on contacts using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');

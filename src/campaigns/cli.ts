@@ -13,8 +13,8 @@ import {
   type CampaignRecord,
   findCampaign,
   findOrganizationOfCampaign,
-  streamResults,
 } from './list.queries.ts';
+import { allResults } from './results.ts';
 
 // The service takes the jobs from the outbox within a second.
 const toolsOf = (db: Db): AdvanceTools => ({ db, pump: () => {} });
@@ -70,7 +70,7 @@ const results = command({
   options: { id: id('which campaign') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const data = [...(await streamResults(db, await organizationOf(db, given.id), given.id))];
+      const data = await allResults(db, await organizationOf(db, given.id), given.id);
       const rows = data.map(({ email, status, reason, at }) => [email, status, at, reason]);
       return { data, text: columns([['email', 'status', 'at', 'reason'], ...rows]) };
     }),

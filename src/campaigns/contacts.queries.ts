@@ -1,4 +1,4 @@
-import type { Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import type { AskableContact } from './judge.queries.ts';
 
 type OfCampaign = { orgId: string; surveyId: string; campaignId: string };
@@ -79,4 +79,15 @@ export async function waitAgain(
     update campaign_contacts
     set batch_id = null
     where org_id = ${orgId} and campaign_id = ${campaignId} and contact_id = any (${[...contactIds]}::uuid[])`;
+}
+
+/** How many contacts a survey has. */
+export async function countContacts(sql: Sql, { orgId, surveyId }: Omit<OfCampaign, 'campaignId'>) {
+  const { contacts } = one(
+    await sql<{ contacts: number }[]>`
+      select coalesce(sum(contacts), 0)::int as contacts
+      from survey_tallies
+      where org_id = ${orgId} and survey_id = ${surveyId}`,
+  );
+  return contacts;
 }

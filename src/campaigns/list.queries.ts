@@ -86,6 +86,25 @@ export async function allCampaigns(sql: Sql, orgId: string, surveyId: string) {
     order by p.created_at desc, p.id desc`;
 }
 
+/** The last of them, for a screen. */
+export async function latestCampaigns(
+  sql: Sql,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  atMost: number,
+) {
+  return await sql<CampaignRecord[]>`
+    select item.*
+    from (
+      select *
+      from campaigns
+      where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'
+      order by created_at desc, id desc
+      limit ${atMost}
+    ) p
+    ${item(sql)}
+    order by p.created_at desc, p.id desc`;
+}
+
 /** The command line owns the deployment: it names a campaign by its id alone. */
 export async function findOrganizationOfCampaign(sql: Sql, id: string) {
   const [found] = await sql<{ org_id: string }[]>`
@@ -144,13 +163,21 @@ export function listResults(sql: Sql, orgId: OrgId, { campaignId, page }: Campai
   )`;
 }
 
-/** The same in parts, for a file. */
-export const streamResults = (sql: Sql, orgId: string, campaignId: string) => sql<CampaignResult[]>`
-  select item.*
+type ResultsAfter = { orgId: string; campaignId: string; after: string | null; atMost: number };
+
+/** The same in parts, for a file: after one of them. */
+export const nextResults = (sql: Sql, { orgId, campaignId, after, atMost }: ResultsAfter) => sql<
+  (CampaignResult & { row_id: string })[]
+>`
+  select item.*, p.id as row_id
   from (
     select *
     from campaign_contacts
     where org_id = ${orgId} and campaign_id = ${campaignId}
+      and (${after}::uuid is null
+           or (created_at, id) < (select created_at, id from campaign_contacts where id = ${after}::uuid))
     order by created_at desc, id desc
+    limit ${atMost}
   ) p
-  ${resultItem(sql)}`;
+  ${resultItem(sql)}
+  order by p.created_at desc, p.id desc`;

@@ -129,8 +129,6 @@ function openToAll(values: Readonly<Record<string, string>>): string[] {
   ];
 }
 
-export type SignInSettings = ReturnType<typeof shapeSignIn>;
-
 export function shapeSignIn(
   settings: v.InferOutput<v.ObjectSchema<typeof signInSettings, undefined>>,
 ) {

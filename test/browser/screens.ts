@@ -1,16 +1,14 @@
-import { homeEntries } from './home.ts';
+import { askingScreens } from './asking-screens.ts';
 import type { ScreenEntry } from './screen-entry.ts';
-import { settingsEntries } from './settings-screens.ts';
 
 /** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
 export const screenEntries: readonly ScreenEntry[] = [
-  ...homeEntries,
   {
     name: 'not-found',
     as: 'viewer',
     path: ({ full }) => `/o/${full.slug}/no-such-page`,
     status: 404,
   },
-  ...settingsEntries,
+  ...askingScreens,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },
 ];

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/actor.ts';
 import { pauseCampaign, resumeCampaign, stopCampaign } from '../../src/campaigns/control.ts';
 import { createCampaign, tryCampaign } from '../../src/campaigns/create.ts';
-import { findCampaign, streamResults } from '../../src/campaigns/list.queries.ts';
+import { findCampaign } from '../../src/campaigns/list.queries.ts';
+import { allResults } from '../../src/campaigns/results.ts';
 import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
 import { inTransaction } from '../../src/lib/db/transaction.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.ts';
@@ -26,7 +27,7 @@ async function scene({ says, organization = {}, survey = {}, people = 10 }: Opti
     ...{ orgId, surveyId, contacts, by, ...runner },
     create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
     find: async (id: string) => (await findCampaign(db, orgId, id))!,
-    results: async (id: string) => [...(await streamResults(db, orgId, id))],
+    results: (id: string) => allResults(db, orgId, id),
     used: async () =>
       (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`).reduce(
         (sum, { used }) => sum + used,

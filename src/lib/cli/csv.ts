@@ -9,7 +9,7 @@ export type CsvColumn = { name: string; key: string };
 export type BadLine = { line: number; complaint: string };
 
 /** Header names are compared without case, spaces and punctuation: `Created At` is `createdat`. */
-const headerKey = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+export const headerKey = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
  * Reads a CSV file with a header row as spreadsheets write it: separated by commas, semicolons or tabs,
@@ -45,7 +45,7 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
 }
 
 /** The delimiter is the one that the header row has most of, or what a first line `sep=;` says. */
-function separate(text: string) {
+export function separate(text: string) {
   const said = /^\ufeff?sep=(.)\n/i.exec(text);
   if (said) return { delimiter: said[1]!, firstLine: 2, body: text.slice(said[0].length) };
   const header = (/^\s*(.*)/.exec(text)?.[1] ?? '').replace(/"[^"]*"/g, '');
@@ -62,11 +62,16 @@ function parsing<T>(firstLine: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const { code, lines, record, message } = error as CsvFault;
-    const line = `line ${firstLine + (lines ?? 1) - 1}`;
-    const complaint = sentences[code ?? '']?.(record?.length ?? 0) ?? message;
-    throw new Refusal('invalid', `the file is not CSV: ${line}: ${complaint}`);
+    throw notCsv(error, firstLine);
   }
+}
+
+/** The parser's complaint as a sentence with the line. */
+export function notCsv(error: unknown, firstLine: number): Refusal {
+  const { code, lines, record, message } = error as CsvFault;
+  const line = `line ${firstLine + (lines ?? 1) - 1}`;
+  const complaint = sentences[code ?? '']?.(record?.length ?? 0) ?? message;
+  return new Refusal('invalid', `the file is not CSV: ${line}: ${complaint}`, { code: 'not_csv' });
 }
 
 type CsvFault = Error & { code?: string; lines?: number; record?: string[] };
@@ -75,6 +80,8 @@ const misplacedQuote = () => 'a quote stands inside of a value that is not quote
 
 const sentences: Record<string, (found: number) => string> = {
   CSV_RECORD_INCONSISTENT_COLUMNS: (found) => `it has ${found} values, more than the header row`,
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: (found) =>
+    `it has ${found} values, more than the first row`,
   CSV_QUOTE_NOT_CLOSED: () => 'a quote that is opened before is never closed',
   CSV_INVALID_CLOSING_QUOTE: misplacedQuote,
   INVALID_OPENING_QUOTE: misplacedQuote,

@@ -11,10 +11,8 @@ import { renderAlone } from '../../web/app/screen.tsx';
 import { PasswordField } from '../forms.ts';
 import { signInTexts as texts } from '../screen-texts.ts';
 import { type SignInTools, signInByPassword, signOut } from '../sign-in.ts';
-import { type OtherWays, OtherWaysToSignIn } from './other-ways.tsx';
 
-type SignInScreenTools = SignInTools &
-  OtherWays & { settings: { signIn: { byPassword: boolean } } };
+type SignInScreenTools = SignInTools & { settings: { signIn: { byPassword: boolean } } };
 
 /** An address is not judged here: one that cannot be is wrong like any other. */
 const SignInForm = v.object({
@@ -49,7 +47,7 @@ type ShowSignIn = { form?: FormState; next: string; status?: 200 | 422 };
 
 function showSignIn(
   c: Context,
-  tools: SignInScreenTools,
+  { settings }: SignInScreenTools,
   { form = emptyForm(), next, status = 200 }: ShowSignIn,
 ) {
   const body = (
@@ -58,8 +56,7 @@ function showSignIn(
         {texts.about} <a href="/docs">{texts.docs}</a>
       </p>
       <div class="fields">
-        {tools.settings.signIn.byPassword ? <PasswordForm form={form} next={next} /> : null}
-        <OtherWaysToSignIn tools={tools} next={next} />
+        {settings.signIn.byPassword ? <PasswordForm form={form} next={next} /> : null}
       </div>
     </>
   );

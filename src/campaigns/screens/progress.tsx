@@ -1,0 +1,130 @@
+import { count, counted } from '../../web/app/lists.tsx';
+import { Time } from '../../web/app/marks.tsx';
+import type { CampaignRecord } from '../list.queries.ts';
+import { campaignTexts } from '../screen-texts.ts';
+
+type ProgressProps = { campaign: CampaignRecord; here: string; mayControl: boolean; now: Date };
+
+const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
+
+/** How far a campaign is. While it runs, script asks for this part again; without script a reload shows the same. */
+export function Progress({ campaign, here, mayControl, now }: ProgressProps) {
+  const live = isOn(campaign)
+    ? {
+        ...{ 'hx-get': here, 'hx-trigger': 'every 2s', 'hx-select': '#progress' },
+        'hx-swap': 'outerHTML',
+      }
+    : {};
+  const { total, duplicates, invalid, sent, failed, remaining } = campaign;
+  const mails = total - duplicates - invalid;
+  return (
+    <section id="progress" aria-labelledby="running" {...live}>
+      <h2 id="running">Sending</h2>
+      <p role="status">
+        <Standing campaign={campaign} mails={mails} now={now} />
+      </p>
+      <p class="hidden" id="bar-words">
+        Mails with an outcome
+      </p>
+      <progress aria-labelledby="bar-words" max={Math.max(mails, 1)} value={sent + failed}>
+        {sent + failed} of {mails}
+      </progress>
+      <dl class="sums">
+        <Sum state="fine" name="Sent" value={sent} />
+        <Sum state="failed" name="Failed" value={failed} />
+        <Sum state="skipped" name="Not mailed" value={duplicates + invalid} />
+        <Sum state="waiting" name={isOver(campaign) ? 'Left out' : 'Waiting'} value={remaining} />
+      </dl>
+      {mayControl ? <Controls campaign={campaign} here={here} /> : null}
+    </section>
+  );
+}
+
+const isOver = ({ status }: CampaignRecord) =>
+  status === 'finished' || status === 'stopped' || status === 'refused';
+
+function Sum({ state, name, value }: { state: string; name: string; value: number }) {
+  return (
+    <div>
+      <dt class={`is-${state}`}>{name}</dt>
+      <dd>{count(value)}</dd>
+    </div>
+  );
+}
+
+type StandingProps = { campaign: CampaignRecord; mails: number; now: Date };
+
+/** One sentence on how it stands. */
+function Standing({ campaign, mails, now }: StandingProps) {
+  const { status, sent, send_at, finished_at, reason } = campaign;
+  if (status === 'scheduled') {
+    return (
+      <>
+        <strong>Scheduled.</strong> It starts {send_at ? <Time at={send_at} /> : 'soon'}.
+      </>
+    );
+  }
+  const done = (
+    <strong>
+      {count(sent)} of {counted(mails, 'mail')} sent.
+    </strong>
+  );
+  if (status === 'running') {
+    return (
+      <>
+        {done} {timeLeft(campaign, now)}
+      </>
+    );
+  }
+  if (status === 'refused') return <strong>Refused: {reason}.</strong>;
+  const words = { paused: 'Paused', finished: 'Finished', stopped: 'Stopped' };
+  return (
+    <>
+      {done} {words[status]}
+      {finished_at ? (
+        <>
+          {' '}
+          <Time at={finished_at} />
+        </>
+      ) : null}
+      .{reason ? ` ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.` : ''}
+    </>
+  );
+}
+
+/** By its pace, or by how fast it was until now. */
+function timeLeft({ remaining, sent, per_hour, started_at }: CampaignRecord, now: Date): string {
+  const ranForMs = now.getTime() - new Date(started_at ?? now).getTime();
+  const perMs = per_hour === null ? sent / Math.max(ranForMs, 1) : per_hour / 3_600_000;
+  if (remaining === 0) return '';
+  if (perMs === 0) return 'It has just begun.';
+  const minutes = Math.ceil(remaining / perMs / 60_000);
+  if (minutes < 60) return `About ${counted(minutes, 'minute')} to go.`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48
+    ? `About ${counted(hours, 'hour')} to go.`
+    : `About ${counted(Math.round(hours / 24), 'day')} to go.`;
+}
+
+function Controls({ campaign, here }: { campaign: CampaignRecord; here: string }) {
+  const results = (
+    <a class="more" href={`${here}/results.csv`}>
+      Outcome per person as CSV
+    </a>
+  );
+  if (isOver(campaign)) return <div class="actions">{results}</div>;
+  const isPaused = campaign.status === 'paused';
+  return (
+    <div class="actions">
+      <form method="post" action={`${here}/${isPaused ? 'resume' : 'pause'}`}>
+        <button type="submit">{isPaused ? campaignTexts.resume : campaignTexts.pause}</button>
+      </form>
+      <form method="get" action={`${here}/stop`}>
+        <button type="submit" class="danger">
+          {campaignTexts.stop}
+        </button>
+      </form>
+      {results}
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+import { Hono } from 'hono';
+import { notFound, Refusal } from '../../errors.ts';
+import { csvAnswer } from '../../lib/export/csv-answer.ts';
+import { parsePage } from '../../lib/paging/page.ts';
+import { isUuid } from '../../lib/validation/parse.ts';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { flash } from '../../web/app/flash.ts';
+import { emptyForm, readForm, withMistake } from '../../web/app/read-form.ts';
+import type { AdvanceTools } from '../advance.ts';
+import { pauseCampaign, resumeCampaign, stopCampaign } from '../control.ts';
+import { createCampaign } from '../create.ts';
+import { exportJudgement } from '../judgement.ts';
+import { findCampaign } from '../list.queries.ts';
+import { exportResults } from '../results.ts';
+import { campaignTexts } from '../screen-texts.ts';
+import { showCampaign, showStop } from './campaign-screen.tsx';
+import { readWish, SendFormFields } from './send-fields.ts';
+import { showSend } from './send-screen.tsx';
+
+/** Sending a survey, below `/o/:slug/surveys/:id/send`: what would go out, and what becomes of it. */
+export const campaignScreens = (tools: AdvanceTools) =>
+  new Hono<ScreenEnv>()
+    .get('/:id/send', (c) =>
+      showSend(c, tools, { surveyId: idOf(c.req.param('id')), form: emptyForm() }),
+    )
+
+    .post('/:id/send', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const surveyId = idOf(c.req.param('id'));
+      const form = await readForm(c, SendFormFields);
+      const wish = form.errors ? form : await readWish(tools.db, editor.orgId, form.values);
+      if (wish.errors) {
+        const mistakes = form.errors ? form : await withMistake(c, wish.errors);
+        return await showSend(c, tools, { surveyId, form: mistakes }, 422);
+      }
+      try {
+        const id = await createCampaign(tools, editor, { surveyId, ...wish.values });
+        const campaign = (await findCampaign(tools.db, editor.orgId, id))!;
+        const { scheduled, nothing, started } = campaignTexts;
+        const words = { scheduled, finished: nothing };
+        const text = words[campaign.status as keyof typeof words] ?? started;
+        flash(c, { kind: 'fine', text });
+        return c.redirect(`${c.req.path}/${id}`, 303);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const mistakes = await withMistake(c, { '': `Nothing was sent: ${error.message}.` });
+        return await showSend(c, tools, { surveyId, form: mistakes }, 422);
+      }
+    })
+
+    .get('/:id/send/judgement.csv', (c) => {
+      const survey = { orgId: c.var.organization.id, surveyId: idOf(c.req.param('id')) };
+      return csvAnswer(exportJudgement(tools.db, survey), 'judgement.csv');
+    })
+
+    .get('/:id/send/:campaign', (c) =>
+      showCampaign(c, tools, { ...idsOf(c.req.param()), page: parsePage(c.req.queries()) }),
+    )
+
+    .get('/:id/send/:campaign/results.csv', (c) => {
+      const { campaignId } = idsOf(c.req.param());
+      return csvAnswer(exportResults(tools.db, c.var.organization.id, campaignId), 'results.csv');
+    })
+
+    .post('/:id/send/:campaign/pause', async (c) => {
+      await pauseCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
+      flash(c, { kind: 'fine', text: campaignTexts.paused });
+      return c.redirect(c.req.path.replace(/\/pause$/, ''), 303);
+    })
+
+    .post('/:id/send/:campaign/resume', async (c) => {
+      await resumeCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
+      flash(c, { kind: 'fine', text: campaignTexts.resumed });
+      return c.redirect(c.req.path.replace(/\/resume$/, ''), 303);
+    })
+
+    .get('/:id/send/:campaign/stop', (c) => {
+      requireRole(c, 'editor');
+      return showStop(c, tools, idsOf(c.req.param()));
+    })
+
+    .post('/:id/send/:campaign/stop', async (c) => {
+      await stopCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
+      flash(c, { kind: 'fine', text: campaignTexts.stopped });
+      return c.redirect(c.req.path.replace(/\/stop$/, ''), 303);
+    });
+
+function idOf(text: string): string {
+  if (!isUuid(text)) throw notFound('survey');
+  return text;
+}
+
+function idsOf({ id = '', campaign = '' }: { id?: string; campaign?: string }) {
+  if (!isUuid(campaign)) throw notFound('campaign');
+  return { surveyId: idOf(id), campaignId: campaign };
+}

@@ -1,0 +1,47 @@
+import { count, counted } from '../web/app/lists.tsx';
+
+/** What the screens of contacts say. */
+export const contactTexts = {
+  title: 'Contacts',
+  of: (survey: string) => `Contacts of ${survey}`,
+  none: 'This survey has no contacts yet.',
+  noneMeans: 'Upload a list, or add one contact. Nothing is sent before you press Send.',
+  noneFound: 'No contact matches.',
+  upload: 'Upload',
+  uploadTitle: 'Upload a list',
+  uploadHelp:
+    'CSV with a column of addresses, of any separator, with or without a header; at most 100,000 rows.',
+  pasteHelp: 'Or paste rows from a spreadsheet.',
+  noList: 'Choose a file, or paste a list.',
+  add: 'Add',
+  addTitle: 'Add one',
+  added: 'The contact is on the list.',
+  mapTitle: (name: string) => `Columns of ${name}`,
+  mapMeans: (rows: number) =>
+    `${counted(rows, 'row')}. Say what the columns are. Columns that are kept become properties, to be used in texts and filters.`,
+  import: 'Import',
+  imported: ({ added, known, repeated, invalid }: Imported) =>
+    [
+      `${counted(added, 'contact')} added`,
+      `${count(known)} known before`,
+      ...(repeated > 0 ? [`${count(repeated)} listed twice`] : []),
+      ...(invalid > 0 ? [`${counted(invalid, 'line')} left out`] : []),
+    ].join(', '),
+  rejects: 'Lines that were left out',
+} as const;
+
+type Imported = { added: number; known: number; repeated: number; invalid: number };
+
+const statusWords = {
+  pending: ['waiting', 'Not asked yet'],
+  sending: ['waiting', 'Being mailed'],
+  sent: ['fine', 'Mailed'],
+  responded: ['fine', 'Answered'],
+  failed: ['failed', 'Failed'],
+  bounced: ['failed', 'Bounced'],
+  unsubscribed: ['skipped', 'Unsubscribed'],
+} as const;
+
+export type ContactStatus = keyof typeof statusWords;
+
+export const statusOf = (status: ContactStatus) => statusWords[status];

@@ -1,0 +1,132 @@
+import type { Sql } from '../../lib/db/db.ts';
+import { Tick } from '../../web/app/fields.tsx';
+import { counted, DataTable } from '../../web/app/lists.tsx';
+import { Mistakes } from '../../web/app/marks.tsx';
+import type { FormState } from '../../web/app/read-form.ts';
+import { contactTexts } from '../screen-texts.ts';
+import { listRejects, type Upload, type UploadReject } from '../upload.queries.ts';
+import { previewUpload, type UploadColumn } from '../upload.ts';
+
+type UploadScreenProps = {
+  db: Sql;
+  orgId: string;
+  upload: Upload;
+  form: FormState;
+  /** The path of the survey. */
+  here: string;
+};
+
+const rejectsShown = 100;
+
+/** What an uploaded list holds, to say what its columns are; afterwards what came of it. */
+export async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps) {
+  if (upload.imported_at) {
+    const survey = { orgId, surveyId: upload.survey_id };
+    const rejects = await listRejects(db, survey, rejectsShown);
+    return <Imported upload={upload} rejects={rejects} here={here} />;
+  }
+  const { columns, rows } = await previewUpload(db, orgId, upload);
+  return (
+    <form method="post" class="fields">
+      <Mistakes form={form} />
+      <p>{contactTexts.mapMeans(upload.rows)}</p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
+      <div class="scroll" tabindex={0} role="region" aria-label="First rows">
+        <table class="nowrap">
+          <caption class="hidden">The first rows of the list</caption>
+          <thead>
+            <tr>
+              {columns.map((column, place) => (
+                <th scope="col">
+                  <ColumnUses column={column} place={place} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ cells }) => (
+              <tr>
+                {columns.map((_, place) => (
+                  <td>
+                    <bdi>{cells[place] ?? ''}</bdi>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
+      <div class="actions">
+        <button type="submit" class="primary">
+          {contactTexts.import}
+        </button>
+        <a class="more" href={`${here}/contacts`}>
+          Cancel
+        </a>
+      </div>
+    </form>
+  );
+}
+
+const uses = [
+  ['email', 'Email'],
+  ['name', 'Name'],
+  ['property', 'Keep as property'],
+  ['skip', 'Leave out'],
+] as const;
+
+function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; place: number }) {
+  const id = `column_${place}`;
+  return (
+    <div class="field">
+      <label for={id}>
+        <bdi>{name}</bdi>
+      </label>
+      <select id={id} name={id}>
+        {uses.map(([value, text]) => (
+          <option value={value} selected={value === use}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: string };
+
+function Imported({ upload, rejects, here }: ImportedProps) {
+  const { added, known, repeated } = upload;
+  const counts = { added: added ?? 0, known: known ?? 0, repeated: repeated ?? 0 };
+  return (
+    <>
+      <p class="notice is-fine" role="status">
+        {contactTexts.imported({ ...counts, invalid: rejects.length })}.
+      </p>
+      <div class="actions">
+        <a class="button primary" href={`${here}/send`}>
+          See who would be mailed
+        </a>
+        <a class="more" href={`${here}/contacts`}>
+          Back to the list
+        </a>
+      </div>
+      {rejects.length > 0 ? (
+        <section aria-labelledby="rejects">
+          <div class="title">
+            <h2 id="rejects">{contactTexts.rejects}</h2>
+            <span class="small soft">{counted(rejects.length, 'line')}</span>
+          </div>
+          <DataTable
+            caption={contactTexts.rejects}
+            columns={[{ head: 'Line', number: true }, { head: 'Address' }, { head: 'Why' }]}
+            rows={rejects.map(({ line, value, reason }) => ({
+              cells: [line, <bdi>{value}</bdi>, reason],
+            }))}
+          />
+        </section>
+      ) : null}
+    </>
+  );
+}

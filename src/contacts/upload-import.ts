@@ -1,0 +1,127 @@
+import type { Writer } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
+import { Refusal } from '../errors.ts';
+import type { CsvRow } from '../lib/cli/csv-rows.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
+import { lockForContacts } from '../surveys/lifecycle.ts';
+import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { complainOfMerges } from './merge.ts';
+import { type CheckedContact, checkContact, complaintOfLine } from './rules.ts';
+import {
+  endUpload,
+  insertRejects,
+  lockWaitingUpload,
+  saveUploaded,
+  type Upload,
+  type UploadReject,
+} from './upload.queries.ts';
+import { rowsOf, type UploadColumn } from './upload.ts';
+
+const savedAtOnce = 2000;
+const longestShown = 200;
+
+type Mapping = { columns: readonly UploadColumn[]; hasHeader: boolean };
+type Line = { line: number; contact: CheckedContact };
+
+/**
+ * Takes over the contacts of an upload. A row without a usable address is left out and listed; of several rows with
+ * one address the first counts. Doing it twice changes nothing.
+ */
+export async function importUpload(
+  { db }: { db: Db },
+  by: Writer,
+  { upload, mapping }: { upload: Upload; mapping: Mapping },
+) {
+  if (!mapping.columns.some(({ use }) => use === 'email')) {
+    throw new Refusal('invalid', 'choose the column that holds the addresses');
+  }
+  const survey = { orgId: by.orgId, surveyId: upload.survey_id };
+  const which = { orgId: by.orgId, uploadId: upload.id };
+  await inTransaction(db, async (tx) => {
+    await lockForContacts(tx, survey);
+    if (!(await lockWaitingUpload(tx, which))) return;
+    const saving = createSaving(tx, survey, which);
+    let isHead = mapping.hasHeader;
+    for await (const row of rowsOf(tx, by.orgId, upload)) {
+      if (!isHead) await saving.add(row, mapping.columns);
+      isHead = false;
+    }
+    const counts = await saving.end();
+    await endUpload(tx, which, counts);
+    if (counts.added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
+    const target = { kind: 'survey', id: survey.surveyId } as const;
+    const { orgId, actor } = by;
+    await recordAct(tx, { orgId, actor, act: 'contacts.imported', target, details: counts });
+  });
+}
+
+type Which = { orgId: string; uploadId: string };
+
+/** Saves contacts in batches; each address is kept once, so that memory stays flat. */
+function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
+  const seen = new Set<string>();
+  const counts = { added: 0, known: 0, repeated: 0 };
+  let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
+
+  async function flush() {
+    const taken = await refuseOverfull(tx, survey, { lines, rejects });
+    const added = taken.length > 0 ? await saveUploaded(tx, survey, taken) : 0;
+    counts.added += added;
+    counts.known += taken.length - added;
+    if (rejects.length > 0) await insertRejects(tx, which, rejects);
+    [lines, rejects] = [[], []];
+  }
+
+  return {
+    async add(row: CsvRow, columns: readonly UploadColumn[]) {
+      const read = readRow(row, columns);
+      if ('reject' in read) rejects.push(read.reject);
+      else if (seen.has(read.contact.key)) counts.repeated += 1;
+      else {
+        seen.add(read.contact.key);
+        lines.push({ line: row.line, contact: read.contact });
+      }
+      if (lines.length + rejects.length >= savedAtOnce) await flush();
+    },
+    async end() {
+      await flush();
+      return counts;
+    },
+  };
+}
+
+/** A contact whose properties would grow too large with those it has is left out. */
+async function refuseOverfull(
+  tx: Sql,
+  survey: OrgSurvey,
+  { lines, rejects }: { lines: readonly Line[]; rejects: UploadReject[] },
+) {
+  const contacts = lines.map(({ contact }) => contact);
+  const complaints = await complainOfMerges(tx, survey, contacts);
+  if (complaints.size === 0) return contacts;
+  return lines.flatMap(({ line, contact }) => {
+    const complaint = complaints.get(contact.key);
+    if (!complaint) return [contact];
+    rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
+    return [];
+  });
+}
+
+function readRow({ line, cells }: CsvRow, columns: readonly UploadColumn[]) {
+  const cell = (place: number) => cells[place]?.trim() ?? '';
+  const first = (use: UploadColumn['use']) => {
+    const places = columns.flatMap((column, place) => (column.use === use ? [place] : []));
+    return places.map(cell).find((text) => text !== '') ?? '';
+  };
+  const properties = columns.flatMap(({ name, use }, place) =>
+    use === 'property' && cell(place) !== '' ? [[name, cell(place)]] : [],
+  );
+  const email = first('email');
+  const checked = checkContact({
+    ...{ email, name: first('name'), properties: Object.fromEntries(properties) },
+  });
+  if (!('complaint' in checked)) return { contact: checked };
+  const reason = complaintOfLine(checked, email === '' ? null : email);
+  return { reject: { line, value: email.slice(0, longestShown), reason } };
+}

@@ -1,0 +1,98 @@
+import { commandWriter } from '../../src/audit/actor.ts';
+import { createCampaign } from '../../src/campaigns/create.ts';
+import { getUpload } from '../../src/contacts/upload.queries.ts';
+import { takeUpload } from '../../src/contacts/upload.ts';
+import { importUpload } from '../../src/contacts/upload-import.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { makeSurvey } from '../support/make/rows.ts';
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+const list = `Email;Name;Plan
+amara@example.com;Amara Eriksen;pro
+hana@example.com;Hana Jansen;free
+a.very.long.address.that.somebody.was.given@a-department-with-a-long-name.example.com;Maximiliane-Charlotte von und zu Hohenstein;pro
+layla@example.com;ليلى منصور;pro
+farah.patel@example;Farah Patel;pro
+;No Address;pro
+ivan@example.com;Ivan Silva;free
+`;
+
+/** A survey with a list that was uploaded: one person has unsubscribed, two lines have no address. */
+async function surveyWithList({ db, full }: BrowserScene) {
+  const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
+  const survey = { orgId: full.id, surveyId };
+  const bytes = new TextEncoder().encode(list);
+  const id = await takeUpload({ db }, survey, { name: 'november.csv', bytes });
+  return { surveyId, uploadId: id, path: `/o/${full.slug}/surveys/${surveyId}` };
+}
+
+async function surveyWithContacts(scene: BrowserScene) {
+  const { db, full } = scene;
+  const made = await surveyWithList(scene);
+  const upload = await getUpload(db, full.id, { id: made.uploadId, surveyId: made.surveyId });
+  const columns = (['email', 'name', 'property'] as const).map((use) => ({ name: use, use }));
+  const mapping = { columns, hasHeader: true };
+  await importUpload({ db }, commandWriter(full.id), { upload, mapping });
+  await db.begin((tx) =>
+    suppress(
+      tx,
+      { orgId: full.id, email: 'ivan@example.com' },
+      { kind: 'unsubscribed', detail: null },
+    ),
+  );
+  await db`update contacts set status = 'pending' where survey_id = ${made.surveyId}`;
+  return made;
+}
+
+async function campaignOf(scene: BrowserScene) {
+  const { db, full } = scene;
+  const made = await surveyWithContacts(scene);
+  const id = await createCampaign({ db, pump: () => {} }, commandWriter(full.id), {
+    surveyId: made.surveyId,
+  });
+  return `${made.path}/send/${id}`;
+}
+
+/** Contacts of a survey, and sending it. */
+export const askingScreens: readonly ScreenEntry[] = [
+  {
+    name: 'contacts',
+    as: 'editor',
+    path: async (scene) => `${(await surveyWithContacts(scene)).path}/contacts`,
+  },
+  {
+    name: 'contacts-empty',
+    as: 'viewer',
+    path: async ({ db, empty }) =>
+      `/o/${empty.slug}/surveys/${await makeSurvey(db, empty.id)}/contacts`,
+  },
+  {
+    name: 'contacts-columns',
+    as: 'editor',
+    path: async (scene) => {
+      const { path, uploadId } = await surveyWithList(scene);
+      return `${path}/contacts/uploads/${uploadId}`;
+    },
+  },
+  {
+    name: 'contacts-imported',
+    as: 'editor',
+    path: async (scene) => {
+      const { path, uploadId } = await surveyWithContacts(scene);
+      return `${path}/contacts/uploads/${uploadId}`;
+    },
+  },
+  {
+    name: 'send',
+    as: 'editor',
+    path: async (scene) => `${(await surveyWithContacts(scene)).path}/send`,
+  },
+  {
+    name: 'send-empty',
+    as: 'viewer',
+    path: async ({ db, empty }) =>
+      `/o/${empty.slug}/surveys/${await makeSurvey(db, empty.id)}/send`,
+  },
+  { name: 'campaign', as: 'editor', path: campaignOf },
+  { name: 'campaign-stop', as: 'editor', path: async (scene) => `${await campaignOf(scene)}/stop` },
+];

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { campaignRunner } from '../support/make/campaigns.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+
+async function scene(role: 'viewer' | 'editor' | 'owner' = 'editor', organization = {}) {
+  const org = await makeOrganization(db, organization);
+  const survey = await makeSurvey(db, org, { name: 'Customer loyalty' });
+  const browser = await memberBrowser(db, { org, role });
+  return { ...browser, org, survey, path: `${browser.home}/surveys/${survey}` };
+}
+
+const list = 'email,name\nann@people.test,Ann\nbob@people.test,Bob\nnot an address,Cid\n';
+
+test('a person imports a list, sees who would be asked, sends, pauses, goes on and reads the outcomes', async () => {
+  const { org, path, get, post } = await scene();
+  const uploaded = await post(`${path}/contacts/uploads`, {
+    file: new File([list], 'november.csv'),
+  });
+  assert.equal(uploaded.status, 303);
+  const mapping = uploaded.headers.get('Location')!;
+  assert.match(await (await get(mapping)).text(), /november\.csv/);
+  const imported = await post(mapping, { column_0: 'email', column_1: 'name', header: 'on' });
+  assert.equal(imported.status, 303);
+  assert.match(await (await get(mapping)).text(), /2 contacts added.*1 line left out/s);
+
+  const before = await (await get(`${path}/send`)).text();
+  assert.match(before, /<strong>2<\/strong> <span>people will be mailed/);
+  assert.match(before, /Not a valid address/);
+  const csv = await (await get(`${path}/send/judgement.csv`)).text();
+  assert.deepEqual(
+    csv.split('\r\n').filter((line) => line.startsWith('ann')),
+    ['ann@people.test,true,,,'],
+  );
+
+  const sent = await post(`${path}/send`, { when: 'now' });
+  assert.equal(sent.status, 303);
+  const campaign = sent.headers.get('Location')!;
+  assert.match(await (await get(campaign)).text(), /hx-trigger="every 2s"/);
+  await post(`${campaign}/pause`);
+  assert.match(await (await get(campaign)).text(), /The campaign is paused/);
+  await post(`${campaign}/resume`);
+  await campaignRunner(db, org).workFor(0);
+  const runner = campaignRunner(db, org);
+  await runner.workFor(4);
+  const after = await (await get(campaign)).text();
+  assert.match(after, /2 of 2 mails sent/);
+  assert.doesNotMatch(after, /hx-trigger="every 2s"/);
+  const results = await (await get(`${campaign}/results.csv`)).text();
+  assert.match(results, /bob@people\.test,sent/);
+  assert.match(await (await get(`${path}/send`)).text(), /asked already/);
+});
+
+test('stopping asks first, and says how many mails will not go out', async () => {
+  const { org, path, survey, get, post } = await scene();
+  await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`t-${survey}`})`;
+  const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
+  assert.match(await (await get(`${campaign}/stop`)).text(), /1 mail will not go out/);
+  await post(`${campaign}/stop`);
+  assert.match(await (await get(campaign)).text(), /Stopped/);
+  assert.equal((await post(`${campaign}/resume`)).status, 409);
+});
+
+test('a time in the past, no time and a pace of nothing are mistakes that keep what was typed', async () => {
+  const { path, post } = await scene();
+  await post(`${path}/contacts`, { email: 'ann@people.test' });
+  for (const form of [
+    { when: 'at', send_at: '2020-01-01T09:00', per_hour: '60' },
+    { when: 'at', send_at: '', per_hour: '60' },
+    { when: 'now', per_hour: '0' },
+  ]) {
+    const answer = await post(`${path}/send`, form);
+    assert.equal(answer.status, 422);
+    assert.match(await answer.text(), new RegExp(`value="${form.per_hour}"`));
+  }
+});
+
+test('a time is one of the clock of the organization', async () => {
+  const { path, post, survey } = await scene('owner', { time_zone: 'Asia/Tokyo' });
+  const answer = await post(`${path}/send`, { when: 'at', send_at: nextYear() });
+  assert.equal(answer.status, 303);
+  const [campaign] = await db<{ send_at: Date; status: string }[]>`
+    select send_at, status from campaigns where survey_id = ${survey}`;
+  assert.equal(campaign?.status, 'scheduled');
+  assert.equal(campaign?.send_at.toISOString().slice(11, 16), '00:30');
+});
+
+const nextYear = () =>
+  `${new Date(Date.now() + 200 * 86_400_000).toISOString().slice(0, 10)}T09:30`;
+
+test('a campaign that does not fit the month says so and sends nothing', async () => {
+  const { org, path, survey, get, post } = await scene('editor', { monthly_send_limit: 0 });
+  await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`u-${survey}`})`;
+  assert.match(await (await get(`${path}/send`)).text(), /nothing would be sent/);
+  const answer = await post(`${path}/send`, { when: 'now' });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /monthly send limit of 0/);
+});
+
+test('a viewer sees contacts and campaigns, and may change neither', async () => {
+  const { path, get, post } = await scene('viewer');
+  assert.equal((await get(`${path}/contacts`)).status, 200);
+  assert.equal((await get(`${path}/send`)).status, 200);
+  for (const [place, form] of [
+    ['contacts', { email: 'ann@people.test' }],
+    ['contacts/uploads', { list: 'ann@people.test' }],
+    ['send', { when: 'now' }],
+  ] as const) {
+    assert.equal((await post(`${path}/${place}`, form)).status, 403);
+  }
+});
+
+test("another organization's survey and campaign are not found", async () => {
+  const [own, other] = [await scene(), await scene()];
+  for (const place of ['contacts', 'send', `send/${own.survey}`]) {
+    assert.equal((await own.get(`${own.home}/surveys/${other.survey}/${place}`)).status, 404);
+  }
+});
+
+test('a list that is no CSV is shown with its mistake above the form', async () => {
+  const { path, post } = await scene();
+  const answer = await post(`${path}/contacts/uploads`, {
+    list: 'email\nann@people.test\nbob@people.test,x',
+  });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /line 3/);
+});
+
+test('contacts are found by part of their address or name', async () => {
+  const { path, get, post } = await scene();
+  await post(`${path}/contacts`, { email: 'ann@people.test', name: 'Ann 100%' });
+  await post(`${path}/contacts`, { email: 'bob@people.test', name: 'Bob' });
+  const found = await (await get(`${path}/contacts?search=100%25`)).text();
+  assert.match(found, /ann@people\.test/);
+  assert.doesNotMatch(found, /bob@people\.test/);
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { getUpload, listRejects } from '../../src/contacts/upload.queries.ts';
+import { previewUpload, takeUpload } from '../../src/contacts/upload.ts';
+import { importUpload } from '../../src/contacts/upload-import.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+async function survey() {
+  const orgId = await makeOrganization(db);
+  return { orgId, surveyId: await makeSurvey(db, orgId) };
+}
+
+type Where = Awaited<ReturnType<typeof survey>>;
+
+const take = (where: Where, text: string | Uint8Array, name = 'list.csv') =>
+  takeUpload({ db }, where, {
+    name,
+    bytes: typeof text === 'string' ? new TextEncoder().encode(text) : text,
+  });
+
+/** Takes a list over with its columns as they are guessed. */
+async function upload(where: Where, text: string | Uint8Array) {
+  const id = await take(where, text);
+  const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+  const { columns } = await previewUpload(db, where.orgId, before);
+  const mapping = { columns, hasHeader: before.has_header };
+  await importUpload({ db }, commandWriter(where.orgId), { upload: before, mapping });
+  return await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+}
+
+const contactsOf = async ({ surveyId }: Where) => [
+  ...(await db<{ email: string; name: string | null; properties: object; updated_at: Date }[]>`
+    select email, name, properties, updated_at from contacts where survey_id = ${surveyId} order by email`),
+];
+
+const utf16 = (text: string, mark: number[]) =>
+  Uint8Array.from([...mark, ...Buffer.from(text, 'utf16le')]);
+
+const files: [what: string, text: string | Uint8Array][] = [
+  ['commas', 'email,name,plan\nann@people.test,Ann Müller,pro\n'],
+  ['semicolons', 'Name;E-Mail;plan\nAnn Müller;ann@people.test;pro\n'],
+  ['tabs and Windows line ends', 'plan\temail\tname\r\npro\tann@people.test\tAnn Müller\r\n'],
+  ['a line that names the separator', 'sep=;\nemail;name;plan\nann@people.test;Ann Müller;pro\n'],
+  ['UTF-8 with its mark', '\ufeffemail,name,plan\nann@people.test,Ann Müller,pro\n'],
+  ['UTF-16', utf16('email,name,plan\nann@people.test,Ann Müller,pro\n', [0xff, 0xfe])],
+  ['Windows-1252', Buffer.from('email,name,plan\nann@people.test,Ann M\xfcller,pro\n', 'latin1')],
+  ['quotes', '"email","name","plan"\n"ann@people.test","Ann Müller","pro"\n'],
+];
+
+for (const [what, text] of files) {
+  test(`a list with ${what} is read`, async () => {
+    const where = await survey();
+    const { added, rows } = await upload(where, text);
+    assert.deepEqual([added, rows], [1, 1]);
+    const [contact] = await contactsOf(where);
+    assert.equal(contact?.email, 'ann@people.test');
+    assert.equal(contact?.name, 'Ann Müller');
+    assert.deepEqual(contact?.properties, { plan: 'pro' });
+  });
+}
+
+test('a list without a header is read, its first row too', async () => {
+  const where = await survey();
+  const { added } = await upload(where, 'Ann,ann@people.test\nBob,bob@people.test\n');
+  assert.equal(added, 2);
+  const contacts = await contactsOf(where);
+  assert.deepEqual(
+    contacts.map(({ properties }) => properties),
+    [{ 'Column 1': 'Ann' }, { 'Column 1': 'Bob' }],
+  );
+});
+
+test('a list of addresses alone is read', async () => {
+  const where = await survey();
+  assert.equal((await upload(where, 'ann@people.test\nbob@people.test')).added, 2);
+});
+
+test('rows without a usable address are left out and listed by their line', async () => {
+  const where = await survey();
+  const text =
+    'email,name\nann@people.test,Ann\nbob@people,Bob\n,Cid\n"dan@people.test","Dan\nof two lines"\nANN@people.test,Again\n';
+  const { added, known, repeated } = await upload(where, text);
+  assert.deepEqual([added, known, repeated], [1, 0, 1]);
+  assert.deepEqual(
+    (await listRejects(db, where, 10)).map(({ line, value }) => [line, value]),
+    [
+      [3, 'bob@people'],
+      [4, ''],
+      [5, 'dan@people.test'],
+    ],
+  );
+});
+
+test('uploading the same list again writes nothing', async () => {
+  const where = await survey();
+  const text = 'email,name,plan\nann@people.test,Ann,pro\nbob@people.test,,free\n';
+  await upload(where, text);
+  const before = await contactsOf(where);
+  const { added, known } = await upload(where, text);
+  assert.deepEqual([added, known], [0, 2]);
+  assert.deepEqual(await contactsOf(where), before);
+});
+
+test('an import that is posted twice is done once', async () => {
+  const where = await survey();
+  const id = await take(where, 'email\nann@people.test\n');
+  const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+  const { columns } = await previewUpload(db, where.orgId, before);
+  const mapping = { columns, hasHeader: true };
+  const again = () => importUpload({ db }, commandWriter(where.orgId), { upload: before, mapping });
+  await Promise.all([again(), again()]);
+  assert.equal((await contactsOf(where)).length, 1);
+  const acts =
+    await db`select from audit_events where org_id = ${where.orgId} and act = 'contacts.imported'`;
+  assert.equal(acts.length, 1);
+});
+
+const refused: [what: string, text: string | Uint8Array, complaint: RegExp][] = [
+  ['has no address', 'email,name\nann,bob\n', /line 1: no column holds email addresses/],
+  ['is empty', '', /empty/],
+  ['has a quote out of place', 'email,name\nann@people.test,"a"b\n', /line 2: .*quote/],
+  ['has an open quote', 'email\n"ann@people.test\n', /never closed/],
+  [
+    'has a row that is too long',
+    'email\nann@people.test\nbob@people.test,x\n',
+    /line 3: .*2 values/,
+  ],
+  ['is a workbook', Uint8Array.from([0x50, 0x4b, 3, 4, 0, 0]), /workbook/],
+  [
+    'has too many rows',
+    `email\n${Array.from({ length: 100_001 }, (_, n) => `p${n}@people.test`).join('\n')}`,
+    /line 100002: .*100000 rows/,
+  ],
+];
+
+for (const [what, text, complaint] of refused) {
+  test(`a list that ${what} is refused whole, with the line`, async () => {
+    const where = await survey();
+    await assert.rejects(take(where, text), complaint);
+    assert.equal((await db`select from contact_uploads where org_id = ${where.orgId}`).length, 0);
+  });
+}
+
+test('a character at the edge of a piece stays whole', async () => {
+  const where = await survey();
+  const head = 'email,name\nann@people.test,';
+  const padding = 'x'.repeat(256 * 1024 - head.length - 1);
+  const id = await take(where, `email,name,rest\nann@people.test,Ann,${padding.slice(9)}😀\n`);
+  const chunks = await db<{ chunk: string }[]>`
+    select chunk from contact_upload_chunks where upload_id = ${id} order by place`;
+  assert.ok(chunks.length >= 1);
+  assert.match(chunks.map(({ chunk }) => chunk).join(''), /😀/);
+});
+
+test('a list of another organization is not found', async () => {
+  const [one, other] = [await survey(), await survey()];
+  const id = await take(one, 'ann@people.test');
+  await assert.rejects(getUpload(db, other.orgId, { id, surveyId: one.surveyId }), /not found/);
+});
