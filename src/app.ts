@@ -30,7 +30,7 @@ import { peopleRoutes } from './people/routes.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { responseChanges } from './responses/change.routes.ts';
 import { answerPages } from './responses/pages.ts';
-import { npsReads, responseReads, responseSearch } from './responses/routes.ts';
+import { npsReads, responseExport, responseReads, responseSearch } from './responses/routes.ts';
 import { screens } from './screens.ts';
 import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { sendRoutes } from './sends/routes.ts';
@@ -115,6 +115,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/campaigns', campaignRoutes(tools))
     .route('/api/v1/suppressions', suppressionRoutes(tools))
     .route('/api/v1/responses', responseSearch(tools))
+    .route('/api/v1/responses', responseExport(tools))
     .route('/api/v1/responses', responseChanges(tools))
     .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))

@@ -87,7 +87,7 @@ const compareAnswers = (before: Described, after: Described, schemas: Schemas) =
   Object.entries(before.responses).flatMap(([status, old]) => {
     const answer = after.responses[status];
     if (!answer) return status < '400' ? [`the answer ${status} was removed`] : [];
-    const schemaOf = ({ content }: DescribedAnswer) => content?.['application/json'].schema ?? {};
+    const schemaOf = ({ content }: DescribedAnswer) => content?.['application/json']?.schema ?? {};
     const pair = { before: schemaOf(old), after: schemaOf(answer) };
     return compareSchemas(pair, { schemas, side: 'given', at: `answer ${status}` });
   });

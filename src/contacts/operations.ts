@@ -1,7 +1,8 @@
+import { aboutCsv, exportTypes } from '../lib/export/answer.ts';
 import type { ApiSection } from '../lib/openapi/section.ts';
 import { Page } from '../lib/paging/page.ts';
 import { List, One } from '../lib/paging/schemas.ts';
-import { Contact, ContactInput, ContactItem } from './schemas.ts';
+import { Contact, ContactExportQuery, ContactInput, ContactItem } from './schemas.ts';
 
 const path = '/api/v1/contacts';
 
@@ -32,6 +33,16 @@ export const contactSection: ApiSection = {
       body: ContactInput,
       answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
       refusals: { 404: { about: 'the survey is not in the organization' } },
+    },
+    {
+      id: 'exportContacts',
+      method: 'get',
+      path: `${path}/export`,
+      summary: 'Export contacts as a file',
+      about: `All of them, newest first, with their properties. ${aboutCsv}`,
+      permission: 'read',
+      query: ContactExportQuery,
+      answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
     },
     {
       id: 'deleteContact',

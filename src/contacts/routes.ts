@@ -1,15 +1,18 @@
 import { Hono } from 'hono';
+import { recordExport } from '../audit/export-act.ts';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
 import { createReader } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
+import { answerExport } from '../lib/export/answer.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { parsePage } from '../lib/paging/page.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { deleteContact } from './delete.ts';
+import { exportContacts } from './export.ts';
 import { listContacts } from './queries.ts';
 import { addContact } from './save.ts';
-import { ContactInput } from './schemas.ts';
+import { ContactExportQuery, ContactInput } from './schemas.ts';
 
 export function contactReads(tools: KeyTools) {
   const { answer } = createReader(tools);
@@ -20,6 +23,17 @@ export function contactReads(tools: KeyTools) {
 
 export const contactRoutes = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>()
+    .get('/export', async (c) => {
+      const { format, survey_id: surveyId = null } = parseQuery(
+        ContactExportQuery,
+        c.req.queries(),
+      );
+      const { org_id: orgId } = c.var.key;
+      await recordExport(db, { orgId, actor: c.var.actor }, 'contacts.exported');
+      const parts = exportContacts(db, orgId, { surveyId, format });
+      return answerExport(format, { name: 'contacts', parts });
+    })
+
     .post('/', async (c) => {
       const key = requireWrite(c.var.key);
       const contact = await addContact({ db }, key, await parseBody(c, ContactInput));

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ExportFormat } from '../lib/export/answer.ts';
 import { described, Id, Moment } from '../lib/paging/schemas.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { Uuid } from '../lib/validation/parse.ts';
@@ -41,6 +42,11 @@ export const ContactInput = v.object({
     v.nullish(ContactProperties, {}),
     'custom fields; merged into those the contact has',
   ),
+});
+
+export const ContactExportQuery = v.object({
+  survey_id: described(v.optional(Uuid), 'limit to one survey'),
+  format: ExportFormat,
 });
 
 const status = v.picklist([

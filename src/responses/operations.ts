@@ -1,8 +1,16 @@
+import { aboutCsv, exportTypes } from '../lib/export/answer.ts';
 import type { ApiSection } from '../lib/openapi/section.ts';
 import { List, One } from '../lib/paging/schemas.ts';
 import { responseChangeOperations } from './change.operations.ts';
 import { Nps, NpsAnswer, NpsQuery, NpsTrend, NpsTrendRow, TrendQuery } from './nps.schemas.ts';
-import { AnswerBody, GivenAnswer, Response, ResponseNote, ResponseQuery } from './schemas.ts';
+import {
+  AnswerBody,
+  GivenAnswer,
+  Response,
+  ResponseExportQuery,
+  ResponseNote,
+  ResponseQuery,
+} from './schemas.ts';
 import { aboutProperties } from './scope.schemas.ts';
 
 const path = '/api/v1/responses';
@@ -30,6 +38,16 @@ export const responseSection: ApiSection = {
       about: 'Held responses are found too, with `held: true`.',
       permission: 'read',
       answer: { status: 200, about: 'the response', schema: One(Response) },
+    },
+    {
+      id: 'exportResponses',
+      method: 'get',
+      path: `${path}/export`,
+      summary: 'Export responses as a file',
+      about: `Everything that the filters of the list leave, newest first. ${aboutCsv} ${aboutProperties}`,
+      permission: 'read',
+      query: ResponseExportQuery,
+      answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
     },
     ...responseChangeOperations,
     {

@@ -1,5 +1,5 @@
 import type { Sql } from '../lib/db/db.ts';
-import type { Page } from '../lib/paging/page.ts';
+import type { Page, Position } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
 import { nameOfSurvey } from '../surveys/queries.ts';
@@ -22,16 +22,41 @@ export const listResponses = (
 ) =>
   pagedJson(sql, {
     picked: pick(sql, orgId, filter, page),
-    item: sql`
-      ${
-        filter.pattern === null && !readsFacets(filter)
-          ? sql`cross join lateral (select p.*) r`
-          : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`
-      }
-      ${responseItem(sql, orgId)}`,
+    item: sql`${rowOf(sql, orgId, filter)} ${responseItem(sql, orgId)}`,
     total: countAll(sql, orgId, filter),
     page,
   });
+
+/** Joins a picked row with its response; a source that is `responses` itself has it already. */
+const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
+  filter.pattern === null && !readsFacets(filter)
+    ? sql`cross join lateral (select p.*) r`
+    : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
+
+/** The items of the list after a position, as JSON; `last` is the position of the last, undefined at the end. */
+export async function nextResponses(
+  sql: Sql,
+  orgId: string,
+  { filter, after, limit }: { filter: ResponseFilter; after: Position | null; limit: number },
+): Promise<{ items: string; last: Position | undefined }> {
+  const { pattern } = filter;
+  const rows = pattern === null ? filteredRows(sql, orgId, filter) : sql`matched where true`;
+  const later = after
+    ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`
+    : sql``;
+  const [found] = await sql<{ items: string; rows: number; at: string; id: string }[]>`
+    with ${pattern === null ? sql`` : sql`${matched(sql, orgId, filter, pattern)},`}
+    picked as materialized (
+      select * from ${rows} ${later} order by created_at desc, id desc limit ${limit}::int
+    ), last as (
+      select created_at::text as at, id from picked order by created_at, id limit 1
+    )
+    select coalesce(json_agg(item order by p.created_at desc, p.id desc), '[]')::text as items,
+           count(*)::int as rows, (select at from last), (select id from last)
+    from picked p ${rowOf(sql, orgId, filter)} ${responseItem(sql, orgId)}`;
+  const { items, rows: count, at, id } = found!;
+  return { items, last: count === limit ? { at, id } : undefined };
+}
 
 export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   oneJson(sql, {

@@ -1,18 +1,21 @@
 import { Hono } from 'hono';
+import { recordExport } from '../audit/export-act.ts';
 import type { ApiEnv, KeyTools } from '../keys/authenticate.ts';
 import { createReader } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
+import { answerExport } from '../lib/export/answer.ts';
 import { answerJson } from '../lib/paging/paged-json.ts';
 import { isUuid } from '../lib/validation/parse.ts';
+import { exportResponses } from './export.ts';
 import { ignoredParameters, parseFiltered } from './facet-parameters.ts';
-import type { ResponseFilter } from './filter.cte.ts';
 import { NpsQuery, TrendQuery } from './nps.schemas.ts';
 import { trendOf } from './nps.ts';
 import { findResponse, listResponses } from './queries.ts';
-import { type HeldTally, likePattern, rollUp } from './rules.ts';
-import { ResponseQuery } from './schemas.ts';
+import { filterOf, rangeOf, scopeOf } from './read-filter.ts';
+import { type HeldTally, rollUp } from './rules.ts';
+import { ResponseExportQuery, ResponseQuery } from './schemas.ts';
 import { runSearch } from './search.ts';
-import { countCategories, everything, type NpsScope } from './totals.queries.ts';
+import { countCategories } from './totals.queries.ts';
 import { countTrend } from './trend.queries.ts';
 import { type TrendRows, trendRows } from './trend.rules.ts';
 
@@ -28,12 +31,13 @@ export function responseReads(tools: KeyTools) {
       });
     })
 
-    .get('/:id', (c) =>
-      answer(c, 'response', (orgId) => {
-        const id = c.req.param('id');
-        return isUuid(id) ? findResponse(db, orgId, id) : undefined;
-      }),
-    );
+    .get('/:id', async (c, next) => {
+      const id = c.req.param('id');
+      if (id === 'export') return await next();
+      return await answer(c, 'response', (orgId) =>
+        isUuid(id) ? findResponse(db, orgId, id) : undefined,
+      );
+    });
 }
 
 /** A search may take long: it has a connection of its own, and ends with its caller. */
@@ -42,6 +46,16 @@ export const responseSearch = ({ db }: { db: Db }) =>
     const page = parseFiltered(ResponseQuery, c.req.queries());
     const list = listResponses(db, c.var.key.org_id, { filter: filterOf(page), page });
     return await runSearch(db, c.req.raw.signal, (sql) => answerJson(c, sql, list));
+  });
+
+/** Everything that matches, as a file. */
+export const responseExport = ({ db }: { db: Db }) =>
+  new Hono<ApiEnv>().get('/export', async (c) => {
+    const { format, ...query } = parseFiltered(ResponseExportQuery, c.req.queries());
+    const wish = { filter: filterOf(query), format };
+    const { org_id: orgId } = c.var.key;
+    await recordExport(db, { orgId, actor: c.var.actor }, 'responses.exported');
+    return answerExport(format, { name: 'responses', parts: exportResponses(db, orgId, wish) });
   });
 
 export function npsReads(tools: KeyTools) {
@@ -71,34 +85,3 @@ export function npsReads(tools: KeyTools) {
       return c.json({ data: trendOf(counted, asked!.rows), meta: asked!.meta });
     });
 }
-
-type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'> & Pick<NpsScope, 'facets'>;
-const scopeOf = ({ survey_id, type, audience, facets }: ScopeQuery) => ({
-  ...everything,
-  survey_id: survey_id ?? null,
-  type: type ?? null,
-  audience: audience ?? null,
-  facets,
-});
-
-type ListQuery = ResponseQuery & Pick<NpsScope, 'facets'>;
-
-/** An empty search is no search: every answer has that part. */
-const filterOf = ({ search, held, facets, ...query }: ListQuery): ResponseFilter => ({
-  survey_id: query.survey_id ?? null,
-  category: query.category ?? null,
-  pattern: search ? likePattern(search) : null,
-  range: rangeOf(query),
-  held,
-  facets,
-  hasComment: query.has_comment ?? null,
-  language: query.language || null,
-  state: query.state ?? null,
-  owner: query.owner || null,
-});
-
-type Dates = { date_from?: Date | undefined; date_to?: Date | undefined };
-const rangeOf = ({ date_from, date_to }: Dates) => ({
-  from: date_from ?? null,
-  to: date_to ?? null,
-});

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ExportFormat } from '../lib/export/answer.ts';
 import { Page } from '../lib/paging/page.ts';
 import { described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter } from '../lib/validation/parse.ts';
@@ -45,6 +46,11 @@ export const ResponseQuery = v.object({
 });
 
 export type ResponseQuery = v.InferOutput<typeof ResponseQuery>;
+
+const { page: _page, limit: _limit, cursor: _cursor, ...filters } = ResponseQuery.entries;
+
+/** The filters of the list; a file has no pages. */
+export const ResponseExportQuery = v.object({ ...filters, format: ExportFormat });
 
 const filledByAi = 'null unless AI is enabled for the organization';
 

@@ -15,10 +15,12 @@ export type MessageContent = {
   'application/json'?: never;
   'message/rfc822': { schema: Schema };
 };
+/** A file, by its media types. */
+export type FileContent = { 'application/json'?: never } & { [type: string]: { schema: Schema } };
 export type DescribedAnswer = {
   description: string;
   headers?: Record<string, unknown>;
-  content?: Content;
+  content?: Content | FileContent;
 };
 export type Described = {
   operationId: string;

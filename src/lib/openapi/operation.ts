@@ -40,11 +40,12 @@ const messageBody = (description: string) => ({
 
 function successes(operation: Operation, named: Named, { answer, also }: Example) {
   const headers = Object.fromEntries(headersOf(operation).map((name) => [name, headerRef(name)]));
-  const describe = ({ status, about, schema }: DescribedSuccess, example: unknown) => ({
+  const describe = ({ status, about, schema, files }: DescribedSuccess, example: unknown) => ({
     [status]: {
       description: about,
       headers,
       ...(schema && { content: json(jsonSchema(schema, 'output', named), example) }),
+      ...(files && { content: textFiles(files) }),
     },
   });
   return {
@@ -52,6 +53,12 @@ function successes(operation: Operation, named: Named, { answer, also }: Example
     ...(operation.also && describe(operation.also, also)),
   };
 }
+
+/** By their media types alone: what stands in them is described in words. */
+const textFiles = (files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.values(files).map((type) => [type.split(';')[0]!, { schema: { type: 'string' } }]),
+  );
 
 function headersOf({ method, permission }: Operation): string[] {
   if (permission === 'none') return ['X-Request-Id'];

@@ -57,6 +57,8 @@ export type DescribedSuccess = {
   status: 200 | 201 | 202 | 204;
   about: string;
   schema?: v.GenericSchema;
+  /** An answer that is a file and no JSON: the media types that it may have. */
+  files?: Readonly<Record<string, string>>;
 };
 
 export type DescribedRefusal = { about: string; schema?: v.GenericSchema };

@@ -1,0 +1,36 @@
+import type { ResponseFilter } from './filter.cte.ts';
+import type { NpsQuery } from './nps.schemas.ts';
+import { likePattern } from './rules.ts';
+import type { ResponseQuery } from './schemas.ts';
+import { everything, type NpsScope } from './totals.queries.ts';
+
+type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'> & Pick<NpsScope, 'facets'>;
+export const scopeOf = ({ survey_id, type, audience, facets }: ScopeQuery) => ({
+  ...everything,
+  survey_id: survey_id ?? null,
+  type: type ?? null,
+  audience: audience ?? null,
+  facets,
+});
+
+type ListQuery = Omit<ResponseQuery, 'page' | 'limit' | 'cursor'> & Pick<NpsScope, 'facets'>;
+
+/** An empty search is no search: every answer has that part. */
+export const filterOf = ({ search, held, facets, ...query }: ListQuery): ResponseFilter => ({
+  survey_id: query.survey_id ?? null,
+  category: query.category ?? null,
+  pattern: search ? likePattern(search) : null,
+  range: rangeOf(query),
+  held,
+  facets,
+  hasComment: query.has_comment ?? null,
+  language: query.language || null,
+  state: query.state ?? null,
+  owner: query.owner || null,
+});
+
+type Dates = { date_from?: Date | undefined; date_to?: Date | undefined };
+export const rangeOf = ({ date_from, date_to }: Dates) => ({
+  from: date_from ?? null,
+  to: date_to ?? null,
+});
