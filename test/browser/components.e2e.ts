@@ -11,13 +11,22 @@ const context = await browser.newContext({ reducedMotion: 'reduce' });
 const page = await context.newPage();
 after(() => context.close());
 
-for (const name of ['lists', 'forms', 'acts', 'alone']) {
+const troubles = [400, 403, 404, 409, 410, 413, 422, 429, 500, 503];
+
+for (const name of [
+  'lists',
+  'forms',
+  'acts',
+  'live',
+  'alone',
+  ...troubles.map((status) => `trouble/${status}`),
+]) {
   test(`${name} of the app are accessible in every width, light and dark, and by keyboard`, async () => {
     const { complaints } = await openScreen(page, `${base}/${name}`);
-    await checkLooks(page, `components-${name}`);
+    await checkLooks(page, `components-${name.replace('/', '-')}`);
     await checkKeyboard(page);
     assert.deepEqual(
-      complaints.filter((text) => !text.includes('422')),
+      complaints.filter((text) => !text.includes('Failed to load resource')),
       [],
     );
   });
@@ -31,6 +40,29 @@ test('the first mistake of a form has the focus', async () => {
     (await page.locator(`#${described?.split(' ')[0]}`).textContent()) ?? '',
     /at least 2/,
   );
+});
+
+test('a list filters as one types: the focus stays, the address follows, and it is said', async () => {
+  const { complaints } = await openScreen(page, `${base}/live`);
+  const field = page.getByLabel('Search');
+  await field.click();
+  await page.keyboard.type('pri');
+  await page.locator('#says', { hasText: '1 person' }).waitFor({ state: 'attached' });
+  assert.deepEqual(await page.locator('#found li').count(), 1);
+  assert.equal(await page.locator('#found time').textContent(), '20 Nov 2026, 16:22');
+  assert.match(page.url(), /\/live\?kind=all&search=pri$/);
+  assert.equal(await page.locator(':focus').getAttribute('name'), 'search');
+  assert.deepEqual(complaints, []);
+});
+
+test('the same filter works without script', async () => {
+  const plain = await browser.newContext({ javaScriptEnabled: false });
+  const without = await plain.newPage();
+  await without.goto(`${base}/live`);
+  await without.getByLabel('Search').fill('pri');
+  await without.getByRole('button', { name: 'Apply' }).click();
+  assert.deepEqual(await without.locator('#found li').count(), 1);
+  await plain.close();
 });
 
 test('a menu closes by Escape and by a press elsewhere, and gives the focus back', async () => {

@@ -2,9 +2,11 @@ import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { Actions, Confirm, Secret } from '../../src/web/app/acts.tsx';
 import { assetRoutes } from '../../src/web/app/asset-routes.ts';
+import { showErrorScreen } from '../../src/web/app/error-screens.tsx';
 import { Choice, Field, Select, Tick } from '../../src/web/app/fields.tsx';
 import { guardForms } from '../../src/web/app/guard-forms.ts';
 import { counted, DataTable, EmptyState, Facts, Pager } from '../../src/web/app/lists.tsx';
+import { FilterForm, Live } from '../../src/web/app/live.tsx';
 import { Chip, Mistakes, Notice, State, Tag, Time } from '../../src/web/app/marks.tsx';
 import { emptyForm, type FormState } from '../../src/web/app/read-form.ts';
 import { renderAlone, renderScreen } from '../../src/web/app/screen.tsx';
@@ -26,6 +28,8 @@ export const componentPages = (publicUrl: string) =>
     .get('/lists', (c) => renderScreen(c, { ...lists(), section: 'settings' }))
     .get('/forms', (c) => renderScreen(c, { ...forms(), section: 'surveys', status: 422 }))
     .get('/acts', (c) => renderScreen(c, { ...acts(), section: null, trail }))
+    .get('/live', (c) => renderScreen(c, { ...live(c.req.query('search') ?? ''), section: null }))
+    .get('/trouble/:status', (c) => showErrorScreen(c, Number(c.req.param('status')) as 404))
     .get('/alone', (c) => renderAlone(c, signInPage()));
 
 const organization = { name: 'Larkspur', slug: 'larkspur', color: '#2f6b5e', role: 'owner' };
@@ -250,4 +254,29 @@ function signInPage() {
     </form>
   );
   return { title: 'Sign in', body };
+}
+
+const names = ['Ann', 'Ben', 'Priya', 'Quentin'];
+
+function live(search: string) {
+  const found = names.filter((name) => name.toLowerCase().includes(search.toLowerCase()));
+  const says = counted(found.length, 'person', 'people');
+  const body = (
+    <>
+      <FilterForm path="/live" updates="found" hidden={{ kind: 'all' }}>
+        <Field name="search" label="Search" type="search" value={search} size="wide" />
+      </FilterForm>
+      <Live id="found" says={says}>
+        <p>{says}</p>
+        <ul>
+          {found.map((name) => (
+            <li>
+              {name} <Time at="2026-11-20T16:22:00Z" />
+            </li>
+          ))}
+        </ul>
+      </Live>
+    </>
+  );
+  return { title: 'People', body };
 }

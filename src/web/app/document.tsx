@@ -30,7 +30,10 @@ export function Document({ title, alone = false, children }: DocumentProps) {
         <script src={assetUrl('htmx.js')} defer />
         <script src={assetUrl('app.js')} defer />
       </head>
-      <body class={alone ? 'alone' : undefined}>{children}</body>
+      <body class={alone ? 'alone' : undefined}>
+        {children}
+        <p class="hidden" role="status" id="says" />
+      </body>
     </html>
   );
 }

@@ -62,4 +62,13 @@ function enhance(root) {
 }
 
 enhance(document);
-document.addEventListener('htmx:after:swap', () => enhance(document));
+
+// What was swapped says so, once, in a live region.
+document.addEventListener('htmx:after:swap', ({ detail }) => {
+  enhance(document);
+  const target = document.getElementById(detail.ctx.target?.id ?? '');
+  const says = document.getElementById('says');
+  if (says && target?.dataset.says && says.textContent !== target.dataset.says) {
+    says.textContent = target.dataset.says;
+  }
+});
