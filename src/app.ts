@@ -35,6 +35,7 @@ import { screens } from './screens.ts';
 import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { sendRoutes } from './sends/routes.ts';
 import type { SendProgress } from './sends/send-progress.ts';
+import type { SignInSettings } from './settings/sign-in.ts';
 import { summaryReads } from './summaries/routes.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
@@ -58,7 +59,7 @@ export type AppTools = MailboxAccess & {
     traceUrl: string | null;
     trustedProxies?: readonly string[];
     securityContact?: string | null;
-    signIn: { byPassword: boolean };
+    signIn: SignInSettings;
   };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;

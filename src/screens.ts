@@ -1,14 +1,22 @@
 import { Hono } from 'hono';
 import { campaignScreens } from './campaigns/screens/routes.tsx';
 import { contactScreens } from './contacts/screens/routes.tsx';
+import { homeScreens } from './home/screens.tsx';
 import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
+import { codeScreens } from './members/screens/code.tsx';
+import { passkeyScreens } from './members/screens/passkey.tsx';
 import { proveScreens } from './members/screens/prove.tsx';
 import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
+import { auditScreens } from './organizations/audit-screens.tsx';
+import { generalScreens, textScreens } from './organizations/screens.tsx';
+import { usageScreens } from './organizations/usage-screens.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
+import type { SignInSettings } from './settings/sign-in.ts';
+import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
 import { settingPath } from './web/app/settings-screen.tsx';
@@ -23,7 +31,8 @@ type ScreenTools = {
   db: Db;
   publicUrl: string;
   secrets: Secrets;
-  settings: { signIn: { byPassword: boolean } };
+  mailbox: boolean;
+  settings: { signIn: SignInSettings };
   pump: () => void;
 };
 
@@ -35,6 +44,8 @@ export function screens(tools: ScreenTools) {
     .route('/assets', assetRoutes())
     .route('/', welcomeScreens(tools))
     .route('/', signInScreens(tools))
+    .route('/', codeScreens(tools))
+    .route('/', passkeyScreens(tools))
     .route('/', proveScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
 }
@@ -43,7 +54,13 @@ export function screens(tools: ScreenTools) {
 const organizationScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .use(inOrganization(tools))
+    .route('/', homeScreens(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
-    .route('/settings/api-keys', keyScreens(tools))
     .route('/surveys', contactScreens(tools))
-    .route('/surveys', campaignScreens(tools));
+    .route('/surveys', campaignScreens(tools))
+    .route('/settings/general', generalScreens(tools))
+    .route('/settings/api-keys', keyScreens(tools))
+    .route('/settings/tags', tagScreens(tools))
+    .route('/settings/texts', textScreens(tools))
+    .route('/settings/usage', usageScreens(tools))
+    .route('/settings/audit', auditScreens(tools));

@@ -44,7 +44,7 @@ export const countTrend = (
 )`;
 
 /** Where rows begin and end: the instant, the UTC midnight next to it, and whether that comes after it. */
-const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: TrendRows) => sql`
+export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: TrendRows) => sql`
   edges as materialized (
     select row, at, midnight, (midnight at time zone 'UTC')::date as day,
            case when at < midnight then 1 else -1 end as sign

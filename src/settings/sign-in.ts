@@ -129,6 +129,8 @@ function openToAll(values: Readonly<Record<string, string>>): string[] {
   ];
 }
 
+export type SignInSettings = ReturnType<typeof shapeSignIn>;
+
 export function shapeSignIn(
   settings: v.InferOutput<v.ObjectSchema<typeof signInSettings, undefined>>,
 ) {

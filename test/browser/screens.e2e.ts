@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../e2e/browser.ts';
 import { checkKeyboard, checkLooks, checkWidth, openScreen } from './check.ts';
@@ -54,7 +54,6 @@ function pageFor({ as }: ScreenEntry, javaScriptEnabled: boolean): Promise<Page>
 
 async function newPage(as: ScreenEntry['as'], javaScriptEnabled: boolean): Promise<Page> {
   const context = await browser.newContext({ javaScriptEnabled, reducedMotion: 'reduce' });
-  after(() => context.close());
   if (as) await signInBrowser(context, scene, as);
   return await context.newPage();
 }

@@ -1,8 +1,11 @@
 import { askingScreens } from './asking-screens.ts';
+import { homeEntries } from './home.ts';
 import type { ScreenEntry } from './screen-entry.ts';
+import { settingsEntries } from './settings-screens.ts';
 
 /** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
 export const screenEntries: readonly ScreenEntry[] = [
+  ...homeEntries,
   {
     name: 'not-found',
     as: 'viewer',
@@ -10,5 +13,6 @@ export const screenEntries: readonly ScreenEntry[] = [
     status: 404,
   },
   ...askingScreens,
+  ...settingsEntries,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },
 ];

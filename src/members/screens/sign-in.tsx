@@ -11,8 +11,10 @@ import { renderAlone } from '../../web/app/screen.tsx';
 import { PasswordField } from '../forms.ts';
 import { signInTexts as texts } from '../screen-texts.ts';
 import { type SignInTools, signInByPassword, signOut } from '../sign-in.ts';
+import { type OtherWays, OtherWaysToSignIn } from './other-ways.tsx';
 
-type SignInScreenTools = SignInTools & { settings: { signIn: { byPassword: boolean } } };
+type SignInScreenTools = SignInTools &
+  OtherWays & { settings: { signIn: { byPassword: boolean } } };
 
 /** An address is not judged here: one that cannot be is wrong like any other. */
 const SignInForm = v.object({
@@ -47,7 +49,7 @@ type ShowSignIn = { form?: FormState; next: string; status?: 200 | 422 };
 
 function showSignIn(
   c: Context,
-  { settings }: SignInScreenTools,
+  tools: SignInScreenTools,
   { form = emptyForm(), next, status = 200 }: ShowSignIn,
 ) {
   const body = (
@@ -56,7 +58,8 @@ function showSignIn(
         {texts.about} <a href="/docs">{texts.docs}</a>
       </p>
       <div class="fields">
-        {settings.signIn.byPassword ? <PasswordForm form={form} next={next} /> : null}
+        {tools.settings.signIn.byPassword ? <PasswordForm form={form} next={next} /> : null}
+        <OtherWaysToSignIn tools={tools} next={next} />
       </div>
     </>
   );

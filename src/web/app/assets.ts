@@ -16,6 +16,7 @@ const sources = {
     'media',
   ].map((name) => `src/web/assets/css/${name}.css`),
   'app.js': ['src/web/assets/app.js'],
+  'passkeys.js': ['src/web/assets/passkeys.js'],
   'htmx.js': ['node_modules/htmx.org/dist/htmx.min.js'],
   'icon.svg': ['src/web/assets/icon.svg'],
 } as const;

@@ -18,7 +18,13 @@ export function visitorBrowser(app: App, cookies: Headers = {}, always: Headers 
   const get = (path: string, headers: Headers = {}) => request(path, { headers });
   const post = (path: string, form: Headers = {}, headers: Headers = {}) =>
     request(path, { method: 'POST', body: new URLSearchParams(form), headers });
-  return { get, post, cookie: (name: string) => jar.get(name) };
+  return {
+    get,
+    post,
+    cookie: (name: string) => jar.get(name),
+    /** Its cookies as they are now, for an attack with what was stolen. */
+    cookies: (): Headers => Object.fromEntries(jar),
+  };
 }
 
 function keep(jar: Map<string, string>, set: string) {

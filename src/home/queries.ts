@@ -1,0 +1,199 @@
+import { one, type Sql } from '../lib/db/db.ts';
+import { chosenSurveys, type NpsScope } from '../responses/totals.queries.ts';
+import type { Category, SurveyType } from '../scores.ts';
+
+export type MeasuredSurvey = {
+  id: string;
+  name: string;
+  type: SurveyType;
+  audience: 'employee' | null;
+  responses: number;
+};
+
+export type HomeSetting = {
+  time_zone: string;
+  today: string;
+  surveys: MeasuredSurvey[];
+  survey_count: number;
+  /** How many responses each kind of survey has had, most first. */
+  kinds: { type: SurveyType; audience: 'employee' | 'customer'; responses: number }[];
+};
+
+const mostSurveys = 12;
+
+/** What an organization can look at: its surveys with the most responses, and their kinds. */
+export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSetting> {
+  return one(
+    await sql<HomeSetting[]>`
+      with counted as materialized (
+        select s.id, s.name, s.type, s.audience, s.created_at,
+               coalesce(sum(t.promoters + t.passives + t.detractors), 0)::int as responses
+        from surveys s
+        left join survey_tallies t on t.survey_id = s.id and t.org_id = ${orgId}
+        where s.org_id = ${orgId}
+        group by s.id
+      )
+      select o.time_zone, (now() at time zone o.time_zone)::date::text as today,
+             (select count(*)::int from counted) as survey_count,
+             (select coalesce(json_agg(json_build_object(
+                       'id', id, 'name', name, 'type', type, 'audience', audience, 'responses', responses)
+                     order by responses desc, created_at desc, id), '[]')
+              from (select * from counted order by responses desc, created_at desc, id limit ${mostSurveys}) first) as surveys,
+             (select coalesce(json_agg(kind order by responses desc, type, audience), '[]')
+              from (
+                select type, coalesce(audience, 'customer') as audience, sum(responses)::int as responses
+                from counted
+                group by 1, 2
+              ) kind) as kinds
+      from organizations o
+      where o.id = ${orgId}`,
+  );
+}
+
+export async function findMeasuredSurvey(
+  sql: Sql,
+  orgId: string,
+  id: string,
+): Promise<MeasuredSurvey | undefined> {
+  const [survey] = await sql<MeasuredSurvey[]>`
+    select id, name, type, audience, 0 as responses
+    from surveys
+    where org_id = ${orgId} and id = ${id}`;
+  return survey;
+}
+
+export type Days = { from: string; to: string; timeZone: string };
+
+export type AskedCounts = {
+  asked: number;
+  arrived: number;
+  answered: number;
+  other_answers: number;
+};
+
+/** How far the contacts have come that were first mailed on these days, and the answers that no mail asked for. */
+export async function countAsked(
+  sql: Sql,
+  orgId: string,
+  { scope, days }: { scope: NpsScope; days: Days },
+): Promise<AskedCounts> {
+  return one(
+    await sql<AskedCounts[]>`
+      select count(*)::int as asked,
+             count(*) filter (where status not in ('bounced', 'failed'))::int as arrived,
+             count(responded_at)::int as answered,
+             (select count(*)::int
+              from responses
+              where org_id = ${orgId} and held_reason is null and contact_id is null
+                ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}) as other_answers
+      from contacts
+      where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`sent_at`, days)}`,
+  );
+}
+
+export type NewestComment = {
+  id: string;
+  score: number;
+  category: Category;
+  comment: string;
+  created_at: Date;
+  type: SurveyType;
+  survey_name: string;
+  contact_name: string | null;
+  contact_email: string | null;
+};
+
+const mostComments = 8;
+
+/** The newest comments on these days. */
+export async function listNewestComments(
+  sql: Sql,
+  orgId: string,
+  { scope, days }: { scope: NpsScope; days: Days },
+): Promise<NewestComment[]> {
+  return await sql<NewestComment[]>`
+    select r.id, r.score, r.category, r.comment, r.created_at, s.type, s.name as survey_name,
+           c.name as contact_name, c.email as contact_email
+    from (
+      select id, survey_id, contact_id, score, category, comment, created_at
+      from responses
+      where org_id = ${orgId} and held_reason is null and comment is not null
+        ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+      order by created_at desc, id desc
+      limit ${mostComments}
+    ) r
+    join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
+    left join contacts c
+      on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
+    order by r.created_at desc, r.id desc`;
+}
+
+/** Whole local days, both included. */
+const onDays = (sql: Sql, column: ReturnType<typeof sql>, { from, to, timeZone }: Days) => sql`
+  ${column} >= ${from}::timestamp at time zone ${timeZone}
+  and ${column} < (${to}::date + 1)::timestamp at time zone ${timeZone}`;
+
+export type AttentionCounts = {
+  held: number;
+  open_detractors: number;
+  oldest_open: Date | null;
+  mails_used: number;
+  monthly_send_limit: number;
+  mails_sent: number;
+  mails_failed: number;
+  bounced: number;
+  webhooks: {
+    id: string;
+    url: string;
+    active: boolean;
+    failure_count: number;
+    reason: string | null;
+  }[];
+};
+
+const mostWebhooks = 5;
+/** More than this is many. */
+export const mostCounted = 1_000;
+
+/** What an organization should look at, whatever period is chosen. */
+export async function findAttention(sql: Sql, orgId: string): Promise<AttentionCounts> {
+  return one(
+    await sql<AttentionCounts[]>`
+      select (select count(*)::int from responses where org_id = ${orgId} and held_reason is not null) as held,
+             unowned.count as open_detractors, unowned.oldest as oldest_open,
+             coalesce((select used from mail_usage
+                       where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date), 0) as mails_used,
+             o.monthly_send_limit, mails.sent as mails_sent, mails.failed as mails_failed,
+             (select count(*)::int from suppressions
+              where org_id = ${orgId} and kind = 'bounced' and created_at > now() - interval '7 days') as bounced,
+             (select coalesce(json_agg(json_build_object(
+                       'id', id, 'url', url, 'active', active, 'failure_count', failure_count, 'reason', deactivated_reason)
+                     order by active, created_at desc), '[]')
+              from (
+                select *
+                from webhooks
+                where org_id = ${orgId} and (failure_count > 0 or (not active and deactivated_reason is not null))
+                order by active, created_at desc
+                limit ${mostWebhooks}
+              ) troubled) as webhooks
+      from organizations o
+      cross join lateral (
+        select count(*) filter (where m.status = 'sent')::int as sent,
+               count(*) filter (where m.status in ('failed', 'unknown'))::int as failed
+        from surveys s
+        join mails m on m.survey_id = s.id and m.claimed_at > now() - interval '7 days'
+        where s.org_id = ${orgId} and m.org_id = ${orgId}
+      ) mails
+      cross join lateral (
+        select count(*)::int as count, min(created_at) as oldest
+        from (
+          select created_at
+          from responses
+          where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'
+            and owner_id is null and created_at > now() - interval '30 days'
+          limit ${mostCounted}
+        ) newest
+      ) unowned
+      where o.id = ${orgId}`,
+  );
+}

@@ -1,0 +1,122 @@
+import { actorKinds } from '../audit/actor.ts';
+import { acts, sentenceOf } from '../audit/acts.ts';
+import type { AuditEventRow } from '../audit/queries.ts';
+import { Field, Select } from '../web/app/fields.tsx';
+import { DataTable, EmptyState, Pager, pageSummary } from '../web/app/lists.tsx';
+import { Time } from '../web/app/marks.tsx';
+import { Part } from '../web/app/settings-screen.tsx';
+import { auditTexts as texts } from './screen-texts.ts';
+
+/** The filters as they stand in the address. */
+export type AuditQuery = {
+  date_from: string | undefined;
+  date_to: string | undefined;
+  actor: string | undefined;
+  act: string | undefined;
+};
+
+type AuditListProps = {
+  slug: string;
+  events: readonly AuditEventRow[];
+  total: number;
+  page: number;
+  limit: number;
+  query: AuditQuery;
+};
+
+export function AuditList({ slug, events, total, page, limit, query }: AuditListProps) {
+  const here = `/o/${slug}/settings/audit`;
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  return (
+    <Part
+      id="audit"
+      title={texts.title}
+      act={
+        <a class="button" href={addressOf(`${here}/export`, query)} download>
+          Export
+        </a>
+      }
+    >
+      <p class="small soft">{texts.about}</p>
+      <Filters here={here} query={query} />
+      {events.length === 0 ? (
+        <EmptyState title={isFiltered ? texts.noMatch : texts.none}>
+          <p>{isFiltered ? texts.noMatchMeans : texts.noneMeans}</p>
+        </EmptyState>
+      ) : (
+        <DataTable
+          caption="Acts, newest first"
+          columns={[{ head: 'Time' }, { head: 'Actor' }, { head: 'Act' }]}
+          rows={events.map((event) => ({ cells: cellsOf(event) }))}
+        />
+      )}
+      <Pager
+        summary={pageSummary({ page, limit, total })}
+        newer={page > 1 ? addressOf(here, { ...query, page: page - 1 }) : undefined}
+        older={page * limit < total ? addressOf(here, { ...query, page: page + 1 }) : undefined}
+      />
+    </Part>
+  );
+}
+
+function addressOf(path: string, query: Record<string, string | number | undefined>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== 1);
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+function Filters({ here, query }: { here: string; query: AuditQuery }) {
+  const actors = actorKinds.map((value) => ({ value, text: texts.actors[value] }));
+  const all = Object.keys(acts)
+    .map((value) => ({ value, text: sentenceOf(value) }))
+    .sort((one, other) => one.text.localeCompare(other.text, 'en'));
+  return (
+    <form method="get" action={here} class="filters">
+      <Field name="date_from" label="From" type="date" value={query.date_from} size="day" />
+      <Field name="date_to" label="To" type="date" value={query.date_to} size="day" />
+      <Select
+        name="actor"
+        label="Actor"
+        value={query.actor ?? ''}
+        options={[{ value: '', text: 'All' }, ...actors]}
+      />
+      <Select
+        name="act"
+        label="Act"
+        value={query.act ?? ''}
+        options={[{ value: '', text: 'All' }, ...all]}
+        size="wide"
+      />
+      <button type="submit">Apply</button>
+    </form>
+  );
+}
+
+function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEventRow) {
+  const { name, ...rest } = details;
+  const remarks = Object.entries(rest).flatMap(([key, value]) => inWords(key, value));
+  return [
+    <Time at={at} show="second" />,
+    <>
+      <bdi>{actor}</bdi>
+      <span class="small soft light block">{texts.actors[actor_kind]}</span>
+    </>,
+    <span title={request_id ? `${act}, request ${request_id}` : act}>
+      {sentenceOf(act)}
+      {typeof name === 'string' ? (
+        <>
+          : <bdi>{name}</bdi>
+        </>
+      ) : null}
+      {remarks.length > 0 ? <span class="small soft block">{remarks.join(', ')}</span> : null}
+    </span>,
+  ];
+}
+
+/** What an act notes besides a name, as words: `permission: write`. An id says nothing to a reader. */
+function inWords(key: string, value: unknown): string[] {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return [];
+  if (typeof value === 'string' && /^[0-9a-f]{8}-/.test(value)) return [];
+  const text = Array.isArray(value) ? value.join(' ') : String(value);
+  return [`${key}: ${text}`.replaceAll('_', ' ')];
+}

@@ -1,0 +1,164 @@
+import { Field, Select, Tick } from '../web/app/fields.tsx';
+import { Mistakes } from '../web/app/marks.tsx';
+import type { FormState } from '../web/app/read-form.ts';
+import { languages } from '../web/language.ts';
+import { logoPath, logoTypes } from './logo.rules.ts';
+import type { OrganizationRow } from './queries.ts';
+import { generalTexts as texts } from './screen-texts.ts';
+
+export type SettingsFormProps = {
+  form: FormState;
+  action: string;
+  organization: OrganizationRow;
+};
+
+export function GeneralForm({ form, action, organization }: SettingsFormProps) {
+  return (
+    <form method="post" action={action} enctype="multipart/form-data" class="fields measure">
+      <Mistakes form={form} />
+      <Look form={form} organization={organization} />
+      <Reach form={form} organization={organization} />
+      <Rules form={form} organization={organization} />
+      <div class="actions">
+        <button type="submit" class="primary">
+          Save
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type PartProps = Omit<SettingsFormProps, 'action'>;
+
+function Look({ form, organization }: PartProps) {
+  const { id, name, logo } = organization;
+  const path = logoPath(id, logo);
+  return (
+    <>
+      <Field name="name" label="Name" form={form} value={name} maxlength={200} required />
+      <Field
+        name="slug"
+        label="Slug"
+        form={form}
+        value={organization.slug}
+        help={texts.slug}
+        maxlength={80}
+        autocomplete="off"
+        required
+      />
+      <Field
+        name="color"
+        label="Color"
+        type="color"
+        form={form}
+        value={organization.color}
+        help={texts.color}
+      />
+      {path ? (
+        <p>
+          <img class="logo" src={path} alt={texts.logoOf(name)} />
+        </p>
+      ) : null}
+      <Field
+        name="logo"
+        label="Logo"
+        type="file"
+        form={form}
+        accept={logoTypes.join(',')}
+        help={texts.logo}
+      />
+      {path ? <Tick name="remove_logo" label={texts.removeLogo} form={form} /> : null}
+    </>
+  );
+}
+
+function Reach({ form, organization }: PartProps) {
+  return (
+    <>
+      <Field
+        name="contact_email"
+        label="Contact email"
+        type="email"
+        form={form}
+        value={organization.contact_email}
+        help={texts.contactEmail}
+        autocomplete="off"
+      />
+      <PostalAddress form={form} organization={organization} />
+      <LanguageSelect form={form} organization={organization} />
+      <Field
+        name="time_zone"
+        label="Time zone"
+        form={form}
+        value={organization.time_zone}
+        help={texts.timeZone}
+        autocomplete="off"
+        required
+      />
+    </>
+  );
+}
+
+export const PostalAddress = ({ form, organization }: PartProps) => (
+  <Field
+    name="postal_address"
+    label="Postal address"
+    form={form}
+    value={organization.postal_address}
+    help={texts.postalAddress}
+    rows={4}
+    maxlength={500}
+  />
+);
+
+/** Languages by their own names; one that pages and mails have no words in stays possible where it is set. */
+export function LanguageSelect({ form, organization }: PartProps) {
+  const tags = [...new Set([...languages.keys(), organization.language])];
+  return (
+    <Select
+      name="language"
+      label="Language"
+      form={form}
+      value={organization.language}
+      help={texts.language}
+      options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
+    />
+  );
+}
+
+export function nameOfLanguage(tag: string): string {
+  return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+}
+
+function Rules({ form, organization }: PartProps) {
+  return (
+    <>
+      <Field
+        name="frequency_days"
+        label="Frequency days"
+        type="number"
+        form={form}
+        value={organization.frequency_days}
+        help={texts.frequency}
+        min={0}
+        max={3650}
+        inputmode="numeric"
+      />
+      <Field
+        name="people"
+        label="Known names"
+        form={form}
+        value={organization.people.join('\n')}
+        help={texts.people}
+        rows={4}
+      />
+      <Tick
+        name="ai_enabled"
+        label={texts.analysis}
+        form={form}
+        checked={organization.ai_enabled}
+        help={texts.analysisMeans}
+      />
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
+
+/** One step of a trend: a day, a week or a month. Without answers it has no value, and the line breaks. */
+export type TrendPoint = { value: number | null; margin: number | null };
+
+export type ValueBounds = { lowest: number; highest: number };
+
+/** Geometry in units of the drawing: 10 wide for each step, 100 high. */
+export type TrendShape = {
+  width: number;
+  ticks: readonly { value: number; y: number }[];
+  line: string;
+  band: string;
+  /** The points as strokes without length, which round ends turn into dots. */
+  dots: string;
+  lastDot: string;
+};
+
+export const stepWidth = 10;
+const chartHeight = 100;
+/** More dots than this are a second line. */
+const mostDots = 60;
+const mostTicks = 5;
+
+/** The line of the values with its margins as a band, on a scale that covers both. */
+export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds): TrendShape {
+  const ticks = ticksOf(points, bounds);
+  const y = scaleLinear([ticks[0]!, ticks.at(-1)!], [chartHeight, 0]);
+  const x = (step: number) => stepWidth * (step + 0.5);
+  const within = (value: number) => rounded(y(Math.min(Math.max(value, ticks[0]!), ticks.at(-1)!)));
+
+  const isKnown = ({ value }: TrendPoint) => value !== null;
+  const drawLine = line<TrendPoint>()
+    .defined(isKnown)
+    .x((_, step) => x(step))
+    .y(({ value }) => within(value!));
+  const drawBand = area<TrendPoint>()
+    .defined(({ value, margin }) => value !== null && margin !== null)
+    .x((_, step) => x(step))
+    .y0(({ value, margin }) => within(value! - margin!))
+    .y1(({ value, margin }) => within(value! + margin!));
+
+  const dots = points.flatMap((point, step) =>
+    isKnown(point) ? [`M${x(step)} ${within(point.value!)}h0`] : [],
+  );
+  return {
+    width: stepWidth * Math.max(points.length, 1),
+    ticks: ticks.toReversed().map((value) => ({ value, y: rounded(y(value)) })),
+    line: drawLine([...points]) ?? '',
+    band: drawBand([...points]) ?? '',
+    dots: dots.length > mostDots ? '' : dots.join(''),
+    lastDot: dots.at(-1) ?? '',
+  };
+}
+
+/** Round values, evenly apart, the first and the last of which hold everything that is drawn. */
+function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds): number[] {
+  const ends = points.flatMap(({ value, margin }) =>
+    value === null ? [] : [value - (margin ?? 0), value + (margin ?? 0)],
+  );
+  if (ends.length === 0) return [lowest, (lowest + highest) / 2, highest];
+  const low = rounded(Math.max(lowest, Math.min(...ends)));
+  const high = rounded(Math.min(highest, Math.max(...ends)));
+  for (let wanted = mostTicks - 1; wanted > 0; wanted--) {
+    const scale = scaleLinear([low, high === low ? low + (highest - lowest) / 100 : high], [0, 1]);
+    const [first = low, last = high] = scale.nice(wanted).domain();
+    const ticks = scale.ticks(wanted);
+    if (ticks.length <= mostTicks && first >= lowest && last <= highest) return ticks;
+  }
+  return [lowest, (lowest + highest) / 2, highest];
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100;

@@ -1,0 +1,49 @@
+import { commandWriter } from '../../src/audit/actor.ts';
+import { createKey } from '../../src/keys/manage.ts';
+import { one } from '../../src/lib/db/db.ts';
+import { listTags } from '../../src/tags/queries.ts';
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+const settings = (page: string) => (scene: BrowserScene) =>
+  `/o/${scene.full.slug}/settings/${page}`;
+const emptySettings = (page: string) => (scene: BrowserScene) =>
+  `/o/${scene.empty.slug}/settings/${page}`;
+
+export const settingsEntries: readonly ScreenEntry[] = [
+  { name: 'settings-general', as: 'owner', path: settings('general') },
+  { name: 'settings-general-read', as: 'viewer', path: settings('general') },
+  { name: 'settings-api-keys', as: 'owner', path: withKeys },
+  { name: 'settings-api-keys-none', as: 'owner', path: emptySettings('api-keys') },
+  { name: 'settings-api-keys-new', as: 'owner', path: settings('api-keys/new') },
+  { name: 'settings-api-keys-revoke', as: 'owner', path: revokePage },
+  { name: 'settings-api-keys-refused', as: 'editor', path: settings('api-keys'), status: 403 },
+  { name: 'settings-tags', as: 'editor', path: settings('tags') },
+  { name: 'settings-tags-none', as: 'viewer', path: emptySettings('tags') },
+  { name: 'settings-tag', as: 'editor', path: tagPage('') },
+  { name: 'settings-tag-delete', as: 'editor', path: tagPage('/delete') },
+  { name: 'settings-texts', as: 'owner', path: settings('texts') },
+  { name: 'settings-usage', as: 'viewer', path: settings('usage') },
+  { name: 'settings-audit', as: 'owner', path: settings('audit') },
+  { name: 'settings-audit-none', as: 'owner', path: emptySettings('audit') },
+];
+
+async function withKeys({ db, full }: BrowserScene) {
+  const writer = commandWriter(full.id);
+  const soon = new Date(Date.now() + 9 * 86_400_000);
+  await createKey(db, writer, { name: 'crm sync', permission: 'write', expires_at: soon });
+  await createKey(db, writer, { name: 'old dashboard', expires_at: new Date(0) });
+  await db`update api_keys set last_used_at = now() - interval '4 minutes' where name = 'crm sync'`;
+  return `/o/${full.slug}/settings/api-keys`;
+}
+
+async function revokePage({ db, full }: BrowserScene) {
+  const { id } = await createKey(db, commandWriter(full.id), { name: 'website' });
+  return `/o/${full.slug}/settings/api-keys/${id}/revoke`;
+}
+
+function tagPage(act: string) {
+  return async ({ db, full }: BrowserScene) => {
+    const { id } = one((await listTags(db, full.id)).slice(0, 1));
+    return `/o/${full.slug}/settings/tags/${id}${act}`;
+  };
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatMargin, formatValue } from '../../src/home/screen-texts.ts';
+import type { SurveyType } from '../../src/scores.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { signIn, slugOfOrganization } from '../support/make/session.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+const day = (daysAgo: number) =>
+  new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+
+type Scene = {
+  org: string;
+  base: string;
+  cookie: { Cookie: string };
+  headers: Record<string, string>;
+};
+
+async function makeScene(over: Record<string, unknown> = {}): Promise<Scene> {
+  const { id: org, read } = await makeClient(db, over);
+  const cookie = await signIn(db, { org, role: 'viewer' });
+  return {
+    org,
+    base: `/o/${await slugOfOrganization(db, org)}`,
+    cookie,
+    headers: read,
+  };
+}
+
+/** Responses over half a year, at every hour, some on hold: the same for each survey of a type. */
+async function fill({ org }: Scene, type: SurveyType) {
+  const survey = await makeSurvey(db, org, { type });
+  const [lowest, highest] = {
+    nps: [0, 10],
+    csat: [1, 5],
+    ces: [1, 7],
+    star5: [1, 5],
+    thumbs: [0, 1],
+  }[type] as [number, number];
+  await db`
+    insert into responses (org_id, survey_id, source, score, category, held_reason, comment, created_at)
+    select ${org}, ${survey}, 'share', score,
+           case when score > ${(lowest + highest) * 0.7}::float8 then 'promoter'
+                when score > ${(lowest + highest) / 2}::float8 then 'passive' else 'detractor' end,
+           case when n % 11 = 0 then 'hidden_field' end, 'comment ' || n,
+           now() - n * interval '9 hours 13 minutes'
+    from (
+      select n, ${lowest} + (n * 7 + n / 13) % ${highest - lowest + 1} as score
+      from generate_series(0, 480) n
+    ) scores`;
+  return survey;
+}
+
+const getPage = async ({ base, cookie }: Scene, query: string) => {
+  const answer = await app.request(`${base}${query}`, { headers: cookie });
+  return { status: answer.status, html: await answer.text() };
+};
+
+const getData = async ({ headers }: Scene, path: string) =>
+  ((await (await app.request(`/api/v1${path}`, { headers })).json()) as { data: never }).data;
+
+type Rollup = Record<
+  | 'nps'
+  | 'margin_of_error'
+  | 'total'
+  | 'promoters'
+  | 'passives'
+  | 'detractors'
+  | 'promoter_pct'
+  | 'passive_pct'
+  | 'detractor_pct',
+  number
+>;
+
+/** The cells of the table behind the trend, row by row. */
+const tableOf = (html: string) =>
+  [...html.matchAll(/<tr><th scope="row">([^<]*)<\/th>(.*?)<\/tr>/g)].map(([, head, cells]) => [
+    head,
+    ...[...cells!.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell),
+  ]);
+
+for (const zone of ['UTC', 'America/Los_Angeles', 'Asia/Kolkata']) {
+  test(`Home shows what the API answers for the same days, in ${zone}`, async () => {
+    const scene = await makeScene({ time_zone: zone });
+    await fill(scene, 'nps');
+    for (const { query, days, interval } of [
+      { query: '', days: 90, interval: 'week' },
+      { query: '?period=7d', days: 7, interval: 'day' },
+      { query: '?period=30d', days: 30, interval: 'day' },
+      { query: '?period=365d', days: 365, interval: 'month' },
+    ]) {
+      const [{ today } = { today: '' }] = await db<{ today: string }[]>`
+        select (now() at time zone ${zone})::date::text as today`;
+      const from = new Date(Date.parse(today) - (days - 1) * 86_400_000).toISOString().slice(0, 10);
+      const dates = `date_from=${from}&date_to=${today}&tz=${encodeURIComponent(zone)}`;
+      const rows: (Rollup & { start: string })[] = await getData(
+        scene,
+        `/nps/trend?type=nps&interval=${interval}&${dates}`,
+      );
+      const { html } = await getPage(scene, query);
+      const table = tableOf(html).toReversed();
+      assert.deepEqual(
+        table.map(([, score, margin, ...counts]) => [score, margin, ...counts.map(Number)]),
+        rows.map(({ nps, margin_of_error, promoters, passives, detractors, total }) => [
+          nps === null ? '–' : formatValue('nps', nps),
+          margin_of_error === null ? '–' : formatMargin('nps', margin_of_error),
+          ...[promoters, passives, detractors, total],
+        ]),
+        query,
+      );
+      if (zone === 'UTC')
+        await assertTotals(scene, html, `type=nps&date_from=${from}&date_to=${today}`);
+    }
+  });
+}
+
+async function assertTotals(scene: Scene, html: string, query: string) {
+  const { nps, margin_of_error, total, ...rest }: Rollup = await getData(scene, `/nps?${query}`);
+  assert.ok(html.includes(`<strong>${formatValue('nps', nps)}</strong>`), query);
+  assert.ok(html.includes(formatMargin('nps', margin_of_error)));
+  assert.ok(html.includes(`All ${total} responses`));
+  for (const name of ['promoter', 'passive', 'detractor'] as const) {
+    assert.ok(
+      html.includes(`<dd>${rest[`${name}_pct`]}% <small>${rest[`${name}s`]}</small></dd>`),
+      name,
+    );
+  }
+}
+
+test('stars show the mean of the responses that count, with its margin', async () => {
+  const scene = await makeScene();
+  await fill(scene, 'star5');
+  const { html } = await getPage(scene, '?period=365d');
+  const [expected] = await db<{ mean: string; margin: string }[]>`
+    select round(avg(score), 2)::text as mean, round((1.96 * sqrt(var_samp(score) / count(*)))::numeric, 2)::text as margin
+    from responses
+    where org_id = ${scene.org} and held_reason is null`;
+  assert.ok(html.includes(`<strong>${expected!.mean}</strong>`), expected!.mean);
+  assert.ok(html.includes(`± ${expected!.margin}`));
+});
+
+test('a survey of another organization is not found', async () => {
+  const [own, other] = [await makeScene(), await makeScene()];
+  await fill(own, 'nps');
+  const survey = await fill(other, 'nps');
+  assert.equal((await getPage(own, `?survey_id=${survey}`)).status, 404);
+  assert.equal((await getPage(own, '?survey_id=nonsense')).status, 404);
+  assert.equal((await getPage(other, `?survey_id=${survey}`)).status, 200);
+});
+
+test('employees and customers have numbers of their own', async () => {
+  const scene = await makeScene();
+  await fill(scene, 'nps');
+  await makeSurvey(db, scene.org, { type: 'nps', audience: 'employee' });
+  const { html } = await getPage(scene, '?type=nps&audience=employee');
+  assert.match(html, /No responses in the last 90 days/);
+  assert.match((await getPage(scene, '')).html, /Net Promoter Score, customers/);
+});
+
+test('what needs attention is there with the way to it', async () => {
+  const scene = await makeScene({ monthly_send_limit: 100 });
+  await fill(scene, 'nps');
+  await db`insert into mail_usage (org_id, month, used) values (${scene.org}, date_trunc('month', now() at time zone 'UTC')::date, 83)`;
+  await db`
+    insert into webhooks (org_id, url, events, secret, active, failure_count, deactivated_at, deactivated_reason)
+    values (${scene.org}, 'https://hooks.acme.test/crm?token=x', '{response.received}', '\\x00', false, 3, now(), 'failures')`;
+  const { html } = await getPage(scene, '');
+  assert.match(html, /Webhook switched off/);
+  assert.match(html, /hooks\.acme\.test failed 3 times in a row/);
+  assert.doesNotMatch(html, /token=x/);
+  assert.match(html, /83% of this month’s mails used/);
+  assert.match(html, /44 responses on hold/);
+  assert.match(html, /\d+ detractors without an owner/);
+});
+
+test('without responses Home shows the first steps, and a viewer no button it may not press', async () => {
+  const scene = await makeScene();
+  const { html, status } = await getPage(scene, '');
+  assert.equal(status, 200);
+  assert.match(html, /Four steps to the first response/);
+  assert.doesNotMatch(html, /New survey/);
+  const owner = await signIn(db, { org: scene.org, role: 'owner' });
+  assert.match((await getPage({ ...scene, cookie: owner }, '')).html, /New survey/);
+});
+
+test('days that cannot be are said at their field, and the usual period shows', async () => {
+  const scene = await makeScene();
+  await fill(scene, 'nps');
+  const { html, status } = await getPage(scene, `?date_from=${day(1)}&date_to=${day(5)}`);
+  assert.equal(status, 422);
+  assert.match(html, /This day is before the first one\./);
+  assert.match(html, /<strong>/);
+});

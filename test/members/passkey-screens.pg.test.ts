@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
+import { readAttestation } from '../../src/members/passkeys/answers.ts';
+import { addPasskey, offerPasskey } from '../../src/members/passkeys/passkeys.ts';
+import { passkeyPlace } from '../../src/members/passkeys/place.rules.ts';
+import { createAuthenticator } from '../support/fakes/authenticator.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+const place = passkeyPlace('https://askback.test')!;
+
+async function memberWithPasskey({ counter }: { counter?: number } = {}) {
+  const id = await makeMember(db, { email: `${randomUUID()}@people.test` });
+  const org = await makeOrganization(db);
+  await joinOrganization(db, { org, member: id, role: 'owner' });
+  const key = createAuthenticator(place.origin);
+  const options = await offerPasskey({ db, place }, { id, email: 'a@people.test', name: 'Ann' });
+  const answer = readAttestation(key.create(options, counter === undefined ? {} : { counter }))!;
+  const own = { memberId: id, actor: commandActor() };
+  const { challenge } = options;
+  assert.ok(await addPasskey({ db, place }, own, { answer, challenge, name: 'Key' }));
+  const home = `/o/${await slugOfOrganization(db, org)}/settings/api-keys`;
+  return { id, key, home, browser: visitorBrowser(app) };
+}
+
+type Browser = ReturnType<typeof visitorBrowser>;
+
+async function ask(browser: Browser): Promise<{ challenge: string; rpId: string }> {
+  const answer = await browser.post('/sign-in/passkey/options', {});
+  assert.equal(answer.status, 200);
+  return (await answer.json()) as { challenge: string; rpId: string };
+}
+
+const give = (browser: Browser, credential: string, next = '/') =>
+  browser.post(`/sign-in/passkey?next=${encodeURIComponent(next)}`, { credential });
+
+test('a passkey signs in and goes on to the page that was asked for', async () => {
+  const { id, key, home, browser } = await memberWithPasskey();
+  const answer = await give(browser, key.get(await ask(browser)), home);
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, home]);
+  assert.equal((await browser.get(home)).status, 200);
+  const [event] = await db<{ details: object }[]>`
+    select details from audit_events where actor_id = ${id} and act = 'session.started'`;
+  assert.deepEqual(event?.details, { by: 'passkey' });
+});
+
+test('an answer counts once, also with a copy of its cookie', async () => {
+  const { key, home, browser } = await memberWithPasskey({ counter: 0 });
+  const credential = key.get(await ask(browser), { counter: 0 });
+  const copy = visitorBrowser(app, browser.cookies());
+  await give(browser, credential);
+  assert.equal((await browser.get(home)).status, 200);
+  await give(copy, credential);
+  assert.equal((await copy.get(home)).status, 303);
+});
+
+test('an answer in another browser than the one that asked is refused', async () => {
+  const { key, home, browser } = await memberWithPasskey();
+  const other = visitorBrowser(app);
+  const refused = await give(other, key.get(await ask(browser)));
+  assert.match(refused.headers.get('Location')!, /^\/sign-in/);
+  assert.equal((await other.get(home)).status, 303);
+});
+
+test('an unknown passkey leads back to the sign-in page, which says so', async () => {
+  const browser = visitorBrowser(app);
+  const stranger = createAuthenticator(place.origin);
+  const refused = await give(browser, stranger.get(await ask(browser)), '/account');
+  assert.equal(refused.headers.get('Location'), '/sign-in?next=%2Faccount');
+  assert.match(await (await browser.get('/sign-in')).text(), /This passkey is not known here/);
+});
+
+test('a passkey leads to no other site', async () => {
+  const { key, browser } = await memberWithPasskey();
+  const answer = await give(browser, key.get(await ask(browser)), 'https://evil.test/');
+  assert.equal(answer.headers.get('Location'), '/');
+});
+
+test('a passkey proves its member once more, and no other member', async () => {
+  const [ann, bob] = [await memberWithPasskey(), await memberWithPasskey()];
+  await give(ann.browser, ann.key.get(await ask(ann.browser)));
+  const proofOf = async () => {
+    const [row] = await db<{ old: boolean }[]>`
+      select proved_at < now() - interval '1 hour' as old from sessions where member_id = ${ann.id}`;
+    return row!.old ? 'old' : 'recent';
+  };
+  await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${ann.id}`;
+
+  const prove = async (credential: string) =>
+    await ann.browser.post('/account/prove/passkey?next=%2Faccount', { credential });
+  const refused = await prove(bob.key.get(await ask(ann.browser)));
+  assert.equal(refused.headers.get('Location'), '/account/prove?next=%2Faccount');
+  assert.equal(await proofOf(), 'old');
+
+  const proved = await prove(ann.key.get(await ask(ann.browser)));
+  assert.equal(proved.headers.get('Location'), '/account');
+  assert.equal(await proofOf(), 'recent');
+});
+
+test('where browsers have no passkeys, none is offered', async () => {
+  const browser = visitorBrowser(bareApp(db, { publicUrl: 'http://192.0.2.1' }));
+  assert.equal((await browser.post('/sign-in/passkey/options', {})).status, 404);
+  assert.doesNotMatch(await (await browser.get('/sign-in')).text(), /passkey/i);
+});

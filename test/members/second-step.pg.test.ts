@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { commandActor } from '../../src/audit/actor.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { beginCodes, pendingSecret, switchCodesOn } from '../../src/members/codes/codes.ts';
+import { totpCode } from '../../src/members/codes/totp.rules.ts';
+import { hashPassword } from '../../src/members/password.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const secrets = createSecrets([Buffer.alloc(32, 7)]);
+const app = bareApp(db, { secrets });
+const password = 'glass heron tuesday';
+const password_hash = await hashPassword(password, { address: 'test' });
+
+const codeOf = (secret: Buffer, ahead = 0) =>
+  totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
+
+/** A member with one-time codes, whose password was right in this browser just now. */
+async function halfSignedIn() {
+  const email = `${randomUUID()}@people.test`;
+  const id = await makeMember(db, { email, password_hash });
+  const org = await makeOrganization(db);
+  await joinOrganization(db, { org, member: id, role: 'owner' });
+  const own = { memberId: id, actor: commandActor() };
+  await beginCodes({ db, secrets }, id);
+  const secret = (await pendingSecret({ db, secrets }, id))!;
+  const recovery = await switchCodesOn({ db, secrets }, own, codeOf(secret, -1));
+  const home = `/o/${await slugOfOrganization(db, org)}/settings/api-keys`;
+  const browser = visitorBrowser(app);
+  const answer = await browser.post(`/sign-in?next=${home}`, { email, password });
+  assert.equal(answer.headers.get('Location'), `/sign-in/code?next=${encodeURIComponent(home)}`);
+  return { id, email, home, browser, secret, recovery: recovery! };
+}
+
+const isIn = async ({ browser, home }: Pick<Half, 'browser' | 'home'>) =>
+  (await browser.get(home)).status === 200;
+type Half = Awaited<ReturnType<typeof halfSignedIn>>;
+
+test('a right password opens nothing but the second step', async () => {
+  const half = await halfSignedIn();
+  assert.equal(await isIn(half), false);
+  assert.equal((await half.browser.get('/account/prove')).status, 303);
+  const page = await half.browser.get('/sign-in/code');
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /autocomplete="one-time-code"/);
+});
+
+test('a code signs in, with a session of its own, and goes on to the page', async () => {
+  const half = await halfSignedIn();
+  const answer = await half.browser.post(`/sign-in/code?next=${half.home}`, {
+    code: codeOf(half.secret),
+  });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, half.home]);
+  assert.match(answer.headers.getSetCookie()[0]!, /^__Host-askback=[\w-]{43};/);
+  assert.ok(await isIn(half));
+  const sessions = await db`select from sessions where member_id = ${half.id}`;
+  assert.equal(sessions.length, 1);
+});
+
+test('a recovery code signs in once', async () => {
+  const half = await halfSignedIn();
+  const code = half.recovery[0]!;
+  assert.equal((await half.browser.post('/sign-in/code?recovery', { code })).status, 303);
+  assert.ok(await isIn(half));
+
+  const again = visitorBrowser(app);
+  await again.post('/sign-in', { email: half.email, password });
+  const refused = await again.post('/sign-in/code?recovery', { code });
+  assert.equal(refused.status, 422);
+  assert.match(await refused.text(), /Recovery code/);
+  assert.equal(await isIn({ ...half, browser: again }), false);
+});
+
+test('a code that another browser has used is refused', async () => {
+  const half = await halfSignedIn();
+  const other = visitorBrowser(app);
+  await other.post('/sign-in', { email: half.email, password });
+  const code = codeOf(half.secret, 1);
+  assert.equal((await half.browser.post('/sign-in/code', { code })).status, 303);
+  assert.equal((await other.post('/sign-in/code', { code })).status, 422);
+});
+
+test('ten wrong codes are too many, and then a right one waits too', async () => {
+  const half = await halfSignedIn();
+  for (let n = 0; n < 10; n++) {
+    const wrong = await half.browser.post('/sign-in/code', { code: '000000' });
+    assert.equal(wrong.status, 422);
+  }
+  const limited = await half.browser.post('/sign-in/code', { code: codeOf(half.secret) });
+  assert.equal(limited.status, 429);
+  assert.ok(Number(limited.headers.get('Retry-After')) > 60);
+  assert.equal(await isIn(half), false);
+});
+
+test('a second step without a first leads to the sign-in page', async () => {
+  const browser = visitorBrowser(app);
+  for (const answer of [
+    await browser.get('/sign-in/code?next=/account'),
+    await browser.post('/sign-in/code?next=/account', { code: '123456' }),
+  ]) {
+    assert.equal(answer.headers.get('Location'), '/sign-in?next=%2Faccount');
+  }
+});
+
+test('the second step leads to no other site', async () => {
+  const half = await halfSignedIn();
+  const next = encodeURIComponent('//evil.test');
+  const answer = await half.browser.post(`/sign-in/code?next=${next}`, {
+    code: codeOf(half.secret),
+  });
+  assert.equal(answer.headers.get('Location'), '/');
+});

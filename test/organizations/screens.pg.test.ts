@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getOrganization } from '../../src/organizations/queries.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+const png = Buffer.concat([
+  Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x40\0\0\0\x20\x08\x06\0\0\0', 'latin1'),
+  Buffer.alloc(30),
+]);
+const fileOf = (bytes: Uint8Array, name = 'logo.png') => new File([new Uint8Array(bytes)], name);
+
+async function owner() {
+  const orgId = await makeOrganization(db);
+  const browser = await memberBrowser(db, { app, org: orgId });
+  const { slug } = await getOrganization(db, orgId);
+  const asItIs = { name: 'Acme', slug, color: '#2f6fed', language: 'en', time_zone: 'UTC' };
+  const events = async () =>
+    (
+      await db<{ act: string }[]>`
+        select act from audit_events where org_id = ${orgId} order by at, id`
+    ).map(({ act }) => act);
+  return { orgId, ...browser, asItIs, events, general: `${browser.home}/settings/general` };
+}
+
+test('every setting of the form is stored', async () => {
+  const { orgId, asItIs, general, post } = await owner();
+  const answer = await post(general, {
+    ...{ ...asItIs, name: 'Nord', slug: `nord-${orgId}`, color: '#00ff00', language: 'de' },
+    ...{ time_zone: 'Europe/Oslo', contact_email: 'a@nord.test', frequency_days: '30' },
+    ...{ postal_address: '1 Quay\r\nOslo', people: 'Ann Lee\r\n\r\nBo', ai_enabled: 'on' },
+  });
+  assert.deepEqual(
+    [answer.status, answer.headers.get('Location')],
+    [303, `/o/nord-${orgId}/settings/general`],
+  );
+  const { id, created_at, updated_at, ...stored } = await getOrganization(db, orgId);
+  assert.deepEqual(stored, {
+    ...{ name: 'Nord', slug: `nord-${orgId}`, color: '#00ff00', logo: null, language: 'de' },
+    ...{ time_zone: 'Europe/Oslo', contact_email: 'a@nord.test', frequency_days: 30 },
+    ...{ postal_address: '1 Quay\nOslo', mail_foot: null, people: ['Ann Lee', 'Bo'] },
+    ...{ ai_enabled: true, monthly_send_limit: 10_000 },
+  });
+});
+
+test('saving without a change leaves no event', async () => {
+  const { asItIs, general, post, events } = await owner();
+  assert.equal((await post(general, asItIs)).status, 303);
+  assert.deepEqual(await events(), []);
+});
+
+for (const [field, value] of [
+  ['name', ''],
+  ['slug', 'Not A Slug!'],
+  ['color', 'red'],
+  ['contact_email', 'nobody'],
+  ['time_zone', 'Mars/Olympus'],
+  ['frequency_days', '9999'],
+  ['people', 'x'.repeat(201)],
+  ['postal_address', 'x'.repeat(501)],
+] as const) {
+  test(`${field} ${value.slice(0, 20)} is 422 at its field, with what was typed`, async () => {
+    const { orgId, asItIs, general, post } = await owner();
+    const answer = await post(general, { ...asItIs, name: 'Changed', [field]: value });
+    const html = await answer.text();
+    assert.equal(answer.status, 422);
+    assert.match(html, new RegExp(`id="${field}-error"`));
+    if (field !== 'name') assert.match(html, /value="Changed"/);
+    assert.equal((await getOrganization(db, orgId)).name, 'Acme');
+  });
+}
+
+test("another organization's slug is 422 at the field", async () => {
+  const [mine, theirs] = [await owner(), await owner()];
+  const answer = await mine.post(mine.general, { ...mine.asItIs, slug: theirs.asItIs.slug });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /id="slug-error"/);
+});
+
+test('a logo is served as what it is, to stay, and its old address leads to the new one', async () => {
+  const { orgId, asItIs, general, post, get, events } = await owner();
+  const logo = () => getOrganization(db, orgId).then((row) => row.logo);
+  await post(general, { ...asItIs, logo: fileOf(png) });
+  const first = `/logos/${orgId}/${await logo()}`;
+  assert.match(await (await get(general)).text(), new RegExp(`src="${first}"`));
+
+  const served = await app.request(first);
+  assert.equal(served.headers.get('Content-Type'), 'image/png');
+  assert.match(served.headers.get('Cache-Control')!, /immutable/);
+  assert.match(served.headers.get('Content-Security-Policy')!, /sandbox/);
+  assert.deepEqual(Buffer.from(await served.arrayBuffer()), png);
+
+  await post(general, { ...asItIs, logo: fileOf(Buffer.concat([png, png])) });
+  const old = await app.request(first);
+  assert.doesNotMatch(old.headers.get('Cache-Control')!, /immutable/);
+  assert.equal((await old.arrayBuffer()).byteLength, 2 * png.length);
+
+  await post(general, { ...asItIs, remove_logo: 'on' });
+  assert.equal(await logo(), null);
+  assert.equal((await app.request(first)).status, 404);
+  assert.deepEqual(await events(), ['logo.changed', 'logo.changed', 'logo.removed']);
+});
+
+for (const [name, bytes, complaint] of [
+  ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /PNG, JPEG or WebP/],
+  ['too large a file', Buffer.concat([png, Buffer.alloc(256 * 1024)]), /at most 256 KiB/],
+  ['too many pixels', withWidth(2001), /at most 2000 pixels/],
+  ['too few pixels', withWidth(15), /at least 16 pixels/],
+] as const) {
+  test(`${name} is refused as a logo, and nothing is saved`, async () => {
+    const { orgId, asItIs, general, post } = await owner();
+    const answer = await post(general, { ...asItIs, name: 'Changed', logo: fileOf(bytes) });
+    assert.equal(answer.status, 422);
+    assert.match(await answer.text(), complaint);
+    const { name: stored, logo } = await getOrganization(db, orgId);
+    assert.deepEqual([stored, logo], ['Acme', null]);
+  });
+}
+
+test('default texts are stored, and General shows the same address', async () => {
+  const { orgId, home, general, post, get } = await owner();
+  const form = { postal_address: '1 Quay', mail_foot: 'You bought from us.', language: 'de' };
+  assert.equal((await post(`${home}/settings/texts`, form)).status, 303);
+  const { postal_address, mail_foot, language } = await getOrganization(db, orgId);
+  assert.deepEqual({ postal_address, mail_foot, language }, form);
+  assert.match(await (await get(general)).text(), />1 Quay<\/textarea>/);
+});
+
+test('the audit is filtered, paged and exported by the same words', async () => {
+  const { orgId, home, get } = await owner();
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor, details, at)
+    select ${orgId}, 'tag.created', 'key', 'k' || n, jsonb_build_object('name', 'tag ' || n),
+           now() - make_interval(mins => n)
+    from generate_series(1, 60) n`;
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor)
+    values (${orgId}, 'webhook.switched_off', 'job', 'webhooks')`;
+  const audit = `${home}/settings/audit`;
+  const text = async (query: string) => (await get(`${audit}${query}`)).text();
+  assert.match(await text(''), /1 to 50 of 61/);
+  assert.match(await text('?page=2'), /51 to 61 of 61/);
+  const jobs = await text('?actor=job&act=&date_from=&date_to=');
+  assert.match(jobs, /1 to 1 of 1/);
+  assert.match(jobs, /switched a webhook off/);
+  assert.equal((await get(`${audit}?date_from=yesterday`)).status, 400);
+  const exported = await text('/export?actor=job');
+  assert.equal(exported.split('\r\n').length, 3);
+});
+
+test('a viewer sees General without its form, and may neither save nor see the audit', async () => {
+  const orgId = await makeOrganization(db);
+  const { home, get, post } = await memberBrowser(db, { app, org: orgId, role: 'viewer' });
+  const html = await (await get(`${home}/settings/general`)).text();
+  assert.doesNotMatch(html, /<button[^>]*>\s*Save/);
+  assert.doesNotMatch(html, /settings\/audit/);
+  assert.equal((await post(`${home}/settings/general`, { name: 'x' })).status, 403);
+  for (const page of ['audit', 'audit/export', 'texts']) {
+    assert.equal((await get(`${home}/settings/${page}`)).status, 403);
+  }
+  assert.equal((await get(`${home}/settings/usage`)).status, 200);
+});
+
+function withWidth(width: number): Buffer {
+  const bytes = Buffer.from(png);
+  bytes.writeUInt32BE(width, 16);
+  return bytes;
+}

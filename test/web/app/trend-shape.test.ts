@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shapeTrend } from '../../../src/web/app/charts/trend-shape.ts';
+
+const nps = { lowest: -100, highest: 100 };
+const point = (value: number | null, margin: number | null = null) => ({ value, margin });
+const ticksOf = (values: [number, number][], bounds = nps) =>
+  shapeTrend(
+    values.map(([value, margin]) => point(value, margin)),
+    bounds,
+  ).ticks.map(({ value }) => value);
+
+test('the scale covers the band in round numbers, and stays on the scale of the score', () => {
+  assert.deepEqual(
+    ticksOf([
+      [35, 30],
+      [69, 20],
+    ]),
+    [100, 50, 0],
+  );
+  assert.deepEqual(
+    ticksOf([
+      [95, 30],
+      [-80, 90],
+    ]),
+    [100, 50, 0, -50, -100],
+  );
+  assert.deepEqual(
+    ticksOf(
+      [
+        [4.2, 0.2],
+        [4.4, 0.2],
+      ],
+      { lowest: 1, highest: 5 },
+    ),
+    [4.6, 4.4, 4.2, 4],
+  );
+  assert.deepEqual(
+    ticksOf(
+      [
+        [1.5, 0.8],
+        [6.9, 0.4],
+      ],
+      { lowest: 1, highest: 7 },
+    ),
+    [7, 4, 1],
+  );
+  assert.deepEqual(ticksOf([]), [100, 0, -100]);
+});
+
+test('a step without responses breaks the line and its band', () => {
+  const { line, band, dots, width } = shapeTrend(
+    [point(0, 10), point(20, 10), point(null), point(40, 10), point(50, 10)],
+    nps,
+  );
+  assert.equal(width, 50);
+  assert.equal(line.match(/M/g)?.length, 2);
+  assert.equal(band.match(/M/g)?.length, 2);
+  assert.equal(dots.match(/M/g)?.length, 4);
+});
+
+test('a point in the middle of the scale is in the middle of the drawing', () => {
+  const { line, lastDot } = shapeTrend([point(-100), point(0), point(100)], nps);
+  assert.equal(line, 'M5,100L15,50L25,0');
+  assert.equal(lastDot, 'M25 0h0');
+});
+
+test('equal values still have a scale around them', () => {
+  const { ticks, line } = shapeTrend([point(100, 0), point(100, 0)], nps);
+  assert.ok(ticks.length >= 2);
+  assert.doesNotMatch(line, /NaN/);
+});
