@@ -5,6 +5,7 @@ import { contactCommands } from './contacts/cli.ts';
 import { demoCommands } from './demo/cli.ts';
 import { keyCommands } from './keys/cli.ts';
 import { type Command, command } from './lib/cli/command.ts';
+import { memberCommands } from './members/cli.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
@@ -39,6 +40,7 @@ const commands: readonly Command<CommandTools>[] = [
   serveCommand,
   ...operationCommands,
   ...organizationCommands,
+  ...memberCommands,
   ...keyCommands,
   ...surveyCommands,
   ...tagCommands,

@@ -7,8 +7,11 @@ import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
 import { codeScreens } from './members/screens/code.tsx';
+import { invitationScreens } from './members/screens/invitation.tsx';
+import { memberScreens } from './members/screens/members.tsx';
 import { passkeyScreens } from './members/screens/passkey.tsx';
 import { proveScreens } from './members/screens/prove.tsx';
+import { resetScreens } from './members/screens/reset.tsx';
 import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
 import { auditScreens } from './organizations/audit-screens.tsx';
@@ -47,6 +50,8 @@ export function screens(tools: ScreenTools) {
     .route('/', codeScreens(tools))
     .route('/', passkeyScreens(tools))
     .route('/', proveScreens(tools))
+    .route('/', resetScreens(tools))
+    .route('/', invitationScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
 }
 
@@ -60,6 +65,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/surveys', campaignScreens(tools))
     .route('/settings/general', generalScreens(tools))
     .route('/settings/api-keys', keyScreens(tools))
+    .route('/settings/members', memberScreens(tools))
     .route('/settings/tags', tagScreens(tools))
     .route('/settings/texts', textScreens(tools))
     .route('/settings/usage', usageScreens(tools))

@@ -38,3 +38,85 @@ export const proveTexts = {
   noPassword:
     'Your account has no password. Sign out, sign in again the way you usually do, and repeat the act.',
 };
+
+export const resetTexts = {
+  title: 'Forgot password?',
+  about:
+    'Enter the address that you sign in with. If it has an account, a link to set a new password is on its way within a minute.',
+  email: 'Email',
+  button: 'Send the link',
+  sentTitle: 'Look into your mail',
+  sent: 'If this address has an account, a link to set a new password is on its way. It works once, within an hour.',
+  noMail:
+    'Nothing came? Look into spam, or ask the operator of this server: askback member reset makes a link.',
+  back: 'Back to sign in',
+  newTitle: 'Set a new password',
+  newAbout: (email: string) => `For ${email}. A new password signs you out everywhere.`,
+  newPassword: 'New password',
+  save: 'Save',
+  changed: 'Your password was changed. Sign in with it.',
+  gone: 'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Ask for a new link.',
+};
+
+export const invitationTexts = {
+  title: (place: string) => `Join ${place}`,
+  about: (role: string, place: string) => `You are invited to ${place} as ${role}.`,
+  aboutOperator: 'You are invited to run this server as an operator.',
+  name: 'Name',
+  password: 'Password',
+  create: 'Create account',
+  join: 'Join',
+  for: (email: string) => `The invitation is for ${email}.`,
+  hasAccount: (email: string) => `There is an account for ${email}. Sign in with it to join.`,
+  signedInAs: (email: string) =>
+    `You are signed in as ${email}, and the invitation is for another address.`,
+  signIn: 'Sign in',
+  joined: (place: string) => `You have joined ${place}.`,
+  gone: 'This invitation no longer works: it was used, withdrawn or replaced, or seven days have passed. Ask an owner of the organization to invite you again.',
+};
+
+const roleMeanings = {
+  viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
+  editor: 'Also makes and sends surveys, releases answers, and runs webhooks.',
+  owner: 'Also has API keys, members, settings, erasing and the audit log.',
+};
+
+export const memberTexts = {
+  title: 'Members',
+  list: 'Members of the organization',
+  name: 'Name',
+  email: 'Email',
+  role: 'Role',
+  secondStep: 'Second step',
+  lastUsed: 'Last seen',
+  never: 'never',
+  acts: 'Change',
+  you: 'you',
+  changeRole: 'Change role',
+  remove: 'Remove',
+  invite: 'Invite',
+  inviteTitle: 'Invite a member',
+  inviteAbout: 'A mail with a link goes to the address. It works once, within 7 days.',
+  withdraw: 'Withdraw',
+  pending: 'Invitations that wait',
+  pendingEmpty: 'No invitation waits for an answer.',
+  until: 'Works until',
+  roleMeanings,
+  invited: 'The invitation is on its way.',
+  linkTitle: 'The link of the invitation',
+  linkLabel: 'Invitation link',
+  linkAbout:
+    'It was mailed as well, and is shown only this once. You may hand it over yourself: it lets its reader join in the name of the invited address.',
+  alreadyMember: 'This address belongs to a member already. Change the role in the list.',
+  changeTitle: (name: string) => `Change the role of ${name}`,
+  changeAbout: 'The new role holds from the very next page.',
+  changed: 'The role was changed.',
+  removeTitle: (name: string) => `Remove ${name}`,
+  removeMeans: (name: string) =>
+    `${name} loses access to this organization at once. What ${name} has made stays, and so does the account with its other organizations.`,
+  removed: 'The member was removed.',
+  lastOwner: 'This is the last owner. Make another member an owner first.',
+  withdrawTitle: 'Withdraw the invitation',
+  withdrawMeans: (email: string) => `The link that ${email} got stops working.`,
+  withdrawn: 'The invitation was withdrawn.',
+};

@@ -11,6 +11,7 @@ import { refusePassword } from '../password.rules.ts';
 import { welcomeTexts as texts } from '../screen-texts.ts';
 import type { SignInTools } from '../sign-in.ts';
 import { isWelcome, joinFirst } from '../welcome.ts';
+import { NewPassword } from './new-password.tsx';
 
 const WelcomeForm = v.object({
   name: NameField,
@@ -71,21 +72,4 @@ function showWelcome(c: Context, form: FormState, status: 200 | 422 = 200) {
     </>
   );
   return renderAlone(c, { title: texts.title, body, status });
-}
-
-type NewPasswordProps = { name: string; label: string; form: FormState };
-
-/** The field of a password that is chosen, with what makes a good one. */
-export function NewPassword({ name, label, form }: NewPasswordProps) {
-  return (
-    <Field
-      name={name}
-      label={label}
-      form={form}
-      type="password"
-      help={texts.passwordHelp}
-      autocomplete="new-password"
-      required
-    />
-  );
 }

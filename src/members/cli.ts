@@ -1,0 +1,149 @@
+import { commandActor, commandWriter } from '../audit/actor.ts';
+import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
+import { Email, flag, id, OneOf, option, optional } from '../lib/cli/options.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { Uuid } from '../lib/validation/parse.ts';
+import { publicUrlOf } from '../service-record.ts';
+import type { Config } from '../settings/config.ts';
+import { configuredSecrets } from '../settings/secrets.ts';
+import { type InviteTools, inviteMember, inviteOperator } from './invite.ts';
+import { listAllMembers } from './member-list.queries.ts';
+import { makeResetLink } from './reset.ts';
+import { findMemberRoleByEmail, listMembers } from './roles.queries.ts';
+import { changeRole, removeMember } from './roles.ts';
+
+const roles = ['owner', 'editor', 'viewer'] as const;
+const email = option(Email, 'E', 'the address of the member');
+
+const invite = command({
+  name: 'member invite',
+  does: 'invites an address, prints the link, and mails it when a mail server is set',
+  options: {
+    email: option(Email, 'E', 'the address to invite'),
+    org: optional(Uuid, 'ID', 'the organization to join'),
+    role: optional(OneOf(roles), roles.join('|'), 'what the member may do there'),
+    operator: flag('the member runs this deployment'),
+  },
+  run(tools: CommandTools, given) {
+    const { org, role, operator } = given;
+    if ((org === undefined) !== (role === undefined)) {
+      throw new UsageError('--org and --role go together', invite.usage);
+    }
+    if (org === undefined && !operator) {
+      throw new UsageError('give --org and --role, or --operator', invite.usage);
+    }
+    return inDatabase(tools, async (db, config) => {
+      const inviting = await inviteTools(db, config);
+      const made =
+        org && role
+          ? await inviteMember(inviting, commandWriter(org), {
+              ...{ email: given.email, role, isOperator: operator },
+            })
+          : await inviteOperator(inviting, commandActor(), given.email);
+      const text = `${made.url}\n\nThe link works once, within 7 days.`;
+      return { data: made, text };
+    });
+  },
+});
+
+const list = command({
+  name: 'member list',
+  does: 'lists the members of an organization, or all',
+  options: { org: optional(Uuid, 'ID', 'the organization') },
+  run: (tools: CommandTools, { org }) =>
+    inDatabase(tools, async (db) => {
+      if (!org) return await listDeployment(db);
+      const members = await listMembers(db, org);
+      const rows = members.map((one) => [
+        ...[one.email, one.role, one.is_operator ? 'yes' : 'no'],
+        ...[one.last_used_at?.toISOString() ?? 'never', one.name],
+      ]);
+      const head = ['email', 'role', 'operator', 'last seen', 'name'];
+      return { data: members, text: columns([head, ...rows]) };
+    }),
+});
+
+const changeRoleCommand = command({
+  name: 'member role',
+  does: 'gives a member of an organization another role',
+  options: {
+    org: id('the organization'),
+    email,
+    role: option(OneOf(roles), roles.join('|'), 'the new role'),
+  },
+  run: (tools: CommandTools, { org, email: address, role }) =>
+    inDatabase(tools, async (db) => {
+      const { id: memberId } = await getMember(db, org, address);
+      const member = await changeRole(db, commandWriter(org), { memberId, role });
+      return { data: member, text: `${member.email} is now ${role}` };
+    }),
+});
+
+const remove = command({
+  name: 'member remove',
+  does: 'takes a member out of an organization',
+  options: { org: id('the organization'), email },
+  run: (tools: CommandTools, { org, email: address }) =>
+    inDatabase(tools, async (db) => {
+      const { id: memberId } = await getMember(db, org, address);
+      const member = await removeMember(db, commandWriter(org), memberId);
+      return { data: member, text: `removed ${member.email} from the organization` };
+    }),
+});
+
+const reset = command({
+  name: 'member reset',
+  does: 'prints a link by which a member sets a new password',
+  options: { email },
+  run: (tools: CommandTools, { email: address }) =>
+    inDatabase(tools, async (db, config) => {
+      const publicUrl = await getPublicUrl(db, config);
+      const made = await makeResetLink({ db, publicUrl }, commandActor(), address);
+      return { data: made, text: `${made.url}\n\nThe link works once, within an hour.` };
+    }),
+});
+
+export const memberCommands: readonly Command<CommandTools>[] = [
+  invite,
+  list,
+  changeRoleCommand,
+  remove,
+  reset,
+];
+
+async function listDeployment(db: Db) {
+  const members = await listAllMembers(db);
+  const rows = members.map((one) => [
+    ...[one.email, one.is_operator ? 'yes' : 'no', one.organizations],
+    ...[one.last_used_at?.toISOString() ?? 'never', one.name],
+  ]);
+  const head = ['email', 'operator', 'organizations', 'last seen', 'name'];
+  return { data: members, text: columns([head, ...rows]) };
+}
+
+async function inviteTools(db: Db, config: Config): Promise<InviteTools> {
+  return {
+    db,
+    secrets: configuredSecrets(config, config.dataDir),
+    publicUrl: await getPublicUrl(db, config),
+    pump: () => {},
+    mails: config.smtpUrl !== null,
+  };
+}
+
+async function getPublicUrl(sql: Sql, config: Config): Promise<string> {
+  const url = await publicUrlOf(sql, config);
+  if (url) return url;
+  throw new Refusal(
+    'unavailable',
+    'with PORT=0 the address is only known once the service has run: set ASKBACK_PUBLIC_URL',
+  );
+}
+
+async function getMember(sql: Sql, orgId: string, address: string) {
+  const member = await findMemberRoleByEmail(sql, orgId, address);
+  if (!member) throw notFound('member');
+  return member;
+}

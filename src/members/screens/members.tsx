@@ -1,0 +1,191 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound, Refusal } from '../../errors.ts';
+import { OneOf } from '../../lib/cli/options.ts';
+import type { Secrets } from '../../lib/crypto/secrets.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { isUuid } from '../../lib/validation/parse.ts';
+import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { Confirm } from '../../web/app/acts.tsx';
+import { Choice } from '../../web/app/fields.tsx';
+import { flash } from '../../web/app/flash.ts';
+import { Mistakes } from '../../web/app/marks.tsx';
+import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
+import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
+import { keepOnce, takeOnce } from '../../web/app/shown-once.ts';
+import { EmailField } from '../forms.ts';
+import { inviteMember, withdrawInvitation } from '../invite.ts';
+import { findInvitation, listInvitations } from '../links.queries.ts';
+import { findMemberRole, listMembers, type MemberRole } from '../roles.queries.ts';
+import { changeRole, removeMember } from '../roles.ts';
+import { memberTexts as texts } from '../screen-texts.ts';
+import { MemberList, roleOptions } from './member-list.tsx';
+
+export type MemberScreenTools = { db: Db; secrets: Secrets; publicUrl: string; pump: () => void };
+
+const roles = ['viewer', 'editor', 'owner'] as const;
+const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
+const RoleForm = v.object({ role: OneOf(roles) });
+const MadeLink = v.object({ url: v.string() });
+
+/** Settings, Members: below `/o/:slug/settings/members`, for owners. */
+export const memberScreens = (tools: MemberScreenTools) =>
+  new Hono<ScreenEnv>()
+    .get('/', (c) => showList(c, tools))
+
+    .post('/', async (c) => {
+      const owner = requireRole(c, 'owner');
+      requireRecentProof(c);
+      const form = await readForm(c, InviteForm);
+      if (form.errors) return await showList(c, tools, form);
+      const made = await inviteMember({ ...tools, mails: true }, owner, form.values).catch(
+        whenRefused('already_member'),
+      );
+      if (!made) {
+        return await showList(c, tools, await withMistake(c, { email: texts.alreadyMember }));
+      }
+      keepOnce(c, tools.secrets, owner, { url: made.url });
+      flash(c, { kind: 'fine', text: texts.invited });
+      return c.redirect(listPath(c), 303);
+    })
+
+    .get('/:id/role', async (c) => showRole(c, await getMember(c, tools), emptyForm()))
+    .post('/:id/role', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const member = await getMember(c, tools);
+      const form = await readForm(c, RoleForm);
+      if (form.errors) return showRole(c, member, form);
+      const change = { memberId: member.id, role: form.values.role };
+      const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
+      if (!changed) return showRole(c, member, await withMistake(c, { role: texts.lastOwner }));
+      flash(c, { kind: 'fine', text: texts.changed });
+      return c.redirect(member.id === owner.memberId ? '/' : listPath(c), 303);
+    })
+
+    .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools), emptyForm()))
+    .post('/:id/remove', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const member = await getMember(c, tools);
+      const removed = await removeMember(tools.db, owner, member.id).catch(
+        whenRefused('last_owner'),
+      );
+      if (!removed) {
+        return showRemove(c, member, { typed: {}, errors: { '': texts.lastOwner } });
+      }
+      flash(c, { kind: 'fine', text: texts.removed });
+      return c.redirect(member.id === owner.memberId ? '/' : listPath(c), 303);
+    })
+
+    .get('/invitations/:id/withdraw', async (c) => {
+      const { orgId } = requireRole(c, 'owner');
+      requireRecentProof(c);
+      const invitation = await findInvitation(tools.db, orgId, idIn(c));
+      if (!invitation) throw notFound('invitation');
+      return showWithdraw(c, invitation);
+    })
+    .post('/invitations/:id/withdraw', async (c) => {
+      const owner = requireRole(c, 'owner');
+      requireRecentProof(c);
+      await withdrawInvitation(tools.db, owner, idIn(c));
+      flash(c, { kind: 'fine', text: texts.withdrawn });
+      return c.redirect(listPath(c), 303);
+    });
+
+const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
+
+const trailOf = (c: Context<ScreenEnv>) => [{ text: texts.title, href: listPath(c) }];
+
+/** An expected refusal is shown at its field; everything else is thrown on. */
+const whenRefused = (code: string) => (error: unknown) => {
+  if (error instanceof Refusal && error.code === code) return undefined;
+  throw error;
+};
+
+/** The proof is asked for at the page before the act already, so that nothing typed is lost. */
+async function getMember(c: Context<ScreenEnv>, { db }: MemberScreenTools): Promise<MemberRole> {
+  const { orgId } = requireRole(c, 'owner');
+  requireRecentProof(c);
+  const member = await findMemberRole(db, orgId, idIn(c));
+  if (!member) throw notFound('member');
+  return member;
+}
+
+function idIn(c: Context): string {
+  const id = c.req.param('id') ?? '';
+  if (!isUuid(id)) throw notFound('member');
+  return id;
+}
+
+async function showList(
+  c: Context<ScreenEnv>,
+  { db, secrets }: MemberScreenTools,
+  form: FormState = emptyForm(),
+) {
+  const owner = requireRole(c, 'owner');
+  const { orgId, memberId } = owner;
+  const made = v.safeParse(MadeLink, takeOnce(c, secrets, owner));
+  const lists = {
+    members: await listMembers(db, orgId),
+    invitations: await listInvitations(db, orgId),
+    made: made.success ? made.output.url : null,
+  };
+  const body = <MemberList path={listPath(c)} reader={memberId} form={form} {...lists} />;
+  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  return await renderSettings(c, { setting: 'members', body, status });
+}
+
+function showRole(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
+  const title = texts.changeTitle(member.name);
+  const body = (
+    <Part id="role" title={title}>
+      <form method="post" class="fields measure">
+        <Mistakes form={form} />
+        <p>{texts.changeAbout}</p>
+        <Choice
+          name="role"
+          label={texts.role}
+          form={form}
+          value={member.role}
+          options={roleOptions}
+        />
+        <div class="actions">
+          <button type="submit" class="primary">
+            {texts.changeRole}
+          </button>
+          <a class="more" href={listPath(c)}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </Part>
+  );
+  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  return renderSettings(c, { setting: 'members', title, body, trail: trailOf(c), status });
+}
+
+function showRemove(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
+  const title = texts.removeTitle(member.name);
+  const action = `${listPath(c)}/${member.id}/remove`;
+  const body = (
+    <Part id="remove" title={title}>
+      <Confirm action={action} button={texts.remove} cancel={listPath(c)} form={form}>
+        <p>{texts.removeMeans(member.name)}</p>
+      </Confirm>
+    </Part>
+  );
+  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  return renderSettings(c, { setting: 'members', title, body, trail: trailOf(c), status });
+}
+
+function showWithdraw(c: Context<ScreenEnv>, { id, email }: { id: string; email: string }) {
+  const action = `${listPath(c)}/invitations/${id}/withdraw`;
+  const body = (
+    <Part id="withdraw" title={texts.withdrawTitle}>
+      <Confirm action={action} button={texts.withdraw} cancel={listPath(c)}>
+        <p>{texts.withdrawMeans(email)}</p>
+      </Confirm>
+    </Part>
+  );
+  const trail = trailOf(c);
+  return renderSettings(c, { setting: 'members', title: texts.withdrawTitle, body, trail });
+}

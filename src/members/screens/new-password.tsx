@@ -1,0 +1,20 @@
+import { Field } from '../../web/app/fields.tsx';
+import type { FormState } from '../../web/app/read-form.ts';
+import { welcomeTexts as texts } from '../screen-texts.ts';
+
+type NewPasswordProps = { name: string; label: string; form: FormState };
+
+/** The field of a password that is chosen, with what makes a good one. */
+export function NewPassword({ name, label, form }: NewPasswordProps) {
+  return (
+    <Field
+      name={name}
+      label={label}
+      form={form}
+      type="password"
+      help={texts.passwordHelp}
+      autocomplete="new-password"
+      required
+    />
+  );
+}

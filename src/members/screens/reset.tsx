@@ -1,0 +1,127 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { Refusal } from '../../errors.ts';
+import type { RequestEnv } from '../../lib/http/http.ts';
+import { Field } from '../../web/app/fields.tsx';
+import { flash } from '../../web/app/flash.ts';
+import { Mistakes } from '../../web/app/marks.tsx';
+import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
+import { renderAlone } from '../../web/app/screen.tsx';
+import { EmailField, NewPasswordField } from '../forms.ts';
+import { refusePassword } from '../password.rules.ts';
+import type { MemberName } from '../queries.ts';
+import { findMemberOfReset, type ResetTools, requestReset, resetPassword } from '../reset.ts';
+import { signInTexts, resetTexts as texts } from '../screen-texts.ts';
+import { NewPassword } from './new-password.tsx';
+
+type ResetScreenTools = ResetTools & { settings: { signIn: { byPassword: boolean } } };
+
+const AddressForm = v.object({ email: EmailField });
+const ResetForm = v.object({ password: NewPasswordField });
+
+/** `/forgot` and `/reset/:token`. */
+export const resetScreens = (tools: ResetScreenTools) =>
+  new Hono<RequestEnv>()
+    .use('/forgot', requirePasswords(tools))
+    .get('/forgot', (c) => showRequest(c, emptyForm()))
+    .post('/forgot', async (c) => {
+      const form = await readForm(c, AddressForm);
+      if (form.errors) return showRequest(c, form, 422);
+      await requestReset(tools, c, form.values.email);
+      return c.redirect('/forgot/sent', 303);
+    })
+    .get('/forgot/sent', showSent)
+
+    .use('/reset/*', requirePasswords(tools))
+    .get('/reset/:token', async (c) =>
+      showReset(c, { member: await getMember(tools, c.req.param('token')) }),
+    )
+    .post('/reset/:token', async (c) => {
+      const token = c.req.param('token');
+      const member = await getMember(tools, token);
+      const form = await readForm(c, ResetForm);
+      if (form.errors) return showReset(c, { member, form, status: 422 });
+      const { password } = form.values;
+      const refused = refusePassword(password, member);
+      if (refused) {
+        const weak = await withMistake(c, { password: refused });
+        return showReset(c, { member, form: weak, status: 422 });
+      }
+      if (!(await resetPassword(tools.db, c, { token, password }))) throw gone();
+      flash(c, { kind: 'fine', text: texts.changed });
+      return c.redirect('/sign-in', 303);
+    });
+
+const requirePasswords =
+  ({ settings }: ResetScreenTools) =>
+  async (_: Context, next: () => Promise<void>) => {
+    if (!settings.signIn.byPassword) throw new Refusal('forbidden', signInTexts.noPassword);
+    await next();
+  };
+
+async function getMember({ db }: ResetScreenTools, token: string): Promise<MemberName> {
+  const member = await findMemberOfReset(db, token);
+  if (!member) throw gone();
+  return member;
+}
+
+const gone = () => new Refusal('gone', texts.gone);
+
+function showRequest(c: Context, form: FormState, status: 200 | 422 = 200) {
+  const body = (
+    <>
+      <p class="soft">{texts.about}</p>
+      <form method="post" action="/forgot" class="fields">
+        <Mistakes form={form} />
+        <Field
+          name="email"
+          label={texts.email}
+          form={form}
+          type="email"
+          autocomplete="username"
+          required
+        />
+        <button type="submit" class="primary">
+          {texts.button}
+        </button>
+        <a class="more" href="/sign-in">
+          {texts.back}
+        </a>
+      </form>
+    </>
+  );
+  return renderAlone(c, { title: texts.title, body, status });
+}
+
+function showSent(c: Context) {
+  const body = (
+    <>
+      <p>{texts.sent}</p>
+      <p class="soft">{texts.noMail}</p>
+      <p>
+        <a class="more" href="/sign-in">
+          {texts.back}
+        </a>
+      </p>
+    </>
+  );
+  return renderAlone(c, { title: texts.sentTitle, body });
+}
+
+type ShowReset = { member: MemberName; form?: FormState; status?: 200 | 422 };
+
+function showReset(c: Context, { member, form = emptyForm(), status = 200 }: ShowReset) {
+  const body = (
+    <>
+      <p class="soft">{texts.newAbout(member.email)}</p>
+      <form method="post" class="fields">
+        <Mistakes form={form} />
+        <NewPassword name="password" label={texts.newPassword} form={form} />
+        <button type="submit" class="primary">
+          {texts.save}
+        </button>
+      </form>
+    </>
+  );
+  return renderAlone(c, { title: texts.newTitle, body, status });
+}

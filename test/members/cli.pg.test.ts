@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
+
+const { db, url } = await testDatabase();
+const environment = {
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  ASKBACK_PUBLIC_URL: 'https://askback.test',
+};
+const run = (...words: string[]) => askback(['member', ...words], environment);
+
+async function json(...words: string[]) {
+  const { code, stdout, stderr } = await run(...words, '--json');
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const statusOf = async (link: string) =>
+  (await visitorBrowser(bareApp(db)).get(new URL(link).pathname)).status;
+
+test('member invite prints the link of an operator, and of a member of an organization', async () => {
+  const operator = await json('invite', '--operator', '--email', 'op@people.test');
+  assert.deepEqual(Object.keys(operator), ['id', 'email', 'url']);
+  assert.match(operator.url, /^https:\/\/askback\.test\/invitations\/[\w-]{43}$/);
+  assert.equal(await statusOf(operator.url), 200);
+
+  const org = await makeOrganization(db);
+  const { stdout } = await run(
+    'invite',
+    '--org',
+    org,
+    '--role',
+    'owner',
+    '--email',
+    'bo@people.test',
+  );
+  assert.equal(await statusOf(stdout.split('\n')[0]!), 200);
+  // Without a mail server there is nothing to mail it with.
+  assert.equal((await db`select from outbox`).length, 0);
+});
+
+test('member invite queues a mail where a mail server is set', async () => {
+  const environmentWithMail = { ...environment, ASKBACK_SMTP_URL: 'smtp://127.0.0.1:2525' };
+  const words = ['member', 'invite', '--operator', '--email', 'mailed@people.test'];
+  assert.equal((await askback(words, environmentWithMail)).code, 0);
+  assert.equal((await db`select from outbox where task = 'members.mail_invitation'`).length, 1);
+});
+
+test('member list, role and remove know members by address, and keep the last owner', async () => {
+  const org = await makeOrganization(db);
+  const [owner, viewer] = [
+    await makeMember(db, { email: 'Own@people.test' }),
+    await makeMember(db, { email: 'View@people.test' }),
+  ];
+  await joinOrganization(db, { org, member: owner, role: 'owner' });
+  await joinOrganization(db, { org, member: viewer, role: 'viewer' });
+
+  const roles = async () =>
+    (await json('list', '--org', org)).map((one: { email: string; role: string }) => [
+      one.email,
+      one.role,
+    ]);
+  assert.deepEqual(await roles(), [
+    ['Own@people.test', 'owner'],
+    ['View@people.test', 'viewer'],
+  ]);
+  await json('role', '--org', org, '--email', 'view@people.test', '--role', 'editor');
+  const refused = await run('remove', '--org', org, '--email', 'own@people.test');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /without an owner/);
+  await json('remove', '--org', org, '--email', 'VIEW@people.test');
+  assert.deepEqual(await roles(), [['Own@people.test', 'owner']]);
+  assert.ok((await json('list')).length >= 2);
+
+  const acts = await db<{ act: string; actor_kind: string }[]>`
+    select act, actor_kind from audit_events where org_id = ${org} order by at`;
+  assert.deepEqual(
+    acts.map(({ act, actor_kind }) => [act, actor_kind]),
+    [
+      ['member.role_changed', 'command'],
+      ['member.removed', 'command'],
+    ],
+  );
+});
+
+test('member reset prints a link that sets a new password', async () => {
+  await makeMember(db, { email: 'lost@people.test' });
+  const { url: link } = await json('reset', '--email', 'Lost@people.test');
+  assert.match(link, /^https:\/\/askback\.test\/reset\/[\w-]{43}$/);
+  assert.equal(await statusOf(link), 200);
+});
+
+for (const [words, code] of [
+  [['invite', '--email', 'a@b.test'], 2],
+  [['invite', '--email', 'a@b.test', '--role', 'owner'], 2],
+  [['invite', '--email', 'nothing', '--operator'], 2],
+  [['reset', '--email', 'unknown@people.test'], 1],
+] as const) {
+  test(`member ${words.join(' ')} exits with ${code}`, async () => {
+    assert.equal((await run(...words)).code, code);
+  });
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createAppMailer } from '../../src/app-mailer.ts';
+import { commandActor, commandWriter } from '../../src/audit/actor.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { createMailbox } from '../../src/mailbox/mailbox.ts';
+import { inviteMember, inviteOperator } from '../../src/members/invite.ts';
+import { mailInvitation } from '../../src/members/mail-links.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { makeMember, signIn, slugOfOrganization } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+const publicUrl = 'https://askback.test';
+const secrets = createSecrets([Buffer.alloc(32, 1)]);
+const tools = { db, secrets, publicUrl, pump: () => {}, mails: true };
+const password = 'glass heron tuesday';
+const pathOf = (url: string) => url.slice(publicUrl.length);
+
+async function invited(over: { role?: 'viewer' | 'editor' | 'owner'; email?: string } = {}) {
+  const org = await makeOrganization(db);
+  const email = over.email ?? `${randomUUID()}@People.test`;
+  const made = await inviteMember(tools, commandWriter(org), { role: 'viewer', ...over, email });
+  return {
+    org,
+    home: `/o/${await slugOfOrganization(db, org)}`,
+    path: pathOf(made.url),
+    ...made,
+  };
+}
+
+const rolesOf = (org: string) =>
+  db<{ email: string; role: string }[]>`
+    select email, role from memberships join members on id = member_id where org_id = ${org}`;
+
+/** Runs the job that mails an invitation, and returns the mail. */
+async function mailOf(id: string) {
+  const [job] = await db<{ payload: { link_id: string; sealed: string } }[]>`
+    select payload from outbox where payload ->> 'link_id' = ${id}`;
+  const transport = createMailbox(db);
+  const appMailer = createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl });
+  await mailInvitation({ db, secrets, publicUrl, appMailer }, job!.payload);
+  const [mail] = await db<{ raw: Buffer; rcpt_to: string; mail_from: string }[]>`
+    select raw, rcpt_to, mail_from from mailbox_messages order by id desc limit 1`;
+  return { ...mail!, job: job!, text: mail?.raw.toString().replaceAll('=\r\n', '') ?? '' };
+}
+
+test('an invited person makes an account by the link and has the role it gives', async () => {
+  const { org, email, home, path } = await invited({ role: 'editor' });
+  const browser = visitorBrowser(app);
+  const page = await (await browser.get(path)).text();
+  assert.ok(page.includes(email) && page.includes('as editor'));
+  const answer = await browser.post(path, { name: 'Bo', password });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/']);
+  assert.equal((await browser.get('/')).headers.get('Location'), home);
+  assert.deepEqual([...(await rolesOf(org))], [{ email, role: 'editor' }]);
+  assert.equal((await visitorBrowser(app).get(path)).status, 410);
+});
+
+test('the link is mailed to the address alone, and no table has it in plain text', async () => {
+  const { id, email, url } = await invited();
+  const { text, rcpt_to, mail_from, job } = await mailOf(id);
+  assert.equal(rcpt_to, email.toLowerCase());
+  assert.equal(mail_from, 'askback@askback.test');
+  assert.ok(text.includes(url));
+  assert.ok(!JSON.stringify(job).includes(url.split('/').at(-1)!));
+});
+
+test('an invitation that was withdrawn or replaced is not mailed', async () => {
+  const { id, org, email } = await invited();
+  await inviteMember(tools, commandWriter(org), { email: email.toLowerCase(), role: 'owner' });
+  const before = await db`select from mailbox_messages`;
+  await mailOf(id).catch(() => {});
+  assert.equal((await db`select from mailbox_messages`).length, before.length);
+});
+
+test('a new invitation ends the one before, and a week ends both', async () => {
+  const first = await invited();
+  const second = await inviteMember(tools, commandWriter(first.org), {
+    email: first.email,
+    role: 'owner',
+  });
+  const status = async (path: string) => (await visitorBrowser(app).get(path)).status;
+  assert.equal(await status(first.path), 410);
+  assert.equal(await status(pathOf(second.url)), 200);
+  await db`update member_links set expires_at = expires_at - interval '7 days' where id = ${second.id}`;
+  assert.equal(await status(pathOf(second.url)), 410);
+});
+
+test('of several posts with one link, one makes the account', async () => {
+  const { org, path } = await invited();
+  const posts = [1, 2, 3].map((n) => visitorBrowser(app).post(path, { name: `Bo ${n}`, password }));
+  const statuses = (await Promise.all(posts)).map(({ status }) => status);
+  assert.deepEqual(statuses.sort(), [303, 410, 410]);
+  assert.equal((await rolesOf(org)).length, 1);
+});
+
+test('an address with an account joins when signed in with it, and nothing else opens the link', async () => {
+  const email = `${randomUUID()}@people.test`;
+  const member = await makeMember(db, { email });
+  const { org, path } = await invited({ email: email.toUpperCase(), role: 'viewer' });
+
+  const visitor = visitorBrowser(app);
+  const page = await (await visitor.get(path)).text();
+  assert.ok(page.includes(`/sign-in?next=${encodeURIComponent(path)}`));
+  assert.ok(!page.includes('type="password"'));
+  assert.equal((await visitor.post(path, { name: 'Thief', password })).status, 403);
+
+  const asOther = await app.request(path, { method: 'POST', headers: await signIn(db) });
+  assert.equal(asOther.status, 403);
+  assert.equal((await rolesOf(org)).length, 0);
+
+  const asInvited = await app.request(path, {
+    method: 'POST',
+    headers: await signIn(db, { member }),
+  });
+  assert.equal(asInvited.status, 303);
+  assert.deepEqual(
+    (await rolesOf(org)).map(({ role }) => role),
+    ['viewer'],
+  );
+});
+
+test('an operator is invited without an organization, and finds Operator', async () => {
+  const email = `${randomUUID()}@people.test`;
+  const { url } = await inviteOperator(tools, commandActor(), email);
+  const browser = visitorBrowser(app);
+  assert.match(await (await browser.get(pathOf(url))).text(), /run this server as an operator/);
+  await browser.post(pathOf(url), { name: 'Op', password });
+  assert.equal((await browser.get('/')).headers.get('Location'), '/operator');
+});
+
+test('the page of the invitation keeps to the rules of passwords', async () => {
+  const { path } = await invited();
+  const browser = visitorBrowser(app);
+  for (const weak of ['short', 'password1234', '']) {
+    const answer = await browser.post(path, { name: 'Bo', password: weak });
+    assert.equal(answer.status, 422);
+    assert.match(await answer.text(), /password-error/);
+  }
+  assert.equal((await browser.get(path)).status, 200);
+});
+
+test('an owner invites, sees the link once, and withdraws', async () => {
+  const org = await makeOrganization(db);
+  const { home, submit, get, post } = await memberBrowser(db, { app, org });
+  const path = `${home}/settings/members`;
+  const email = `${randomUUID()}@people.test`;
+  const shown = await (await submit(path, { email, role: 'editor' })).text();
+  const [link = ''] = /https:\/\/askback\.test\/invitations\/[\w-]{43}/.exec(shown) ?? [];
+  assert.equal((await visitorBrowser(app).get(pathOf(link))).status, 200);
+  const again = await (await get(path)).text();
+  assert.ok(
+    again.includes(email) && !again.includes('/invitations/'.concat(link.split('/').at(-1)!)),
+  );
+
+  const [withdraw = ''] = /\/o\/[^"]+\/withdraw/.exec(again) ?? [];
+  assert.equal((await get(withdraw)).status, 200);
+  assert.equal((await post(withdraw)).status, 303);
+  assert.equal((await visitorBrowser(app).get(pathOf(link))).status, 410);
+  assert.equal((await get(withdraw)).status, 404);
+});
+
+test('a member is not invited again, and says so at the field', async () => {
+  const org = await makeOrganization(db);
+  const { home, post } = await memberBrowser(db, { app, org });
+  const [{ email }] = (await rolesOf(org)) as unknown as [{ email: string }];
+  const answer = await post(`${home}/settings/members`, {
+    email: email.toUpperCase(),
+    role: 'viewer',
+  });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /belongs to a member already/);
+});

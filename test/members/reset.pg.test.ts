@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createAppMailer } from '../../src/app-mailer.ts';
+import { commandActor } from '../../src/audit/actor.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { createMailbox } from '../../src/mailbox/mailbox.ts';
+import { mailReset } from '../../src/members/mail-links.ts';
+import { hashPassword } from '../../src/members/password.ts';
+import { makeResetLink } from '../../src/members/reset.ts';
+import { makeMember, signIn } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+const publicUrl = 'https://askback.test';
+const old_hash = await hashPassword('glass heron tuesday', { address: 'test' });
+
+const newAddress = () => `${randomUUID()}@people.test`;
+
+async function memberWithPassword() {
+  const email = newAddress();
+  return { email, id: await makeMember(db, { email, password_hash: old_hash }) };
+}
+
+const jobsFor = (email: string) =>
+  db<{ payload: { email: string } }[]>`
+    select payload from outbox where task = 'members.mail_reset' and payload ->> 'email' = ${email}`;
+
+/** What the job mails to an address: the links, newest last. */
+async function mailed(email: string) {
+  const appMailer = createAppMailer({
+    transport: createMailbox(db),
+    dkim: null,
+    mailFrom: null,
+    publicUrl,
+  });
+  const secrets = createSecrets([Buffer.alloc(32, 1)]);
+  for (const { payload } of await jobsFor(email)) {
+    await mailReset({ db, appMailer, secrets, publicUrl }, payload);
+  }
+  const mails = await db<{ raw: Buffer }[]>`
+    select raw from mailbox_messages where rcpt_to = ${email} order by id`;
+  return mails.map(({ raw }) => {
+    const text = raw.toString().replaceAll('=\r\n', '');
+    return /https:\/\/\S*\/reset\/[\w-]{43}/.exec(text)?.[0] ?? '';
+  });
+}
+
+test('an address with an account and one without get the same answer and cause the same work', async () => {
+  const { email } = await memberWithPassword();
+  const other = newAddress();
+  const answers = [];
+  for (const typed of [email, other]) {
+    const answer = await visitorBrowser(app).post('/forgot', { email: typed });
+    const headers = [...answer.headers].filter(([name]) => name !== 'x-request-id');
+    answers.push([answer.status, headers, await answer.text()]);
+    assert.equal((await jobsFor(typed)).length, 1);
+  }
+  assert.deepEqual(answers[0], answers[1]);
+  assert.equal((await mailed(email)).length, 1);
+  assert.deepEqual(await mailed(other), []);
+});
+
+test('the mailed link sets a new password once, and ends all sessions and other links', async () => {
+  const { id, email } = await memberWithPassword();
+  const cookie = await signIn(db, { member: id });
+  const browser = visitorBrowser(app);
+  await browser.post('/forgot', { email });
+  await browser.post('/forgot', { email });
+  const [first = '', second = ''] = (await mailed(email)).map((url) => url.slice(publicUrl.length));
+  assert.match(await (await browser.get(first)).text(), /Set a new password/);
+
+  const answer = await browser.post(first, { password: 'nine blue kettles' });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/sign-in']);
+  assert.match(await (await browser.get('/sign-in')).text(), /Your password was changed/);
+  for (const path of [first, second]) assert.equal((await browser.get(path)).status, 410);
+  assert.match(
+    (await app.request('/account/prove', { headers: cookie })).headers.get('Location')!,
+    /sign-in/,
+  );
+
+  const wrong = await browser.post('/sign-in', { email, password: 'glass heron tuesday' });
+  assert.equal(wrong.status, 422);
+  const right = await browser.post('/sign-in', { email, password: 'nine blue kettles' });
+  assert.equal(right.status, 303);
+  const acts = await db<{ act: string }[]>`select act from audit_events where target_id = ${id}`;
+  assert.ok(acts.some(({ act }) => act === 'member.password_changed'));
+});
+
+test('a link begins with the public address, whatever host the request names', async () => {
+  const { email } = await memberWithPassword();
+  const poisoned = {
+    Host: 'evil.test',
+    'X-Forwarded-Host': 'evil.test',
+    Forwarded: 'host=evil.test',
+  };
+  await visitorBrowser(app).post('/forgot', { email }, poisoned);
+  const [link = ''] = await mailed(email);
+  assert.ok(link.startsWith(`${publicUrl}/reset/`));
+});
+
+test('a link works for an hour, and a weak password leaves it as it is', async () => {
+  const { email } = await memberWithPassword();
+  const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email.toUpperCase());
+  const path = url.slice(publicUrl.length);
+  const browser = visitorBrowser(app);
+  assert.equal((await browser.post(path, { password: 'password1234' })).status, 422);
+  assert.equal((await browser.get(path)).status, 200);
+  await db`update member_links set expires_at = expires_at - interval '61 minutes' where kind = 'reset'`;
+  assert.equal((await browser.get(path)).status, 410);
+  const over = await browser.post(path, { password: 'nine blue kettles' });
+  assert.equal(over.status, 410);
+  assert.match(await over.text(), /Ask for a new link/);
+});
+
+test('a stranger cannot bury a member under links', async () => {
+  const { email } = await memberWithPassword();
+  for (let n = 0; n < 8; n++) await visitorBrowser(app).post('/forgot', { email });
+  assert.equal((await mailed(email)).length, 5);
+});
+
+test('asking for links is limited like wrong proofs, for accounts that exist and others alike', async () => {
+  for (const email of [(await memberWithPassword()).email, newAddress()]) {
+    const statuses = [];
+    for (let n = 0; n < 11; n++) {
+      statuses.push((await visitorBrowser(app).post('/forgot', { email })).status);
+    }
+    assert.deepEqual(statuses, [...Array(10).fill(303), 429]);
+  }
+});
+
+test('what is no address is said at the field', async () => {
+  const answer = await visitorBrowser(app).post('/forgot', { email: 'ann' });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /email-error/);
+});
