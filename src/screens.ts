@@ -6,9 +6,12 @@ import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
+import type { Log } from './lib/log/log.ts';
+import { createOidcProvider } from './lib/oidc/provider.ts';
 import { codeScreens } from './members/screens/code.tsx';
 import { invitationScreens } from './members/screens/invitation.tsx';
 import { memberScreens } from './members/screens/members.tsx';
+import { oidcCallbackPath, oidcScreens } from './members/screens/oidc.tsx';
 import { passkeyScreens } from './members/screens/passkey.tsx';
 import { proveScreens } from './members/screens/prove.tsx';
 import { resetScreens } from './members/screens/reset.tsx';
@@ -34,6 +37,7 @@ type ScreenTools = {
   db: Db;
   publicUrl: string;
   secrets: Secrets;
+  log: Log;
   mailbox: boolean;
   settings: { signIn: SignInSettings };
   pump: () => void;
@@ -49,10 +53,19 @@ export function screens(tools: ScreenTools) {
     .route('/', signInScreens(tools))
     .route('/', codeScreens(tools))
     .route('/', passkeyScreens(tools))
+    .route('/', oidcScreens({ ...tools, sso: singleSignOn(tools) }))
     .route('/', proveScreens(tools))
     .route('/', resetScreens(tools))
     .route('/', invitationScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
+}
+
+/** Nothing is asked of the provider before the first sign-in. */
+function singleSignOn({ publicUrl, settings }: ScreenTools) {
+  const { oidc } = settings.signIn;
+  if (!oidc) return null;
+  const redirectUri = `${publicUrl}${oidcCallbackPath}`;
+  return { provider: createOidcProvider({ ...oidc, redirectUri }), rules: oidc };
 }
 
 /** The screens of one organization, for its members. */

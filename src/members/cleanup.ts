@@ -1,6 +1,7 @@
 import type { Db } from '../lib/db/db.ts';
 import { deleteOldSessions } from '../sessions/queries.ts';
 import { deleteOldAttempts } from './attempts.queries.ts';
+import { deleteOldHandshakes } from './handshake.queries.ts';
 import { deleteOldLinks } from './links.queries.ts';
 
 /** So many rows a statement, so that no transaction becomes long. */
@@ -11,4 +12,5 @@ export async function cleanUpMembers({ db }: { db: Db }) {
   while ((await deleteOldSessions(db, batch)) === batch);
   while ((await deleteOldLinks(db, batch)) === batch);
   while ((await deleteOldAttempts(db, batch)) === batch);
+  while ((await deleteOldHandshakes(db, batch)) === batch);
 }

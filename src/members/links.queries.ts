@@ -79,6 +79,15 @@ export async function takeLink(
   return link;
 }
 
+/** Takes all invitations of an address that has proved to be the person's own. */
+export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLink[]> {
+  return await sql<LiveLink[]>`
+    update member_links l
+    set used_at = now()
+    where kind = 'invitation' and lower(email) = lower(${email}) and ${isLive(sql)}
+    returning ${linkFields(sql)}`;
+}
+
 export async function deleteWelcomeLinks(sql: Sql) {
   await sql`delete from member_links where kind = 'welcome'`;
 }

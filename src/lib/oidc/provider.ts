@@ -54,7 +54,7 @@ export function createOidcProvider(options: OidcProviderOptions) {
   }
 
   /** The address to send the browser to. With `fresh` the provider asks for a proof, whatever it remembers. */
-  async function begin({
+  async function start({
     fresh = false,
     groups = false,
   } = {}): Promise<{ url: string; flow: OidcFlow } | OidcFailure> {
@@ -98,7 +98,7 @@ export function createOidcProvider(options: OidcProviderOptions) {
     }
   }
 
-  return { begin, finish };
+  return { start, finish };
 }
 
 /** Provides the secret in the other way when the provider does not know this client by the first. */

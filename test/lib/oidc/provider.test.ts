@@ -120,9 +120,9 @@ test('a wrong secret is refused', async () => {
 test('a provider that is down is unreachable, and so is one that is not there', async () => {
   const fake = await startOpenidProvider({ redirectUri });
   fake.state.down = true;
-  assert.equal(failureOf(await providerOf(fake.issuer).begin()).failed, 'unreachable');
+  assert.equal(failureOf(await providerOf(fake.issuer).start()).failed, 'unreachable');
   await fake.close();
-  assert.equal(failureOf(await providerOf(fake.issuer).begin()).failed, 'unreachable');
+  assert.equal(failureOf(await providerOf(fake.issuer).start()).failed, 'unreachable');
 });
 
 test('a provider is asked once about itself, however many sign in', async () => {
@@ -154,7 +154,7 @@ async function signIn(
 }
 
 async function begun(provider: Provider, options?: { fresh?: boolean; groups?: boolean }) {
-  const started = await provider.begin(options);
+  const started = await provider.start(options);
   assert.ok('url' in started, JSON.stringify(started));
   return started;
 }

@@ -1,0 +1,127 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound } from '../../errors.ts';
+import { clientAddress } from '../../lib/http/client-address.ts';
+import type { RequestEnv } from '../../lib/http/http.ts';
+import type { Log } from '../../lib/log/log.ts';
+import type { OidcIdentity } from '../../lib/oidc/identity.ts';
+import type { OidcFailure, OidcProvider } from '../../lib/oidc/provider.ts';
+import { ownPath, withNext } from '../../sessions/own-path.ts';
+import { type MemberEnv, type SignedInMember, signedIn } from '../../sessions/session.ts';
+import type { OidcSettings } from '../../settings/sign-in.ts';
+import { flash } from '../../web/app/flash.ts';
+import { renderAlone } from '../../web/app/screen.tsx';
+import { countProof } from '../attempts.ts';
+import { type HandshakeTools, keepHandshake, takeHandshake } from '../handshake.ts';
+import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc/sign-in.ts';
+import { ssoTexts as texts } from './proof-texts.ts';
+
+/** The provider and what its members may become, where one is configured. */
+export type SingleSignOn = { provider: OidcProvider; rules: OidcSettings };
+
+export type OidcScreenTools = HandshakeTools & { log: Log; sso: SingleSignOn | null };
+
+const KeptFlow = v.object({
+  flow: v.object({ state: v.string(), nonce: v.string(), verifier: v.string() }),
+  next: v.string(),
+  /** The session that is to be proved once more; without one it is a sign-in. */
+  session: v.nullable(v.string()),
+});
+
+/** Where the provider sends the browser back to: the same address for every sign-in, to be registered there. */
+export const oidcCallbackPath = '/sign-in/oidc/callback';
+
+export const oidcScreens = (tools: OidcScreenTools) =>
+  new Hono<RequestEnv>()
+    .get('/sign-in/oidc', (c) => begin(c, tools, { session: null }))
+    .get(oidcCallbackPath, (c) => finish(c, tools))
+    .route('/account/prove/oidc', proveScreen(tools));
+
+const proveScreen = (tools: OidcScreenTools) =>
+  new Hono<MemberEnv>()
+    .use(signedIn(tools))
+    .get('/', (c) => begin(c, tools, { session: c.var.member.sessionId }));
+
+async function begin(c: Context, tools: OidcScreenTools, { session }: { session: string | null }) {
+  const { provider, rules } = configured(tools);
+  const next = ownPath(c.req.query('next'));
+  const begun = await provider.start({
+    fresh: session !== null,
+    groups: rules.groups.length > 0,
+  });
+  if ('failed' in begun) return showFailure(c, tools, begun);
+  keepHandshake(c, tools, { kind: 'oidc', data: { flow: begun.flow, next, session } });
+  return c.redirect(begun.url, 303);
+}
+
+async function finish(c: Context, tools: OidcScreenTools) {
+  const { provider, rules } = configured(tools);
+  const kept = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
+  if (!kept) return showRefusal(c, tools, 'late');
+  // Each has a state of its own, so that only the network address is limited.
+  const proof = { account: kept.flow.state, address: clientAddress(c), isGuessable: false };
+  const giveBack = await countProof(tools.db, proof);
+  const finished = await provider.finish(new URL(c.req.url).searchParams, kept.flow);
+  if ('failed' in finished) return showFailure(c, tools, finished);
+  await giveBack();
+  const { identity } = finished;
+  if (kept.session !== null) return await prove(c, tools, { kept, identity });
+  const result = await signInByIdentity({ ...tools, rules }, c, identity);
+  if ('refused' in result) return showRefusal(c, tools, result.refused);
+  return c.redirect(ownPath(kept.next), 303);
+}
+
+type Returned = { kept: v.InferOutput<typeof KeptFlow>; identity: OidcIdentity };
+
+/** A proof counts for the session that asked for it, and for the person it belongs to. */
+async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Returned) {
+  const next = ownPath(kept.next);
+  let isProved = false;
+  const refused = await signedIn(tools)(c, async () => {
+    const member: SignedInMember = c.get('member');
+    if (member.sessionId !== kept.session) return;
+    isProved = await proveByIdentity(tools, member, identity);
+  });
+  if (refused) return refused;
+  if (isProved) return c.redirect(next, 303);
+  flash(c, { kind: 'failed', text: texts.notProved(configured(tools).rules.name) });
+  return c.redirect(withNext('/account/prove', next), 303);
+}
+
+/** The log has the word of the protocol; the reader a sentence. */
+function showFailure(c: Context, tools: OidcScreenTools, { failed, why }: OidcFailure) {
+  const { name } = configured(tools).rules;
+  tools.log.warn(
+    { outcome: failed, why, request_id: c.get('requestId') },
+    'sign-in with the OpenID provider failed',
+  );
+  const status = failed === 'unreachable' ? 503 : 403;
+  return showWay(c, { title: texts.failedTitle(name), text: texts.failed[failed](name), status });
+}
+
+function showRefusal(c: Context, tools: OidcScreenTools, refused: SsoRefusal | 'late') {
+  const { name } = configured(tools).rules;
+  const title = refused === 'late' ? texts.failedTitle(name) : texts.refusedTitle(name);
+  return showWay(c, { title, text: texts.refused[refused](name), status: 403 });
+}
+
+type Way = { title: string; text: string; status: 403 | 503 };
+
+function showWay(c: Context, { title, text, status }: Way) {
+  const body = (
+    <>
+      <p>{text}</p>
+      <p class="actions">
+        <a class="button" href="/sign-in">
+          {texts.back}
+        </a>
+      </p>
+    </>
+  );
+  return renderAlone(c, { title, body, status });
+}
+
+function configured({ sso }: OidcScreenTools): SingleSignOn {
+  if (!sso) throw notFound('page');
+  return sso;
+}

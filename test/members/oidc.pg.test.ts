@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { hashToken, newToken } from '../../src/sessions/cookie.ts';
+import type { OidcSettings } from '../../src/settings/sign-in.ts';
+import {
+  clientId,
+  clientSecret,
+  type ProviderAccount,
+  passProvider,
+  startOpenidProvider,
+} from '../support/fakes/openid-provider.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const publicUrl = 'https://askback.test';
+const callback = `${publicUrl}/sign-in/oidc/callback`;
+const fake = await startOpenidProvider({ redirectUri: callback });
+after(() => fake.close());
+
+const organization = await makeOrganization(db);
+const home = `/o/${await slugOfOrganization(db, organization)}/settings/tags`;
+
+type Rules = Partial<OidcSettings>;
+
+function appWith(rules: Rules = {}) {
+  const oidc: OidcSettings = {
+    ...{ issuer: fake.issuer, clientId, clientSecret, name: 'Acme Login' },
+    ...{ domains: [], organization, role: null, groups: [] },
+    ...rules,
+  };
+  return bareApp(db, { settings: { ...testSettings, signIn: { byPassword: true, oidc } } });
+}
+
+type Browser = ReturnType<typeof visitorBrowser>;
+
+const account = (over: Partial<ProviderAccount> = {}): ProviderAccount => {
+  const sub = randomUUID();
+  return { sub, email: `${sub}@acme.test`, email_verified: true, name: 'Ann Lee', ...over };
+};
+
+/** Goes to the provider and comes back to the address that it gives. */
+async function goThrough(browser: Browser, person: ProviderAccount, next = home) {
+  fake.state.account = person;
+  const begun = await browser.get(`/sign-in/oidc?next=${encodeURIComponent(next)}`);
+  assert.equal(begun.status, 303);
+  const back = await passProvider(begun.headers.get('Location')!, callback);
+  return `${back.pathname}${back.search}`;
+}
+
+async function signInAs(person: ProviderAccount, rules: Rules = {}) {
+  const browser = visitorBrowser(appWith(rules));
+  const answer = await browser.get(await goThrough(browser, person));
+  return { browser, answer, text: await answer.clone().text() };
+}
+
+const memberOf = async (email: string) => {
+  const [row] = await db<
+    { id: string; name: string; role: string | null; group_role: string | null }[]
+  >`
+    select m.id, m.name, s.role, s.group_role
+    from members m
+    left join memberships s on s.member_id = m.id and s.org_id = ${organization}
+    where m.email = ${email}`;
+  return row;
+};
+
+const isIn = async (browser: Browser) => (await browser.get(home)).status === 200;
+
+async function invite(email: string, role: string) {
+  const link = {
+    token_hash: hashToken(newToken()),
+    kind: 'invitation',
+    email,
+    org_id: organization,
+    role,
+  };
+  await db`insert into member_links ${db({ ...link, expires_at: new Date(Date.now() + 60_000) })}`;
+}
+
+test('a member is linked by its verified address, and from then on found by its subject', async () => {
+  const person = account();
+  const id = await makeMember(db, { email: person.email });
+  await joinOrganization(db, { org: organization, member: id, role: 'viewer' });
+  const { browser, answer } = await signInAs({ ...person, email: person.email!.toUpperCase() });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, home]);
+  assert.ok(await isIn(browser));
+
+  const moved = await signInAs({ ...person, email: `moved-${person.email}` });
+  assert.ok(await isIn(moved.browser));
+  const [row] = await db<
+    { sso_subject: string }[]
+  >`select sso_subject from members where id = ${id}`;
+  assert.equal(row?.sso_subject, person.sub);
+});
+
+test('a newcomer joins with the role of newcomers', async () => {
+  const person = account();
+  const { browser } = await signInAs(person, { role: 'viewer' });
+  assert.ok(await isIn(browser));
+  const member = await memberOf(person.email!);
+  assert.deepEqual([member?.name, member?.role, member?.group_role], ['Ann Lee', 'viewer', null]);
+  const events = await db<{ act: string }[]>`
+    select act from audit_events where actor_id = ${member!.id} and org_id = ${organization} order by act`;
+  assert.deepEqual(
+    events.map(({ act }) => act),
+    ['member.joined', 'session.started'],
+  );
+});
+
+test('a newcomer without role, group or invitation gets no account', async () => {
+  const person = account();
+  const { browser, answer, text } = await signInAs(person);
+  assert.equal(answer.status, 403);
+  assert.match(text, /has no invitation yet/);
+  assert.equal(await memberOf(person.email!), undefined);
+  assert.equal(await isIn(browser), false);
+});
+
+test('an invitation lets a newcomer in, and its role wins over groups', async () => {
+  const person = account({ groups: ['readers'] });
+  const rules: Rules = { role: 'viewer', groups: [{ group: 'readers', role: 'viewer' }] };
+  await invite(person.email!, 'editor');
+  await signInAs(person, rules);
+  assert.equal((await memberOf(person.email!))?.role, 'editor');
+  await signInAs(person, rules);
+  assert.equal((await memberOf(person.email!))?.role, 'editor');
+});
+
+test('a role of groups follows them, until an owner changes it', async () => {
+  const rules: Rules = {
+    groups: [
+      { group: 'readers', role: 'viewer' },
+      { group: 'writers', role: 'editor' },
+    ],
+  };
+  const person = account();
+  const roleIn = async (...groups: string[]) => {
+    const { answer } = await signInAs({ ...person, groups }, rules);
+    return [answer.status, (await memberOf(person.email!))?.role ?? null];
+  };
+  assert.deepEqual(await roleIn('readers'), [303, 'viewer']);
+  assert.deepEqual(await roleIn('readers', 'writers'), [303, 'editor']);
+  assert.deepEqual(await roleIn(), [303, null]);
+  assert.deepEqual(await roleIn('readers'), [303, 'viewer']);
+  await db`update memberships set role = 'owner' where member_id = (
+    select id from members where email = ${person.email!})`;
+  assert.deepEqual(await roleIn('readers'), [303, 'owner']);
+});
+
+test('the last owner stays one, whatever groups say', async () => {
+  const org = await makeOrganization(db);
+  const rules: Rules = { organization: org, groups: [{ group: 'owners', role: 'owner' }] };
+  const person = account({ groups: ['owners'] });
+  await signInAs(person, rules);
+  await signInAs({ ...person, groups: [] }, rules);
+  const [row] = await db<{ role: string }[]>`select role from memberships where org_id = ${org}`;
+  assert.equal(row?.role, 'owner');
+});
+
+test('with several organizations and none named, a newcomer joins none', async () => {
+  const { answer } = await signInAs(account(), { role: 'viewer', organization: null });
+  assert.equal(answer.status, 403);
+});
+
+const refused: [what: string, over: Partial<ProviderAccount>, rules: Rules, says: RegExp][] = [
+  [
+    'an address that is not verified',
+    { email_verified: false },
+    {},
+    /does not confirm that your email/,
+  ],
+  ['an address of another domain', {}, { domains: ['other.test'] }, /Addresses of your domain/],
+  ['no address', { email: undefined as never }, {}, /passed on no email address/],
+];
+for (const [what, over, rules, says] of refused) {
+  test(`${what} signs in no member, invited or known`, async () => {
+    const person = account();
+    await makeMember(db, { email: person.email });
+    await invite(person.email!, 'owner');
+    const { browser, answer, text } = await signInAs(
+      { ...person, ...over },
+      { role: 'viewer', ...rules },
+    );
+    assert.equal(answer.status, 403);
+    assert.match(text, says);
+    assert.equal(browser.cookie('__Host-askback'), undefined);
+  });
+}
+
+test('another person with an address that is linked does not get the account', async () => {
+  const person = account();
+  await signInAs(person, { role: 'viewer' });
+  const { answer, text } = await signInAs({ ...person, sub: randomUUID() }, { role: 'viewer' });
+  assert.equal(answer.status, 403);
+  assert.match(text, /belongs to another account/);
+});
+
+test('a return counts once, also with a copy of the cookies', async () => {
+  const app = appWith({ role: 'viewer' });
+  const browser = visitorBrowser(app);
+  const back = await goThrough(browser, account());
+  const copy = visitorBrowser(app, browser.cookies());
+  assert.equal((await browser.get(back)).status, 303);
+  assert.equal((await copy.get(back)).status, 403);
+  assert.equal((await browser.get(back)).status, 403);
+  assert.equal(await isIn(copy), false);
+});
+
+test('a return in another browser is refused', async () => {
+  const app = appWith({ role: 'viewer' });
+  const back = await goThrough(visitorBrowser(app), account());
+  const victim = visitorBrowser(app);
+  const answer = await victim.get(back);
+  assert.equal(answer.status, 403);
+  assert.match(await answer.text(), /begun in another browser/);
+  assert.equal(victim.cookie('__Host-askback'), undefined);
+});
+
+test('a return with the state of another sign-in is refused', async () => {
+  const app = appWith({ role: 'viewer' });
+  const [attacker, victim] = [visitorBrowser(app), visitorBrowser(app)];
+  const back = await goThrough(attacker, account());
+  await goThrough(victim, account());
+  const answer = await victim.get(back);
+  assert.equal(answer.status, 403);
+  assert.equal(await isIn(victim), false);
+});
+
+test('a code of another sign-in under the own state is refused by its nonce and verifier', async () => {
+  const app = appWith({ role: 'viewer' });
+  const [attacker, victim] = [visitorBrowser(app), visitorBrowser(app)];
+  const theirs = new URL(await goThrough(attacker, account()), publicUrl);
+  const own = new URL(await goThrough(victim, account()), publicUrl);
+  own.searchParams.set('code', theirs.searchParams.get('code')!);
+  const answer = await victim.get(`${own.pathname}${own.search}`);
+  assert.equal(answer.status, 403);
+  assert.equal(await isIn(victim), false);
+});
+
+test('a person who turns back at the provider is informed, and tries again', async () => {
+  fake.state.denies = true;
+  const browser = visitorBrowser(appWith());
+  const answer = await browser.get(await goThrough(browser, account()));
+  fake.state.denies = false;
+  assert.equal(answer.status, 403);
+  assert.match(await answer.text(), /You turned back at Acme Login/);
+});
+
+test('a provider that is down leaves the page and the password as they are', async () => {
+  fake.state.down = true;
+  const browser = visitorBrowser(appWith());
+  const answer = await browser.get('/sign-in/oidc');
+  fake.state.down = false;
+  assert.equal(answer.status, 503);
+  assert.match(await answer.text(), /Acme Login does not answer now/);
+  const page = await (await browser.get('/sign-in')).text();
+  assert.match(page, /Sign in with Acme Login/);
+  assert.match(page, /Password/);
+});
+
+test('the sign-in leads to no other site', async () => {
+  const browser = visitorBrowser(appWith({ role: 'viewer' }));
+  const back = await goThrough(browser, account(), 'https://evil.test/');
+  assert.equal((await browser.get(back)).headers.get('Location'), '/');
+});
+
+test('the session after the sign-in is a new one', async () => {
+  const app = appWith({ role: 'viewer' });
+  const fixed = newToken();
+  const browser = visitorBrowser(app, { '__Host-askback': fixed });
+  await browser.get(await goThrough(browser, account()));
+  assert.notEqual(browser.cookie('__Host-askback'), fixed);
+  assert.ok(await isIn(browser));
+});
+
+test('a member proves it once more at the provider, and another account there does not', async () => {
+  const app = appWith({ role: 'viewer' });
+  const browser = visitorBrowser(app);
+  const person = account();
+  await browser.get(await goThrough(browser, person));
+  const { id } = (await memberOf(person.email!))!;
+  const prove = async (as: ProviderAccount) => {
+    await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
+    fake.state.account = as;
+    const begun = await browser.get(`/account/prove/oidc?next=${home}`);
+    const url = new URL(begun.headers.get('Location')!);
+    assert.equal(url.searchParams.get('prompt'), 'login');
+    const back = await passProvider(url.href, callback);
+    const answer = await browser.get(`${back.pathname}${back.search}`);
+    const [row] = await db<{ recent: boolean }[]>`
+      select proved_at > now() - interval '1 minute' as recent from sessions where member_id = ${id}`;
+    return [answer.headers.get('Location'), row?.recent];
+  };
+  assert.deepEqual(await prove(person), [home, true]);
+  const refusedAt = `/account/prove?next=${encodeURIComponent(home)}`;
+  assert.deepEqual(await prove(account()), [refusedAt, false]);
+});
+
+test('without a provider there is no such page', async () => {
+  const browser = visitorBrowser(bareApp(db));
+  assert.equal((await browser.get('/sign-in/oidc')).status, 404);
+  assert.equal((await browser.get('/sign-in/oidc/callback?code=x&state=y')).status, 404);
+});
