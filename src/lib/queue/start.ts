@@ -23,7 +23,7 @@ export type RunnerGroup = {
  * The backstops. A job normally starts by a nudge, of the pump, of a notification or when it falls due, and
  * little has to be swept: these only bound how much is asked while nothing happens.
  */
-const usual = { pollMs: 2000, sweepMs: 900, stopWithinMs: 25_000 };
+const usual = { pollMs: 10_000, sweepMs: 700, stopWithinMs: 25_000 };
 
 /** For giving up what was still in flight at the deadline. */
 const giveUpWithinMs = 2000;
@@ -96,8 +96,8 @@ type Start = {
 };
 
 /**
- * The first one alone until it is connected: on a new database it migrates Graphile's own schema. Their
- * sweeps take turns, so that a process of several runners frees the jobs of a dead one the sooner.
+ * The first one alone until it is connected: on a new database it migrates Graphile's own schema. Runners
+ * sweep in turn, since each finds the jobs of a dead process in all groups.
  */
 async function startRunners(options: JobsOptions, { runners, timing, nudge, own }: Start) {
   const { url, program, log, crontab = [] } = options;
@@ -107,12 +107,14 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge, own 
     options.onFreed?.();
   };
   const alive = new Set<string>();
-  const groups = Object.entries(options.groups);
+  const names = Object.keys(options.tasks);
+  const groups = Object.entries(options.groups).filter(([group]) =>
+    names.some((name) => groupOf(name) === group),
+  );
   for (const [at, [group, { concurrency, localQueue }]] of groups.entries()) {
     const tasks = Object.fromEntries(
       Object.entries(options.tasks).filter(([name]) => groupOf(name) === group),
     );
-    if (Object.keys(tasks).length === 0) continue;
     const runner = superviseRunner(group, {
       url,
       program,
@@ -122,8 +124,8 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge, own 
       concurrency,
       localQueue,
       pollMs: timing.pollMs,
-      sweepMs: timing.sweepMs,
-      firstSweepMs: (timing.sweepMs * at) / groups.length,
+      sweepMs: timing.sweepMs * groups.length,
+      firstSweepMs: timing.sweepMs * at,
       alive,
       own,
       onFreed,
