@@ -36,7 +36,7 @@ export const commonPasswords: ReadonlySet<string> = wordsOf(`
 /** Words that become no good password by digits and signs around them, nor by being repeated. */
 export const commonWords: ReadonlySet<string> = wordsOf(`
   access admin administrator andrew asdfghjkl askback autumn azerty banana baseball batman
-  bonjour changeme charlie cheese computer contrasena cookie correcthorsebatterystaple default
+  bonjour changeme charlie cheese computer contrasena cookie default
   dragon facebook february feedback flower football freedom friday geheim george ginger google
   guest hallo hello helloworld hockey hunter iloveyou internet january jennifer jordan killer
   letmein linkedin login lovely loveyou master matrix michael monday monkey motdepasse mypassword
