@@ -26,6 +26,8 @@ import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
 import { settingPath } from './web/app/settings-screen.tsx';
+import type { WebhookTools } from './webhooks/routes.ts';
+import { webhookScreens } from './webhooks/screens/screens.tsx';
 
 /** Where the screens of the app are: all else is the API, or pages for contacts. */
 const appPaths = [
@@ -33,7 +35,7 @@ const appPaths = [
   ...['/reset', '/invitations', '/welcome'],
 ];
 
-type ScreenTools = {
+type ScreenTools = WebhookTools & {
   db: Db;
   publicUrl: string;
   secrets: Secrets;
@@ -82,4 +84,5 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/tags', tagScreens(tools))
     .route('/settings/texts', textScreens(tools))
     .route('/settings/usage', usageScreens(tools))
-    .route('/settings/audit', auditScreens(tools));
+    .route('/settings/audit', auditScreens(tools))
+    .route('/webhooks', webhookScreens(tools));

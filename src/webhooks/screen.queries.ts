@@ -1,0 +1,171 @@
+import { one, type Sql } from '../lib/db/db.ts';
+import { testEvent } from './rules.ts';
+
+type DeliveriesOf = { orgId: string; webhookId: string };
+
+export type ListedDelivery = {
+  id: string;
+  event: string;
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  attempts: number;
+  status_code: number | null;
+  duration_ms: number | null;
+  created_at: Date;
+};
+
+/** Counting further would cost more than the rest of the page. */
+export const mostCounted = 10_000;
+
+/** A page of deliveries, newest first, and how many there are up to `mostCounted`. */
+export async function pageOfDeliveries(
+  sql: Sql,
+  { orgId, webhookId }: DeliveriesOf,
+  { page, limit, status }: { page: number; limit: number; status: string | null },
+) {
+  const rows = await sql<ListedDelivery[]>`
+    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at, last.duration_ms
+    from (
+      select org_id, id, event, status, attempts, status_code, created_at
+      from deliveries
+      where org_id = ${orgId} and webhook_id = ${webhookId}
+        and (${status}::text is null or status = ${status}::text)
+      order by created_at desc, id desc
+      limit ${limit} offset ${(page - 1) * limit}
+    ) d
+    left join lateral (
+      select duration_ms
+      from delivery_attempts
+      where org_id = d.org_id and delivery_id = d.id
+      order by number desc
+      limit 1
+    ) last on true
+    order by d.created_at desc, d.id desc`;
+  const { total } = one(
+    await sql<{ total: number }[]>`
+      select count(*)::int as total
+      from (
+        select from deliveries
+        where org_id = ${orgId} and webhook_id = ${webhookId}
+          and (${status}::text is null or status = ${status}::text)
+        limit ${mostCounted + 1}
+      ) counted`,
+  );
+  return { rows, total };
+}
+
+export type DayOfDeliveries = { day: string; delivered: number; failed: number; skipped: number };
+
+/** The newest of these are looked at: a webhook with more has had no quiet day among the last. */
+const newestLookedAt = 20_000;
+
+/** How deliveries ended on each of the last days, UTC, with days without any. */
+export async function countByDay(
+  sql: Sql,
+  { orgId, webhookId }: DeliveriesOf,
+  days: number,
+): Promise<DayOfDeliveries[]> {
+  return await sql<DayOfDeliveries[]>`
+    with counted as (
+      select (created_at at time zone 'UTC')::date as day, status, count(*)::int as count
+      from (
+        select created_at, status
+        from deliveries
+        where org_id = ${orgId} and webhook_id = ${webhookId}
+          and created_at >= (now() at time zone 'UTC')::date - ${days - 1}::int
+          and event <> ${testEvent}
+        order by created_at desc
+        limit ${newestLookedAt}
+      ) newest
+      group by 1, 2
+    )
+    select to_char(d.day, 'YYYY-MM-DD') as day,
+           coalesce(sum(count) filter (where status = 'delivered'), 0)::int as delivered,
+           coalesce(sum(count) filter (where status = 'failed'), 0)::int as failed,
+           coalesce(sum(count) filter (where status = 'skipped'), 0)::int as skipped
+    from generate_series((now() at time zone 'UTC')::date - ${days - 1}::int,
+                         (now() at time zone 'UTC')::date, interval '1 day') d (day)
+    left join counted on counted.day = d.day::date
+    group by d.day
+    order by d.day`;
+}
+
+/** What a replay from then on would deliver again. */
+export async function countReplayable(
+  sql: Sql,
+  { orgId, webhookId }: DeliveriesOf,
+  since: Date,
+): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from deliveries d
+      where d.org_id = ${orgId} and d.webhook_id = ${webhookId}
+        and d.status in ('skipped', 'failed') and d.created_at >= ${since} and d.event <> ${testEvent}
+        and not exists (
+          select from deliveries later
+          where later.webhook_id = d.webhook_id and later.message_id = d.message_id
+            and later.created_at > d.created_at
+        )`,
+  ).count;
+}
+
+export type ShownDelivery = ListedDelivery & {
+  message_id: string;
+  body: string;
+  response_body: string | null;
+  is_replay: boolean;
+  delivered_at: Date | null;
+  next_attempt_at: Date | null;
+  trace_id: string | null;
+};
+
+export type ShownAttempt = {
+  number: number;
+  status_code: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+  at: Date;
+};
+
+/** A delivery with the exact bytes that were sent. */
+export async function findShownDelivery(
+  sql: Sql,
+  { orgId, webhookId }: DeliveriesOf,
+  id: string,
+): Promise<ShownDelivery | undefined> {
+  const [delivery] = await sql<ShownDelivery[]>`
+    select id, message_id, event, body, status, attempts, status_code, response_body, is_replay,
+           created_at, delivered_at, next_attempt_at, substring(traceparent from 4 for 32) as trace_id,
+           null::int as duration_ms
+    from deliveries
+    where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${id}`;
+  return delivery;
+}
+
+export async function listAttempts(
+  sql: Sql,
+  orgId: string,
+  deliveryId: string,
+): Promise<ShownAttempt[]> {
+  return await sql<ShownAttempt[]>`
+    select number, status_code, response_body, error, duration_ms, at
+    from delivery_attempts
+    where org_id = ${orgId} and delivery_id = ${deliveryId}
+    order by number`;
+}
+
+export type SecretsInTime = {
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  previous_secret_until: Date | null;
+};
+
+/** The sealed secrets, and until when the one before signs too. */
+export async function findSecrets(sql: Sql, orgId: string, webhookId: string) {
+  const [found] = await sql<SecretsInTime[]>`
+    select secret, previous_secret, previous_secret_until
+    from webhooks
+    where org_id = ${orgId} and id = ${webhookId}`;
+  return found;
+}

@@ -1,0 +1,143 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { Confirm } from '../../web/app/acts.tsx';
+import { Field } from '../../web/app/fields.tsx';
+import { flash } from '../../web/app/flash.ts';
+import { Mistakes } from '../../web/app/marks.tsx';
+import { emptyForm, type FormState, readForm } from '../../web/app/read-form.ts';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { getWebhook } from '../manage.ts';
+import { replay } from '../replay.ts';
+import type { WebhookTools } from '../routes.ts';
+import { countReplayable } from '../screen.queries.ts';
+import { shortUrl } from './delivery.rules.ts';
+import { idOf, pathOf } from './paths.ts';
+import { webhookTexts } from './texts.ts';
+
+/** A replay of more than this is asked for twice. */
+const mostAtOnce = 100;
+const daysBefore = 7;
+const dayMs = 86_400_000;
+
+const Day = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Must be a day'),
+  v.check((text) => new Date(text).toJSON()?.startsWith(text) ?? false, 'There is no such day'),
+);
+
+const ReplayForm = v.object({ since: Day, confirmed: v.optional(v.string()) });
+
+/** Delivering missed events again: how many there are is said before anything happens. */
+export const replayScreens = (tools: WebhookTools) =>
+  new Hono<ScreenEnv>()
+    .get('/:id/replay', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      const webhook = await getWebhook(tools, orgId, idOf(c, 'id', 'webhook'));
+      const asked = c.req.query('since') ?? dayBefore(webhook.deactivated_at ?? new Date());
+      const since = v.is(Day, asked) ? asked : undefined;
+      const form = since ? emptyForm() : { errors: { since: 'Must be a day.' }, typed: {} };
+      const count =
+        since === undefined
+          ? 0
+          : await countReplayable(tools.db, { orgId, webhookId: webhook.id }, new Date(since));
+      const confirms = c.req.query('confirm') === 'true' && count > 0;
+      return showReplay(c, { webhook, since: since ?? asked, count, form, confirms });
+    })
+
+    .post('/:id/replay', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const webhook = await getWebhook(tools, editor.orgId, idOf(c, 'id', 'webhook'));
+      const here = pathOf(c.var.organization, webhook.id);
+      const form = await readForm(c, ReplayForm);
+      if (form.errors) {
+        const since = String(form.typed['since'] ?? '');
+        return showReplay(c, { webhook, since, count: 0, form, confirms: false });
+      }
+      const { since, confirmed } = form.values;
+      const of = { orgId: editor.orgId, webhookId: webhook.id };
+      const count = await countReplayable(tools.db, of, new Date(since));
+      if (count > mostAtOnce && !confirmed) {
+        return c.redirect(`${here}/replay?since=${since}&confirm=true`, 303);
+      }
+      const traceparent = c.get('traceparent') ?? null;
+      const request = { webhookId: webhook.id, since: new Date(since), traceparent };
+      const { replayed } = await replay(tools, editor, request);
+      flash(c, { kind: 'fine', text: webhookTexts.replayed(replayed) });
+      return c.redirect(here, 303);
+    });
+
+type ReplayShown = {
+  webhook: { id: string; url: string; active: boolean };
+  since: string;
+  count: number;
+  form: FormState;
+  confirms: boolean;
+};
+
+function showReplay(c: Context<ScreenEnv>, shown: ReplayShown) {
+  const { webhook, form } = shown;
+  const { organization } = c.var;
+  const here = pathOf(organization, webhook.id);
+  return renderScreen(c, {
+    title: webhookTexts.replayTitle,
+    section: 'webhooks',
+    trail: [
+      { text: webhookTexts.title, href: pathOf(organization) },
+      { text: shortUrl(webhook.url), href: here },
+    ],
+    status: Object.keys(form.errors).length > 0 ? 422 : 200,
+    body: shown.confirms ? <Second {...shown} here={here} /> : <First {...shown} here={here} />,
+  });
+}
+
+function First({ webhook, since, count, form, here }: ReplayShown & { here: string }) {
+  return (
+    <>
+      <form method="get" action={`${here}/replay`} class="fields measure">
+        <Mistakes form={form} />
+        <Field
+          name="since"
+          label="Since"
+          type="date"
+          form={form}
+          value={since}
+          help={webhookTexts.replayHelp}
+        />
+        <div class="actions">
+          <button type="submit">Show how many</button>
+        </div>
+      </form>
+      <p role="status">{webhookTexts.replayForetold(count, since)}</p>
+      {webhook.active ? null : <p class="is-warning state">{webhookTexts.replayInactive}</p>}
+      {webhook.active && count > 0 ? (
+        <form method="post" action={`${here}/replay`} class="actions">
+          <input type="hidden" name="since" value={since} />
+          <button type="submit" class="primary">
+            {webhookTexts.replay}
+          </button>
+          <a class="more" href={here}>
+            Cancel
+          </a>
+        </form>
+      ) : null}
+    </>
+  );
+}
+
+function Second({ since, count, here }: ReplayShown & { here: string }) {
+  return (
+    <Confirm
+      action={`${here}/replay`}
+      button={webhookTexts.replay}
+      cancel={here}
+      hidden={{ since, confirmed: 'true' }}
+    >
+      <p>{webhookTexts.replayForetold(count, since)}</p>
+      <p>A receiver that does not drop repeats by their webhook-id handles these events again.</p>
+    </Confirm>
+  );
+}
+
+const dayBefore = (at: Date): string =>
+  new Date(at.getTime() - daysBefore * dayMs).toISOString().slice(0, 10);

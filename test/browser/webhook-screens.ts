@@ -1,0 +1,63 @@
+import { makeWebhook } from '../support/make/rows.ts';
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+const webhook = {
+  id: '5d2f3a90-0f4c-4b6e-9d0a-6a1f4c2b7e11',
+  url: 'https://hooks.example.com/feedback',
+  events: ['response.received', 'detractor.detected', 'summary.generated'],
+  description: 'Help desk',
+};
+
+/** A webhook with a month of deliveries, some of which failed, made once; its path. */
+async function webhookPath({ db, full }: BrowserScene): Promise<string> {
+  const here = `/o/${full.slug}/webhooks/${webhook.id}`;
+  const [known] = await db`select from webhooks where id = ${webhook.id}`;
+  if (known) return here;
+  const secret = Buffer.alloc(32, 1);
+  await makeWebhook(db, full.id, { ...webhook, secret, last_delivery_at: new Date() });
+  await db`
+    insert into deliveries (org_id, webhook_id, message_id, event, body, status, attempts, status_code, created_at)
+    select ${full.id}, ${webhook.id}, gen_random_uuid(),
+           case when n % 7 = 0 then 'detractor.detected' else 'response.received' end,
+           '{"version":"1","score":9}', case when n % 41 = 0 then 'failed' else 'delivered' end,
+           case when n % 41 = 0 then 2 else 1 end, case when n % 41 = 0 then 503 else 200 end,
+           now() - make_interval(mins => n * 47)
+    from generate_series(1, 800) n`;
+  await db`
+    insert into delivery_attempts (org_id, delivery_id, number, status_code, duration_ms, response_body, at)
+    select org_id, id, number, status_code, 100 + (number * 40), 'busy', created_at
+    from deliveries, generate_series(1, attempts) number
+    where webhook_id = ${webhook.id}`;
+  return here;
+}
+
+/** The newest that failed. Its headers need a secret that opens, so there are none to show without attempts. */
+async function deliveryPath(scene: BrowserScene): Promise<string> {
+  const here = await webhookPath(scene);
+  const [row] = await scene.db<{ id: string }[]>`
+    insert into deliveries (org_id, webhook_id, message_id, event, body, status)
+    values (${scene.full.id}, ${webhook.id}, gen_random_uuid(), 'response.received',
+            '{"version":"1","score":9,"comment":"The delivery came a day late."}', 'skipped')
+    returning id`;
+  return `${here}/deliveries/${row!.id}`;
+}
+
+export const webhookEntries: readonly ScreenEntry[] = [
+  { name: 'webhooks-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/webhooks` },
+  { name: 'webhook-new', as: 'editor', path: ({ full }) => `/o/${full.slug}/webhooks/new` },
+  { name: 'webhook', as: 'editor', path: webhookPath },
+  { name: 'webhook-viewer', as: 'viewer', path: webhookPath },
+  { name: 'webhooks', as: 'editor', path: ({ full }) => `/o/${full.slug}/webhooks` },
+  { name: 'webhook-edit', as: 'editor', path: async (scene) => `${await webhookPath(scene)}/edit` },
+  {
+    name: 'webhook-replay',
+    as: 'editor',
+    path: async (scene) => `${await webhookPath(scene)}/replay`,
+  },
+  {
+    name: 'webhook-delete',
+    as: 'editor',
+    path: async (scene) => `${await webhookPath(scene)}/delete`,
+  },
+  { name: 'webhook-delivery', as: 'editor', path: deliveryPath },
+];

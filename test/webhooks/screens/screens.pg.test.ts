@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import type { AppTools } from '../../../src/app.ts';
+import { subscriber } from '../../support/fakes/subscriber.ts';
+import { makeOrganization, makeWebhook } from '../../support/make/rows.ts';
+import { bareApp } from '../../support/probe/app.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { memberBrowser } from '../../support/probe/member.ts';
+
+const { db } = await testDatabase();
+
+async function scene(role: 'viewer' | 'editor' = 'editor', over: Partial<AppTools> = {}) {
+  const app = bareApp(db, over);
+  const orgId = await makeOrganization(db);
+  const browser = await memberBrowser(db, { app, org: orgId, role });
+  return { orgId, ...browser, list: `${browser.home}/webhooks` };
+}
+
+const fields = { url: 'https://hooks.test/askback', events: 'response.received', description: '' };
+const secretIn = (html: string) => /whsec_[\w+/=]+/.exec(html)?.[0];
+
+/** A webhook that was made through the form, and its secret. */
+async function made(place: Awaited<ReturnType<typeof scene>>) {
+  const answer = await place.post(place.list, fields);
+  assert.equal(answer.status, 303);
+  const here = answer.headers.get('Location')!;
+  const secret = secretIn(await (await place.get(here)).text());
+  assert.ok(secret);
+  return { here, secret, id: here.split('/').at(-1)! };
+}
+
+test('a webhook is made by a form and its secret shown once', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  assert.equal(secretIn(await (await place.get(here)).text()), undefined);
+  const [row] = await db`select url, events, description from webhooks where id = ${id}`;
+  assert.deepEqual(
+    { ...row },
+    { url: fields.url, events: ['response.received'], description: null },
+  );
+  assert.match(await (await place.get(place.list)).text(), /hooks\.test\/askback/);
+});
+
+test('a form with mistakes is 422, with what was typed and a sentence at its field', async () => {
+  const place = await scene();
+  for (const [over, sentence] of [
+    [{ url: 'https://10.0.0.1/x' }, /10\.0\.0\.1/],
+    [{ url: 'ftp://hooks.test' }, /https/],
+    [{ events: [] }, /Choose at least one event/],
+    [{ events: ['no.such.event'] }, /Is no event/],
+  ] as const) {
+    const answer = await place.post(place.list, { ...fields, ...over } as never);
+    const html = await answer.text();
+    assert.equal(answer.status, 422);
+    assert.match(html, sentence);
+    assert.ok(html.includes(`value="${'url' in over ? over.url : fields.url}"`));
+  }
+  assert.equal((await db`select from webhooks where org_id = ${place.orgId}`).length, 0);
+});
+
+test('a webhook is changed, switched off and on, and deleted after a page that says what is lost', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  const stored = async () => (await db`select url, active from webhooks where id = ${id}`)[0];
+  await place.post(`${here}/edit`, { ...fields, url: 'https://other.test/x' });
+  await place.post(`${here}/switch-off`, {});
+  assert.deepEqual({ ...(await stored()) }, { url: 'https://other.test/x', active: false });
+  assert.match(await (await place.get(here)).text(), /switched off by its owner/);
+  await place.post(`${here}/switch-on`, {});
+  assert.equal((await stored())!['active'], true);
+  assert.match(await (await place.get(`${here}/delete`)).text(), /can no longer be replayed/);
+  assert.equal((await place.post(`${here}/delete`, {})).headers.get('Location'), place.list);
+  assert.equal(await stored(), undefined);
+});
+
+test('a rotated secret is shown once, and is a new one', async () => {
+  const place = await scene();
+  const { here, secret } = await made(place);
+  assert.match(await (await place.get(`${here}/rotate-secret`)).text(), /for 24 hours/);
+  await place.post(`${here}/rotate-secret`, {});
+  const html = await (await place.get(here)).text();
+  const next = secretIn(html);
+  assert.ok(next && next !== secret);
+  assert.match(html, /change over/);
+});
+
+test('a test event says what the address answered, and its delivery shows what was sent', async () => {
+  const receiver = subscriber(200);
+  const place = await scene('editor', { outbound: receiver.outbound });
+  const { here, secret } = await made(place);
+  await place.post(`${here}/test`, {});
+  const html = await (await place.get(here)).text();
+  assert.match(html, /The test event was delivered in/);
+  const delivery = /\/deliveries\/([\da-f-]{36})/.exec(html)![1]!;
+  const page = await (await place.get(`${here}/deliveries/${delivery}`)).text();
+  const shown = page.replaceAll('&quot;', '"');
+  const [row] = await db<{ body: string }[]>`select body from deliveries where id = ${delivery}`;
+  assert.ok(shown.includes(row!.body));
+  const signature = createHmac('sha256', secret).update(row!.body).digest('hex');
+  assert.ok(shown.includes(`X-Service-Signature: ${signature}`));
+  assert.match(shown, /Delivered at the first attempt\./);
+});
+
+test('a delivery that failed says why, and Redeliver makes a new one', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  const failed = await addDelivery(place.orgId, id, {
+    ...{ status: 'failed', attempts: 2, status_code: 503 },
+  });
+  await db`
+    insert into delivery_attempts (org_id, delivery_id, number, status_code, duration_ms, response_body)
+    values (${place.orgId}, ${failed}, 1, null, 10000, null),
+           (${place.orgId}, ${failed}, 2, 503, 12, 'busy <b>')`;
+  const html = await (await place.get(`${here}/deliveries/${failed}`)).text();
+  assert.match(html, /2 attempts failed, the last with: status 503/);
+  assert.match(html, /busy &lt;b&gt;/);
+  await place.post(`${here}/deliveries/${failed}/redeliver`, {});
+  assert.equal((await db`select from deliveries where webhook_id = ${id}`).length, 2);
+});
+
+test('a replay foretells its count, and asks twice for more than 100', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  for (let n = 0; n < 2; n += 1) await addDelivery(place.orgId, id, { status: 'skipped' });
+  await addDelivery(place.orgId, id, { status: 'delivered', attempts: 1 });
+  const page = await (await place.get(`${here}/replay`)).text();
+  assert.match(page, /2 events were skipped or failed since/);
+  const since = /name="since" value="([\d-]+)"/.exec(page)![1]!;
+  await place.post(`${here}/replay`, { since });
+  assert.match(await (await place.get(here)).text(), /2 events are being delivered again/);
+
+  const failed = { status: 'failed', attempts: 2 };
+  for (let n = 0; n < 101; n += 1) await addDelivery(place.orgId, id, failed);
+  const pending = async () =>
+    (await db`select from deliveries where webhook_id = ${id} and status = 'pending'`).length;
+  const asked = await place.post(`${here}/replay`, { since });
+  const again = asked.headers.get('Location')!;
+  assert.match(again, /confirm=true/);
+  assert.equal(await pending(), 2);
+  assert.match(await (await place.get(again)).text(), /101 events were/);
+  await place.post(`${here}/replay`, { since, confirmed: 'true' });
+  assert.equal(await pending(), 103);
+  assert.equal((await place.post(`${here}/replay`, { since: '2026-02-30' })).status, 422);
+});
+
+test('deliveries are paged and filtered by state, and only the first page follows what happens', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  for (let n = 0; n < 3; n += 1) await addDelivery(place.orgId, id, { status: 'skipped' });
+  await addDelivery(place.orgId, id, { status: 'failed', attempts: 2 });
+  const rows = async (query: string) =>
+    [...(await (await place.get(`${here}?${query}`)).text()).matchAll(/id="at-/g)].length;
+  assert.deepEqual(
+    await Promise.all(['', 'status=skipped', 'status=odd', 'limit=2', 'limit=3&page=2'].map(rows)),
+    [4, 3, 4, 2, 1],
+  );
+  assert.match(await (await place.get(here)).text(), /hx-trigger="every 3s"/);
+  assert.doesNotMatch(await (await place.get(`${here}?live=false`)).text(), /hx-trigger/);
+});
+
+test('a viewer sees webhooks and changes nothing', async () => {
+  const viewer = await scene('viewer');
+  const here = `${viewer.list}/${await makeWebhook(db, viewer.orgId)}`;
+  assert.doesNotMatch(await (await viewer.get(here)).text(), /method="post" action="[^"]*webhooks/);
+  for (const path of ['/edit', '/delete', '/rotate-secret', '/replay']) {
+    assert.equal((await viewer.get(here + path)).status, 403, path);
+  }
+  const acts = ['/edit', '/test', '/switch-off', '/switch-on', '/rotate-secret', '/delete'];
+  for (const path of [...acts, '/replay', `/deliveries/${crypto.randomUUID()}/redeliver`]) {
+    assert.equal((await viewer.post(here + path, {})).status, 403, path);
+  }
+  assert.equal((await viewer.post(viewer.list, fields)).status, 403);
+});
+
+test('a webhook of another organization is not found', async () => {
+  const id = await makeWebhook(db, await makeOrganization(db));
+  const stranger = await scene();
+  for (const path of [`/${id}`, `/${id}/edit`, `/${id}/delete`, `/${id}/replay`, '/not-an-id']) {
+    assert.equal((await stranger.get(stranger.list + path)).status, 404, path);
+  }
+  for (const path of ['/test', '/switch-off', '/rotate-secret', '/delete', '/replay']) {
+    const form = { since: '2026-01-01' };
+    assert.equal((await stranger.post(`${stranger.list}/${id}${path}`, form)).status, 404, path);
+  }
+  assert.equal((await db`select from webhooks where id = ${id}`).length, 1);
+});
+
+async function addDelivery(orgId: string, webhookId: string, over: Record<string, unknown>) {
+  const delivery = {
+    ...{ org_id: orgId, webhook_id: webhookId, message_id: crypto.randomUUID() },
+    ...{ event: 'response.received', body: '{"version":"1"}', ...over },
+  };
+  const [row] = await db<{ id: string }[]>`insert into deliveries ${db(delivery)} returning id`;
+  return row!.id;
+}
