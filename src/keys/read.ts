@@ -3,6 +3,7 @@ import { notFound } from '../errors.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
 import { checkNul } from '../lib/http/http.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
 import { type ApiEnv, accept, credentialsOf, type KeyTools, noteUse } from './authenticate.ts';
 import { orgOfKey, readWithKey } from './queries.ts';
 
@@ -50,7 +51,7 @@ export function createReader({ db, settings }: KeyTools) {
   ): Promise<Response> {
     const found = await read(c, json);
     if (found === null) throw notFound(what);
-    return c.body(found, 200, { 'Content-Type': 'application/json' });
+    return await answerRead(c, found);
   }
 
   return { read, answer };

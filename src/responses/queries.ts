@@ -51,7 +51,7 @@ export async function nextResponses(
     ), last as (
       select created_at::text as at, id from picked order by created_at, id limit 1
     )
-    select coalesce(json_agg(item order by p.created_at desc, p.id desc), '[]')::text as items,
+    select '[' || coalesce(string_agg(row_to_json(item)::text, ',' order by p.created_at desc, p.id desc), '') || ']' as items,
            count(*)::int as rows, (select at from last), (select id from last)
     from picked p ${rowOf(sql, orgId, filter)} ${responseItem(sql, orgId)}`;
   const { items, rows: count, at, id } = found!;
@@ -75,15 +75,17 @@ const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   c.email as contact_email, c.name as contact_name, ${nameOfSurvey(sql, orgId, sql`r`)},
   (select type from surveys where org_id = ${orgId} and id = r.survey_id) as survey_type,
   r.language, coalesce(c.properties, '{}') as properties, ${tagsOf(sql)} as tags, r.state,
-  (select email from members where id = r.owner_id) as owner`;
+  case when r.owner_id is not null then (select email from members where id = r.owner_id) end as owner`;
 
-const tagsOf = (sql: Sql) => sql`(
-  select coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
-                           order by lower(t.name) collate "C", t.name collate "C"), '[]')
-  from response_tags rt
-  join tags t on t.org_id = rt.org_id and t.id = rt.tag_id
-  where rt.org_id = r.org_id and rt.response_id = r.id
-)`;
+/** Most responses have none: to look is cheaper than to sort nothing. */
+const tagsOf = (sql: Sql) => sql`
+  case when exists (select from response_tags rt where rt.org_id = r.org_id and rt.response_id = r.id) then (
+    select json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
+                    order by lower(t.name) collate "C", t.name collate "C")
+    from response_tags rt
+    join tags t on t.org_id = rt.org_id and t.id = rt.tag_id
+    where rt.org_id = r.org_id and rt.response_id = r.id
+  ) else '[]' end`;
 
 const notes = (sql: Sql) => sql`(
   select coalesce(json_agg(json_build_object('id', n.id, 'text', n.text, 'author', n.author,

@@ -4,7 +4,8 @@ import type { ApiEnv, KeyTools } from '../keys/authenticate.ts';
 import { createReader } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { answerExport } from '../lib/export/answer.ts';
-import { answerJson } from '../lib/paging/paged-json.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
+import { readText } from '../lib/paging/paged-json.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { exportResponses } from './export.ts';
 import { ignoredParameters, parseFiltered } from './facet-parameters.ts';
@@ -45,7 +46,9 @@ export const responseSearch = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>().get('/', async (c) => {
     const page = parseFiltered(ResponseQuery, c.req.queries());
     const list = listResponses(db, c.var.key.org_id, { filter: filterOf(page), page });
-    return await runSearch(db, c.req.raw.signal, (sql) => answerJson(c, sql, list));
+    return await runSearch(db, c.req.raw.signal, (sql) => readText(sql, list)).then((json) =>
+      answerRead(c, json),
+    );
   });
 
 /** Everything that matches, as a file. */
@@ -68,7 +71,8 @@ export function npsReads(tools: KeyTools) {
         return countCategories(tools.db, orgId, { ...scopeOf(query), range: rangeOf(query) });
       });
       const meta = ignored.length > 0 ? { meta: { ignored } } : {};
-      return c.json({ data: rollUp(JSON.parse(tally ?? '') as HeldTally), ...meta });
+      const data = rollUp(JSON.parse(tally ?? '') as HeldTally);
+      return await answerRead(c, JSON.stringify({ data, ...meta }));
     })
 
     .get('/trend', async (c) => {
@@ -82,6 +86,7 @@ export function npsReads(tools: KeyTools) {
         return countTrend(tools.db, orgId, { scope: scopeOf(query), rows });
       });
       const counted = JSON.parse(tallies ?? '') as HeldTally[];
-      return c.json({ data: trendOf(counted, asked!.rows), meta: asked!.meta });
+      const { rows, meta } = asked!;
+      return await answerRead(c, JSON.stringify({ data: trendOf(counted, rows), meta }));
     });
 }

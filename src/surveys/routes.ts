@@ -5,6 +5,7 @@ import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.t
 import { createReader } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { changeSurvey } from './change.ts';
@@ -31,7 +32,8 @@ export function surveyReads(tools: KeyTools & SurveyTools) {
       const id = c.req.param('id');
       const survey = await read(c, (orgId) => (isUuid(id) ? surveyJson(db, orgId, id) : undefined));
       if (survey === null) throw notFound('survey');
-      return c.json({ data: shownSurvey(parseSurvey(survey), publicUrl) });
+      const data = shownSurvey(parseSurvey(survey), publicUrl);
+      return await answerRead(c, JSON.stringify({ data }));
     });
 }
 

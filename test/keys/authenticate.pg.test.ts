@@ -42,7 +42,7 @@ test('a key is taken from Authorization: Bearer as well, and X-API-Key comes fir
   assert.equal((await call(both)).status, 401);
 });
 
-test('no answer of the API may be stored by a cache, a refusal neither', async () => {
+test('no cache may give an answer of the API to another, or a refusal to anybody', async () => {
   const { read } = await makeClient(db);
   const answers = [
     await app.request('/api/v1/surveys', { headers: read }),
@@ -51,7 +51,11 @@ test('no answer of the API may be stored by a cache, a refusal neither', async (
   ];
   assert.deepEqual(
     answers.map(({ status, headers }) => [status, headers.get('Cache-Control')]),
-    [200, 404, 401].map((status) => [status, 'no-store']),
+    [
+      [200, 'private, no-cache'],
+      [404, 'no-store'],
+      [401, 'no-store'],
+    ],
   );
 });
 

@@ -29,7 +29,7 @@ type ExportOf<Last, Item> = {
   cells: (item: Item) => Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** A list of any length, batch by batch. One is in memory, and nothing is asked for while the reader takes it. */
+/** A list of any length, batch by batch. Two are in memory: the one that the reader takes, and the next. */
 export async function* exportParts<Last, Item>(
   format: ExportFormat,
   { next, columns, cells }: ExportOf<Last, Item>,
@@ -40,11 +40,13 @@ export async function* exportParts<Last, Item>(
     return csvLine(columns.map((column) => all[column] ?? null));
   };
   if (format === 'csv') yield csvLine(columns);
-  for (let after: Last | null | undefined = null; after !== undefined; ) {
-    const { items, last }: ExportBatch<Last> = await next(after);
+  for (let batch: Promise<ExportBatch<Last>> | undefined = next(null); batch; ) {
+    const { items, last }: ExportBatch<Last> = await batch;
+    batch = last === undefined ? undefined : next(last);
+    // Whether it failed is found out when its turn comes, if the reader waits for it at all.
+    batch?.catch(() => {});
     const text = (JSON.parse(items) as Item[]).map(spell).join('');
     if (text !== '') yield text;
-    after = last;
   }
 }
 

@@ -60,11 +60,17 @@ const textFiles = (files: Readonly<Record<string, string>>) =>
     Object.values(files).map((type) => [type.split(';')[0]!, { schema: { type: 'string' } }]),
   );
 
+/** Headers that only answers to one method have; those to none are said where they stand. */
+const onlyOf: Readonly<Record<string, string>> = {
+  'Idempotent-Replayed': 'post',
+  ETag: 'get',
+  Link: 'get',
+  'Retry-After': 'none',
+};
+
 function headersOf({ method, permission }: Operation): string[] {
   if (permission === 'none') return ['X-Request-Id'];
-  return Object.keys(headers).filter(
-    (name) => name !== 'Retry-After' && (method === 'post' || name !== 'Idempotent-Replayed'),
-  );
+  return Object.keys(headers).filter((name) => (onlyOf[name] ?? method) === method);
 }
 
 function refusals(operation: Operation, named: Named): Record<string, DescribedAnswer> {
@@ -76,14 +82,14 @@ function refusals(operation: Operation, named: Named): Record<string, DescribedA
       ...(schema && { schema }),
     };
   }
-  const answers = Object.entries(all).map(([status, { about, schema = Failure }]) => [
+  const answers = Object.entries(all).map(([status, { about, bare, schema = Failure }]) => [
     status,
     {
       description: about,
       ...((status === '429' || status === '503') && {
         headers: { 'Retry-After': headerRef('Retry-After') },
       }),
-      content: json(jsonSchema(schema, 'output', named)),
+      ...(!bare && { content: json(jsonSchema(schema, 'output', named)) }),
     },
   ]);
   return Object.fromEntries(answers) as Record<string, DescribedAnswer>;

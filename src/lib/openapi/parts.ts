@@ -22,6 +22,8 @@ export const headers = {
     'What is left of it: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
   ),
   'Idempotent-Replayed': text('`true` when the answer is the stored one of an earlier request.'),
+  ETag: text('Of this answer: in `If-None-Match` it asks whether there is another by now.'),
+  Link: text('With `rel="next"` the page after this one of a list.'),
   'Retry-After': text('After how many seconds it is worth trying again.'),
 };
 
@@ -46,6 +48,10 @@ type Asked = { method: string; path: string; permission: string; body?: unknown 
 /** The refusals that follow from the form of an operation. */
 export function commonAnswers({ method, path, permission, body }: Asked) {
   return {
+    ...(method === 'get' &&
+      permission !== 'none' && {
+        304: { about: 'nothing has changed since the answer with this `ETag`', bare: true },
+      }),
     400: { about: 'a field or parameter is missing or invalid' },
     ...(permission !== 'none' && {
       401: { about: 'the API key is missing, unknown, revoked or expired' },

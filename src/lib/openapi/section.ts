@@ -61,7 +61,12 @@ export type DescribedSuccess = {
   files?: Readonly<Record<string, string>>;
 };
 
-export type DescribedRefusal = { about: string; schema?: v.GenericSchema };
+export type DescribedRefusal = {
+  about: string;
+  schema?: v.GenericSchema;
+  /** Without a body. */
+  bare?: boolean;
+};
 
 /** A request that this service makes to a subscriber. */
 export type Message = { type: string; about: string; payload: v.GenericSchema };

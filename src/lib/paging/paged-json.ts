@@ -134,6 +134,9 @@ export const readList = <Item>(sql: Sql, list: Part) => readJson<{ data: Item[] 
 
 /** What an expression makes as JSON text, as a value. */
 export async function readJson<T>(sql: Sql, text: Part): Promise<T> {
-  const { json } = one(await sql<{ json: string }[]>`select ${text} as json`);
-  return JSON.parse(json) as T;
+  return JSON.parse(await readText(sql, text)) as T;
+}
+
+export async function readText(sql: Sql, text: Part): Promise<string> {
+  return one(await sql<{ json: string }[]>`select ${text} as json`).json;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../../../src/api.ts';
@@ -34,7 +35,7 @@ export async function conforms(request: Request, answer: Response) {
     const type = answer.headers.get('Content-Type')?.split(';')[0] ?? '';
     return assert.ok(files.includes(type), `${place} is ${type}, not one of ${files}`);
   }
-  const text = await answer.clone().text();
+  const text = await textOf(answer.clone());
   const schema = expected.content?.['application/json']?.schema;
   if (!schema) return assert.equal(text, '', `${place} has a body, and the document says none`);
   assert.match(
@@ -45,6 +46,12 @@ export async function conforms(request: Request, answer: Response) {
   const validate = validatorOf(schema);
   const valid = validate(JSON.parse(text));
   assert.ok(valid, `${place} is not as described: ${ajv.errorsText(validate.errors)}\n${text}`);
+}
+
+async function textOf(answer: Response): Promise<string> {
+  const bytes = await answer.bytes();
+  const isPacked = answer.headers.get('Content-Encoding') === 'gzip';
+  return new TextDecoder().decode(isPacked ? gunzipSync(bytes) : bytes);
 }
 
 function operationOf(method: string, path: string): Described | undefined {
