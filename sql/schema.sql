@@ -149,7 +149,7 @@ create table campaigns (
   turn integer not null default 0,        -- number of the job that may go on with it: pausing, resuming and stopping end the turn of the one before
   next_at timestamptz,                    -- when that job is due
   next_mail_at timestamptz,               -- when its pace allows the next mail
-  seen_until timestamptz,                 -- up to when contacts have been looked at, for what happens by itself
+  seen_until timestamptz,                 -- contacts that were added, or mails that were claimed, before this are done with, for what a survey does by itself
   created_at timestamptz not null default now(),
   started_at timestamptz,
   finished_at timestamptz,
@@ -164,7 +164,7 @@ create table campaigns (
   constraint campaigns_pkey primary key (id),
   constraint campaigns_org_id_id_key unique (org_id, id)
 );
-create index campaigns_due on campaigns (next_at) where (status = any (array['scheduled', 'running'])) and kind = 'campaign';
+create index campaigns_due on campaigns (next_at) where status = any (array['scheduled', 'running']);
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
 

@@ -46,11 +46,11 @@ comment on column campaigns.waiting is 'contacts whose mail is not claimed yet; 
 comment on column campaigns.turn is 'number of the job that may go on with it: pausing, resuming and stopping end the turn of the one before';
 comment on column campaigns.next_at is 'when that job is due';
 comment on column campaigns.next_mail_at is 'when its pace allows the next mail';
-comment on column campaigns.seen_until is 'up to when contacts have been looked at, for what happens by itself';
+comment on column campaigns.seen_until is 'contacts that were added, or mails that were claimed, before this are done with, for what a survey does by itself';
 
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
-create index campaigns_due on campaigns (next_at) where status in ('scheduled', 'running') and kind = 'campaign';
+create index campaigns_due on campaigns (next_at) where status in ('scheduled', 'running');
 
 create table campaign_batches (
   id          uuid primary key,

@@ -9,7 +9,7 @@ import { type CampaignState, changeCampaign, lockCampaign } from './campaign.que
 import { claimBatch, withdrawBatches } from './claim-batch.ts';
 import { pacedMails } from './pace.rules.ts';
 import { startCampaign } from './start.ts';
-import { stopIn } from './stop.ts';
+import { dropWaiting, stopIn } from './stop.ts';
 import { nextOpening } from './window.rules.ts';
 
 const mailsPerBatch = 500;
@@ -90,6 +90,11 @@ async function waitUntil(tx: Sql, campaign: CampaignState, opensAt: Date): Promi
 }
 
 async function finish(tx: Sql, campaign: CampaignState, now: Date): Promise<Step> {
+  // What a survey does by itself goes on when more contacts fall due.
+  if (campaign.kind !== 'campaign') {
+    await changeCampaign(tx, campaign, { next_at: null });
+    return 'over';
+  }
   await changeCampaign(tx, campaign, { status: 'finished', finished_at: now, next_at: null });
   await recordOwn(tx, campaign, 'campaign.finished');
   return 'over';
@@ -119,6 +124,7 @@ async function refuseOrThrow({ db, now }: AdvanceTools, job: CampaignTurn, error
     const campaign = await lockOwnTurn(tx, job);
     if (!campaign) return;
     const at = now?.() ?? new Date();
+    if (campaign.kind !== 'campaign') return await dropWaiting(tx, campaign, reason);
     if (campaign.status === 'running') return await stopIn(tx, campaign, { now: at, reason });
     await changeCampaign(tx, campaign, {
       ...{ status: 'refused', reason, finished_at: at, next_at: null },

@@ -16,6 +16,8 @@ export type CampaignState = {
   org_id: string;
   survey_id: string;
   kind: 'campaign' | 'asking' | 'reminder';
+  /** Which one it is, for those. */
+  reminder: number;
   status: CampaignStatus;
   send_at: Date | null;
   per_hour: number | null;
@@ -32,11 +34,11 @@ export type OrgCampaign = { orgId: string; campaignId: string };
 /** The campaign, locked until the caller's transaction ends: before the month, the survey and the contacts. */
 export async function lockCampaign(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   const [campaign] = await sql<CampaignState[]>`
-    select c.id, c.org_id, c.survey_id, c.kind, c.status, c.send_at, c.per_hour, c.month::text, c.waiting,
+    select c.id, c.org_id, c.survey_id, c.kind, c.reminder, c.status, c.send_at, c.per_hour, c.month::text, c.waiting,
            c.turn, c.next_mail_at, c.started_at, s.send_window
     from campaigns c
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
-    where c.org_id = ${orgId} and c.id = ${campaignId} and c.kind = 'campaign'
+    where c.org_id = ${orgId} and c.id = ${campaignId}
     for no key update of c`;
   return campaign;
 }
@@ -104,7 +106,7 @@ export async function renewOverdue(sql: Sql, before: Date) {
     where id in (
       select id
       from campaigns
-      where status in ('scheduled', 'running') and kind = 'campaign' and next_at < ${before}
+      where status in ('scheduled', 'running') and next_at < ${before}
       order by next_at
       limit 100
       for no key update skip locked

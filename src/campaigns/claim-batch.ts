@@ -12,8 +12,10 @@ import { reopenSurvey } from '../surveys/queries.ts';
 import { insertBatch, listOpenBatches, takeBack } from './batch.queries.ts';
 import { type CampaignState, countJudged } from './campaign.queries.ts';
 import { listWaiting, saveDecided, waitAgain } from './contacts.queries.ts';
+import type { AskableContact } from './judge.queries.ts';
 import { type JudgedContact, judgeSome } from './judge.ts';
 import type { PacedMails } from './pace.rules.ts';
+import { judgeReminded } from './remind.ts';
 
 /**
  * Claims the mails of some waiting contacts, and writes the job that sends them. Contacts are judged again: much
@@ -29,9 +31,9 @@ export async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedM
   const contacts = await listWaiting(tx, { ...survey, campaignId }, paced.mails);
   if (contacts.length === 0) return await dropDeleted(tx, campaign, month);
 
-  const judged = await judgeSome(tx, survey, { contacts, frequencyDays });
   const batchId = randomUUID();
-  const { claims, blocked } = await claimMails(tx, survey, { judged, batchId, month });
+  const judged = await judgeWaiting(tx, campaign, { contacts, frequencyDays });
+  const { claims, blocked } = await claimMails(tx, survey, { ...judged, batchId, month });
   await insertBatch(tx, { id: batchId, orgId, campaignId, mails: claims.length });
   await saveDecided(tx, { orgId, campaignId }, [
     ...claims.map(({ contact_id }) => ({ contact_id, batch_id: batchId, ...unblocked })),
@@ -41,6 +43,22 @@ export async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedM
   await countJudged(tx, campaign, { claimed: claims.length, blocked: blocked.length, nextMailAt });
   await addUsage(tx, orgId, month, -blocked.length);
   return contacts.length;
+}
+
+type Waiting = { contacts: readonly AskableContact[]; frequencyDays: number | null };
+type JudgedMails = Pick<ToClaim, 'judged' | 'reminder'>;
+
+/** Contacts that are asked by the rules of a send; those that are reminded by whether they still may be. */
+async function judgeWaiting(
+  tx: Sql,
+  { org_id: orgId, survey_id: surveyId, kind, reminder: number }: CampaignState,
+  { contacts, frequencyDays }: Waiting,
+): Promise<JudgedMails> {
+  const survey = { orgId, surveyId };
+  if (kind !== 'reminder')
+    return { judged: await judgeSome(tx, survey, { contacts, frequencyDays }) };
+  const { judged, mailOf } = await judgeReminded(tx, survey, contacts);
+  return { judged, reminder: { number, mailOf } };
 }
 
 const unblocked = { reason_code: null, reason: null };

@@ -81,6 +81,18 @@ export async function waitAgain(
     where org_id = ${orgId} and campaign_id = ${campaignId} and contact_id = any (${[...contactIds]}::uuid[])`;
 }
 
+/** Blocks all contacts that wait, for one reason. */
+export async function blockWaiting(
+  sql: Sql,
+  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
+  { reason_code, reason }: { reason_code: string; reason: string },
+) {
+  await sql`
+    update campaign_contacts
+    set reason_code = ${reason_code}, reason = ${reason}
+    where org_id = ${orgId} and campaign_id = ${campaignId} and batch_id is null and reason_code is null`;
+}
+
 /** How many contacts a survey has. */
 export async function countContacts(sql: Sql, { orgId, surveyId }: Omit<OfCampaign, 'campaignId'>) {
   const { contacts } = one(

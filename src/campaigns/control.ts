@@ -42,7 +42,7 @@ async function control(
 ) {
   await inTransaction(tools.db, async (tx) => {
     const campaign = await lockCampaign(tx, { orgId: by.orgId, campaignId: id });
-    if (!campaign) throw notFound('campaign');
+    if (campaign?.kind !== 'campaign') throw notFound('campaign');
     if (!['scheduled', 'running', 'paused'].includes(campaign.status)) throw over(campaign);
     await act(tx, campaign, tools.now?.() ?? new Date());
   });

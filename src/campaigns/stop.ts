@@ -2,8 +2,14 @@ import { type Actor, jobActor } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { addUsage, lockMonth } from '../organizations/usage.queries.ts';
-import { type CampaignState, changeCampaign, lockCampaign } from './campaign.queries.ts';
+import {
+  type CampaignState,
+  changeCampaign,
+  countJudged,
+  lockCampaign,
+} from './campaign.queries.ts';
 import { withdrawBatches } from './claim-batch.ts';
+import { blockWaiting } from './contacts.queries.ts';
 
 type StopOptions = { now: Date; actor?: Actor; reason?: string };
 
@@ -27,4 +33,14 @@ export async function stopIn(
   });
   const target = { kind: 'campaign', id: campaignId } as const;
   await recordAct(tx, { orgId, actor, act: 'campaign.stopped', target });
+}
+
+/** What a survey does by itself ends with the survey: contacts that wait are not mailed, and their quota is given back. */
+export async function dropWaiting(tx: Sql, campaign: CampaignState, reason: string) {
+  const { org_id: orgId, id: campaignId, month, waiting, turn } = campaign;
+  if (month) await lockMonth(tx, orgId, month);
+  await blockWaiting(tx, { orgId, campaignId }, { reason_code: 'survey_closed', reason });
+  if (month) await addUsage(tx, orgId, month, -waiting);
+  await countJudged(tx, campaign, { claimed: 0, blocked: waiting, nextMailAt: null });
+  await changeCampaign(tx, campaign, { next_at: null, turn: turn + 1 });
 }

@@ -2,15 +2,18 @@ import type { Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { type AdvanceTools, enqueueTurn } from './advance.ts';
 import { recountBatches } from './batch.queries.ts';
+import { askByItself } from './by-itself.ts';
 import { renewOverdue } from './campaign.queries.ts';
 
 /** Longer than a step of a campaign takes. */
 const overdueMs = 60_000;
 
-/** Goes on with campaigns whose job was lost, and counts outcomes that came late. */
-export async function sweepCampaigns({ db, pump, now = () => new Date() }: AdvanceTools) {
+/** Goes on with campaigns whose job was lost, counts outcomes that came late, and asks and reminds what is due. */
+export async function sweepCampaigns(tools: AdvanceTools) {
+  const { db, pump, now = () => new Date() } = tools;
   await inTransaction(db, (tx) => renewTurns(tx, now()));
   await recountBatches(db);
+  await askByItself(tools);
   pump();
 }
 

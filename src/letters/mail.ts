@@ -30,10 +30,17 @@ export type SurveyMail = {
   };
   organization: { id: string; name: string; color: string };
   publicUrl: string;
+  /** Whether it continues the thread of an earlier mail to the contact. */
+  isReminder?: boolean;
 };
 
 /** The mail of a survey with the contact's own words left open. */
-export function surveyMail({ survey, organization, publicUrl }: SurveyMail): MessageTemplate {
+export function surveyMail({
+  survey,
+  organization,
+  publicUrl,
+  isReminder = false,
+}: SurveyMail): MessageTemplate {
   const letter = letterOf({ survey, organization, publicUrl });
   return {
     from: { name: oneLine(survey.from_name), address: survey.from_email },
@@ -44,12 +51,15 @@ export function surveyMail({ survey, organization, publicUrl }: SurveyMail): Mes
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'OOF, AutoReply',
-      'Feedback-ID': `${survey.id}:${organization.id}:survey:askback`,
+      'Feedback-ID': `${survey.id}:${organization.id}:${isReminder ? 'reminder' : 'survey'}:askback`,
+      ...(isReminder && { 'In-Reply-To': thread, References: thread }),
     },
     text: letterText(letter),
     html: letterHtml(letter),
   };
 }
+
+const thread = `<${slot('thread')}>`;
 
 /** The survey with its texts in one of its languages, as its mail needs it. */
 export function inLanguage<S extends WordedSurvey>(survey: S, language: string) {
@@ -82,6 +92,8 @@ type Recipient = {
   name: string | null;
   token: string;
   properties?: AddressedPerson['properties'];
+  /** The mail that a reminder continues. */
+  remindsOf?: string | null;
 };
 
 /**
@@ -101,6 +113,7 @@ export function surveyFillings({ survey, publicUrl }: SurveyMail) {
       date,
       slots: {
         ...{ token: contact.token, email: contact.email, greeting: greeting(name) },
+        ...(contact.remindsOf && { thread: `${contact.remindsOf}@${host}` }),
         ...Object.fromEntries(placeholders.map((each, at) => [slotOf(at), valueFor(each, person)])),
       },
     };

@@ -1,5 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
+import type { Reminder } from '../surveys/asking.schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { BlockReason } from './rules.ts';
 
@@ -32,6 +33,7 @@ export type ClaimedMail = {
     from_name: string;
     from_email: string;
     reply_to: string;
+    reminders?: readonly Reminder[];
   };
   organization: { name: string; color: string };
 };
@@ -61,7 +63,7 @@ export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly
     select v.id as survey_id,
            json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
                              'question_text', v.question_text, 'subject', v.subject,
-                             'intro', v.intro, 'texts', v.texts, 'language', v.language,
+                             'intro', v.intro, 'texts', v.texts, 'reminders', v.reminders, 'language', v.language,
                              'from_name', v.from_name,
                              'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
            json_build_object('name', o.name, 'color', o.color) as organization

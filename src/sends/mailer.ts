@@ -48,14 +48,15 @@ export function createMailer(tools: MailerTools) {
     fill: compose(surveyMail(mail)),
     filling: surveyFillings(mail),
   }));
-  // The mails of a job share the words of their survey, in each of its languages.
+  // The mails of a job share the words of their survey, in each of its languages, for each reminder.
   const letters = new WeakMap<ClaimedMail['survey'], Map<string, ReturnType<typeof letterFor>>>();
 
   function letterOf(claimed: ClaimedMail) {
     const language = languageFor(claimed.survey, { property: claimed.properties?.['language'] });
     const byLanguage = letters.get(claimed.survey) ?? new Map();
-    const letter = byLanguage.get(language) ?? letterFor(mailOf(claimed, { publicUrl, language }));
-    letters.set(claimed.survey, byLanguage.set(language, letter));
+    const key = `${language} ${claimed.reminder}`;
+    const letter = byLanguage.get(key) ?? letterFor(mailOf(claimed, { publicUrl, language }));
+    letters.set(claimed.survey, byLanguage.set(key, letter));
     return letter;
   }
 
@@ -72,8 +73,8 @@ export function createMailer(tools: MailerTools) {
     const from = bounceDomain ? returnPath(claimed.id, bounceDomain) : letter.from;
     if (!to) return undeliverable('the address cannot be mailed to');
     if (!from) return undeliverable('the sender address of the survey cannot be mailed from');
-    const { id: sendId, name, token, properties = {} } = claimed;
-    const contact = { sendId, email: to, name, token, properties };
+    const { id: sendId, name, token, properties = {}, reminds_of: remindsOf } = claimed;
+    const contact = { sendId, email: to, name, token, properties, remindsOf };
     const message = letter.fill(letter.filling(contact, new Date()));
     const signed = dkim ? await dkim(message) : message;
     return await transport.send({ from, to }, signed, {
@@ -98,10 +99,17 @@ const undeliverable = (response: string): MailOutcome => ({
 type MailFrame = { publicUrl: string; language: string };
 
 const mailOf = (
-  { survey_id, org_id, survey, organization }: ClaimedMail,
+  { survey_id, org_id, survey, organization, reminder }: ClaimedMail,
   { publicUrl, language }: MailFrame,
-): SurveyMail => ({
-  survey: { id: survey_id, ...inLanguage(survey, language) },
-  organization: { id: org_id, ...organization },
-  publicUrl,
-});
+): SurveyMail => {
+  const { reminders, ...rest } = survey;
+  const words = inLanguage(rest, language);
+  // Without a subject of its own a reminder keeps that of the first mail: programs show both in one thread.
+  const subject = reminders?.[reminder - 1]?.subject ?? words.subject;
+  return {
+    survey: { id: survey_id, ...words, subject },
+    organization: { id: org_id, ...organization },
+    publicUrl,
+    isReminder: reminder > 0,
+  };
+};

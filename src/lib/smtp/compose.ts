@@ -71,12 +71,16 @@ function skeletonOf(template: MessageTemplate, mark: string): string {
   root.setHeader('Date', marked('date'));
   root.setHeader('Message-ID', `<${marked('message-id')}>`);
   for (const [key, value] of Object.entries(template.headers)) {
-    root.setHeader(key, prepared(headerSlots(headerSafe(value), marked)));
+    const text = headerSlots(headerSafe(value), marked);
+    root.setHeader(key, idHeaders.test(key) ? text : prepared(text));
   }
   addPart(root, 'text/plain; charset=utf-8', marked('text'));
   addPart(root, 'text/html; charset=utf-8', marked('html'));
   return `To: ${marked('to')}\r\n${build(root)}`;
 }
+
+/** Headers of message ids, which nodemailer takes as text alone. */
+const idHeaders = /^(in-reply-to|references)$/i;
 
 /** A header value that nodemailer leaves as it is. */
 const prepared = (value: string) => ({ prepared: true, value });

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import PostalMime from 'postal-mime';
+import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
+import { createMailer } from '../../src/sends/mailer.ts';
+import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
+import { accepted, rejected, unanswered } from '../support/make/mail-outcomes.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const dayMs = 24 * 60 * 60 * 1000;
+
+type Options = { says?: Says; organization?: object; survey?: object; people?: number };
+
+async function scene({ says, organization = {}, survey = {}, people = 3 }: Options = {}) {
+  const orgId = await makeOrganization(db, organization as Record<string, unknown>);
+  const surveyId = await makeSurvey(db, orgId, survey as Record<string, unknown>);
+  const contacts = await makeContacts(db, { orgId, surveyId }, { count: people });
+  const runner = campaignRunner(db, orgId, says ? { says } : {});
+  const sweep = async () => {
+    await sweepCampaigns(runner.tools);
+    await runner.work();
+  };
+  return {
+    ...{ orgId, surveyId, contacts, ...runner, sweep },
+    /** Mails everybody now, as a campaign of today would have. */
+    mailAll: async () => {
+      await db`
+        insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
+        select org_id, survey_id, id, email, gen_random_uuid(), '2027-01-01', 'sent', ${runner.clock.at}, ${runner.clock.at}
+        from contacts where survey_id = ${surveyId}`;
+      await db`update contacts set status = 'sent', sent_at = ${runner.clock.at} where survey_id = ${surveyId}`;
+    },
+    /** Days pass, with a look at every hour of them. */
+    pass: async (days: number) => {
+      for (let hour = 0; hour < days * 24; hour += 6) {
+        runner.later(dayMs / 4);
+        await sweep();
+      }
+    },
+    used: async () =>
+      (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`).reduce(
+        (sum, { used }) => sum + used,
+        0,
+      ),
+    reasons: async () => [
+      ...(await db<{ reason_code: string; count: number }[]>`
+        select reason_code, count(*)::int as count from campaign_contacts
+        where org_id = ${orgId} and reason_code is not null group by 1`),
+    ],
+  };
+}
+
+const twoReminders = {
+  reminders: db.json([{ after_days: 3 }, { after_days: 7, subject: 'Last call' }]),
+};
+
+test('contacts that have not answered are reminded after so many days, each reminder once', async () => {
+  const { sweep, mailAll, pass, mailed, used } = await scene({ survey: twoReminders });
+  await sweep();
+  await mailAll();
+  await pass(2.5);
+  assert.equal(mailed.length, 0);
+  await pass(0.5);
+  assert.deepEqual(
+    mailed.map(({ reminder }) => reminder),
+    [1, 1, 1],
+  );
+  await pass(10);
+  assert.deepEqual(
+    mailed.map(({ reminder }) => reminder),
+    [1, 1, 1, 2, 2, 2],
+  );
+  assert.equal(await used(), 6);
+});
+
+test('a contact that answered, unsubscribed or bounced, and one whose mail failed, is not reminded', async () => {
+  const { orgId, surveyId, contacts, sweep, mailAll, pass, mailed } = await scene({
+    survey: twoReminders,
+    people: 5,
+  });
+  await sweep();
+  await mailAll();
+  const [one, two, three, four, five] = contacts;
+  await db`update contacts set responded_at = now(), status = 'responded' where id = ${one!.id}`;
+  await db`insert into suppressions (org_id, email, kind) values (${orgId}, ${two!.email}, 'unsubscribed')`;
+  await db`insert into suppressions (org_id, email, kind) values (${orgId}, ${three!.email}, 'bounced')`;
+  await db`update mails set status = 'failed', blocks_resend = false where contact_id = ${four!.id}`;
+  await pass(4);
+  assert.deepEqual(
+    mailed.map(({ email }) => email),
+    [five!.email],
+  );
+  await db`update surveys set status = 'completed', completed_by = 'hand', completed_at = now() where id = ${surveyId}`;
+  await pass(6);
+  assert.equal(mailed.length, 1);
+});
+
+test('a reminder does not change its contact, nor does it count for the frequency rule', async () => {
+  const says: Says = ({ email }) =>
+    email.startsWith('p1-')
+      ? rejected('554 no')
+      : email.startsWith('p2-')
+        ? unanswered('cut')
+        : accepted();
+  const { surveyId, sweep, mailAll, pass, used } = await scene({ says, survey: twoReminders });
+  await sweep();
+  await mailAll();
+  await pass(3);
+  const statuses =
+    await db`select distinct status, failure_reason from contacts where survey_id = ${surveyId}`;
+  assert.deepEqual([...statuses], [{ status: 'sent', failure_reason: null }]);
+  assert.equal(await used(), 2);
+});
+
+test('reminders that the month has no room for are skipped, with the reason', async () => {
+  const { sweep, mailAll, pass, mailed, reasons, used } = await scene({
+    survey: { reminders: db.json([{ after_days: 1 }]) },
+    organization: { monthly_send_limit: 2 },
+  });
+  await sweep();
+  await mailAll();
+  await pass(5);
+  assert.equal(mailed.length, 2);
+  assert.deepEqual([await reasons(), await used()], [[{ reason_code: 'send_limit', count: 1 }], 2]);
+});
+
+test('what would have been due before the reminder was set is left alone', async () => {
+  const { mailAll, later, pass, sweep, mailed } = await scene({ survey: twoReminders });
+  await mailAll();
+  later(4 * dayMs);
+  await sweep();
+  await pass(6);
+  assert.deepEqual(
+    mailed.map(({ reminder }) => reminder),
+    [2, 2, 2],
+  );
+});
+
+test('a reminder that was begun when its process died is unknown, and is not sent again', async () => {
+  const { surveyId, sweep, mailAll, later, work, pass, mailed } = await scene({
+    survey: { reminders: db.json([{ after_days: 1 }]) },
+    people: 1,
+  });
+  await sweep();
+  await mailAll();
+  later(dayMs);
+  await pass(0.25);
+  assert.equal(mailed.length, 1);
+  await db`update mails set status = 'claimed', finished_at = null where survey_id = ${surveyId} and reminder = 1`;
+  await db`update mails set status = 'sending', sending_at = now() where survey_id = ${surveyId} and reminder = 1`;
+  await db`update mails set status = 'unknown', finished_at = now() where survey_id = ${surveyId} and reminder = 1`;
+  await work();
+  await pass(3);
+  assert.equal(mailed.length, 1);
+});
+
+test('a reminder stands in the thread of the first mail, with an id of its own', async () => {
+  const { sweep, mailAll, pass, mailed, orgId } = await scene({ survey: twoReminders, people: 1 });
+  await sweep();
+  await mailAll();
+  await pass(7);
+  const [first] = await db<
+    { id: string }[]
+  >`select id from mails where org_id = ${orgId} and reminder = 0`;
+  const raw: Buffer[] = [];
+  const mailer = createMailer({
+    transport: {
+      send: async (_, message) => {
+        raw.push(message);
+        return accepted();
+      },
+    },
+    ...{ concurrency: 1, publicUrl: 'https://ask.example', dkim: null, bounceDomain: null },
+  });
+  for (const mail of mailed)
+    await mailer.send(mail, { mayLeave: async () => true, signal: new AbortController().signal });
+  const [one, two] = await Promise.all(raw.map((each) => PostalMime.parse(each)));
+  const thread = `<${first!.id}@ask.example>`;
+  for (const mail of [one, two]) {
+    assert.equal(mail?.inReplyTo, thread);
+    assert.equal(mail?.references, thread);
+  }
+  assert.equal(new Set([one?.messageId, two?.messageId, thread]).size, 3);
+  assert.equal(one?.subject, 'How likely are you to recommend us?');
+  assert.equal(two?.subject, 'Last call');
+});
+
+test('a survey asks each contact by itself so many days after it was added', async () => {
+  const { orgId, contacts, clock, sweep, pass, mailed } = await scene({
+    survey: { ask_after_days: 2, ask_after_days_since: new Date() },
+  });
+  const start = clock.at;
+  await db`update contacts set created_at = ${new Date(start.getTime() - 30 * dayMs)} where id = ${contacts[0]!.id}`;
+  await db`update contacts set created_at = ${new Date(start.getTime() + dayMs)} where id = ${contacts[1]!.id}`;
+  await db`update contacts set created_at = ${start} where id = ${contacts[2]!.id}`;
+  await sweep();
+  await pass(1.75);
+  assert.equal(mailed.length, 0);
+  await pass(0.25);
+  assert.deepEqual(
+    mailed.map(({ email }) => email).sort(),
+    [contacts[0]!.email, contacts[2]!.email].sort(),
+  );
+  await pass(1);
+  assert.equal(mailed.length, 3);
+  await makeContacts(db, { orgId, surveyId: await makeSurvey(db, orgId) }, { count: 1 });
+  await pass(3);
+  assert.equal(mailed.length, 3);
+});
+
+test('asking by itself takes what the month has room for, and the rest in the next month', async () => {
+  const { clock, sweep, pass, mailed } = await scene({
+    survey: { ask_after_days: 0, ask_after_days_since: new Date('2027-01-01T00:00:00Z') },
+    organization: { monthly_send_limit: 2 },
+  });
+  await db`update contacts set created_at = '2027-01-01T00:00:00Z' where created_at > now() - interval '1 minute'`;
+  clock.at = new Date('2027-01-29T12:00:00Z');
+  await sweep();
+  await pass(2);
+  assert.equal(mailed.length, 2);
+  await pass(1);
+  assert.equal(mailed.length, 3);
+});
+
+test('nothing is asked or reminded outside of the window', async () => {
+  const window = { days: ['mon'], from: '09:00', to: '10:00', time_zone: 'UTC' };
+  const { clock, sweep, later, mailed } = await scene({
+    survey: {
+      ...{ ask_after_days: 0, ask_after_days_since: new Date('2027-01-01T00:00:00Z') },
+      send_window: db.json(window),
+    },
+  });
+  await db`update contacts set created_at = '2027-01-01T00:00:00Z' where created_at > now() - interval '1 minute'`;
+  clock.at = new Date('2027-01-15T09:30:00Z'); // a Friday
+  await sweep();
+  assert.equal(mailed.length, 0);
+  clock.at = new Date('2027-01-18T09:00:00Z');
+  await sweep();
+  later(1000);
+  await sweep();
+  assert.equal(mailed.length, 3);
+});
