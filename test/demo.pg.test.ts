@@ -9,7 +9,9 @@ import { type AnalyzeJob, analyze } from '../src/summaries/analyze.ts';
 import { summarizeMonth } from '../src/summaries/summarize.ts';
 import { readingTools } from './support/make/feedback.ts';
 import { makeOrganization } from './support/make/rows.ts';
+import { bareApp } from './support/probe/app.ts';
 import { testDatabase } from './support/probe/database.ts';
+import { visitorBrowser } from './support/probe/visitor.ts';
 import { askback, secretKey } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
@@ -43,6 +45,17 @@ test('two demos at once fill one organization, once; later ones say that it exis
   assert.equal(made.curl.length, 3);
   for (const line of made.curl)
     assert.match(line, /^curl .*'http:\/\/127\.0\.0\.1:8123\/api\/v1\//);
+});
+
+test('the demo prints a sign-in that works, of an owner who runs a deployment without other members', async () => {
+  const { db: fresh, url: own } = await testDatabase();
+  const environment = { DATABASE_URL: own, ASKBACK_SECRET_KEY: secretKey, PORT: '8123' };
+  const { sign_in } = JSON.parse((await askback(['demo', '--json'], environment)).stdout);
+  const browser = visitorBrowser(bareApp(fresh));
+  assert.equal((await browser.post('/sign-in', sign_in)).status, 303);
+  assert.equal((await browser.get('/')).headers.get('Location'), '/o/larkspur-demo');
+  const [member] = await fresh`select is_operator from members`;
+  assert.equal(member?.['is_operator'], true);
 });
 
 test("the demo's comments are read by the running service, and its last month is summarized", async () => {

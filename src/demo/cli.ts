@@ -37,7 +37,7 @@ export const demoCommands: readonly Command<CommandTools>[] = [demo];
 const isDemo = ({ id }: { id: string }) => id === demoOrganization;
 
 function introduce(
-  { readKey, writeKey, survey }: FilledDemo,
+  { readKey, writeKey, signIn, survey }: FilledDemo,
   address: string,
   hasMailbox: boolean,
 ) {
@@ -53,13 +53,15 @@ function introduce(
     : 'none: mails go out through ASKBACK_SMTP_URL, also the one below';
   const text = `The demo organization is filled with half a year of feedback.
 
+  app            ${address}
+  sign in        ${signIn ? `${signIn.email}  ${signIn.password}` : 'with the account that you have'}
   documentation  ${address}/docs
   a survey       ${share_url}
   mailbox        ${mailbox}
   read key       ${readKey}
   write key      ${writeKey}
 
-The keys are not shown again. Paste one of these while askback serves; the last one sends a survey by mail:
+Password and keys are not shown again. Paste one of these while askback serves; the last one sends a survey by mail:
 
 ${curl.join('\n')}
 `;
@@ -69,7 +71,7 @@ ${curl.join('\n')}
     organization_id: demoOrganization,
     address,
     share_url,
-    ...keys,
+    ...{ sign_in: signIn, ...keys },
     curl,
   };
   return { data, text };
@@ -84,5 +86,6 @@ function mailboxAt(address: string): string {
 const remind = (address: string | null) => ({
   data: { created: false, organization_id: demoOrganization, address },
   text: `The demo organization exists: ${demoOrganization}
-Its keys were shown when it was made; \`${program} key create --org ${demoOrganization} --name N\` makes another.`,
+Its password and keys were shown when it was made. For a new password: \`${program} member reset --email demo@example.com\`;
+for another key: \`${program} key create --org ${demoOrganization} --name N\`.`,
 });

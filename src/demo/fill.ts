@@ -12,6 +12,7 @@ import { enqueueAnalyses } from '../summaries/queries.ts';
 import { addSurvey } from '../surveys/create.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { insertTag } from '../tags/queries.ts';
+import { addDemoMember, type DemoSignIn, makeDemoPassword } from './demo-member.ts';
 import { type DemoStory, makeStory, storyDays } from './rules.ts';
 import { type DemoSurvey, surveys, tags } from './sayings.ts';
 
@@ -23,6 +24,8 @@ const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
 export type FilledDemo = {
   readKey: string;
   writeKey: string;
+  /** None where the demo's address has an account already. */
+  signIn: DemoSignIn | null;
   survey: { id: string; share_id: string };
 };
 
@@ -31,6 +34,7 @@ export type FilledDemo = {
  * running service reads the comments, and then writes the summary of the last month.
  */
 export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefined> {
+  const password = await makeDemoPassword();
   return await inTransaction(db, async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
       id: demoOrganization,
@@ -49,7 +53,8 @@ export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefine
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
     await recordAct(tx, { ...{ orgId, actor: commandActor() }, act: 'demo.filled' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
-    return { readKey: read.key, writeKey: write.key, survey: filled[0]! };
+    const signIn = await addDemoMember(tx, orgId, password);
+    return { readKey: read.key, writeKey: write.key, signIn, survey: filled[0]! };
   });
 }
 
