@@ -1,6 +1,6 @@
 import { scaleOf } from '../scores.ts';
 import { Funnel } from '../web/app/charts/parts.tsx';
-import { count, counted } from '../web/app/lists.tsx';
+import { count } from '../web/app/lists.tsx';
 import { Chip, Time } from '../web/app/marks.tsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
 import type { AskedCounts, NewestComment } from './queries.ts';
@@ -29,11 +29,6 @@ export function AskedPart({ asked }: { asked: AskedCounts }) {
             { name: 'Answered', count: asked.answered, figure: share(asked.answered) },
           ]}
         />
-      )}
-      {asked.other_answers === 0 ? null : (
-        <p class="small soft">
-          {counted(asked.other_answers, 'more response')} came through the shared link or an import.
-        </p>
       )}
     </section>
   );

@@ -68,10 +68,9 @@ export type AskedCounts = {
   asked: number;
   arrived: number;
   answered: number;
-  other_answers: number;
 };
 
-/** How far the contacts have come that were first mailed on these days, and the answers that no mail asked for. */
+/** How far the contacts have come that were first mailed on these days. */
 export async function countAsked(
   sql: Sql,
   orgId: string,
@@ -81,11 +80,7 @@ export async function countAsked(
     await sql<AskedCounts[]>`
       select count(*)::int as asked,
              count(*) filter (where status not in ('bounced', 'failed'))::int as arrived,
-             count(responded_at)::int as answered,
-             (select count(*)::int
-              from responses
-              where org_id = ${orgId} and held_reason is null and contact_id is null
-                ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}) as other_answers
+             count(responded_at)::int as answered
       from contacts
       where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`sent_at`, days)}`,
   );
