@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import * as v from 'valibot';
 import type { AnalystAnswer, AnalystRefusal } from './analyst.ts';
 
@@ -42,6 +41,7 @@ async function askOnce<S extends v.GenericSchema>(
   question: Question<S>,
 ): Promise<AnalystAnswer<v.InferOutput<S>>> {
   try {
+    const { request } = await import('undici'); // takes its time to load, and is used by few
     const { statusCode, headers, body } = await request(addressOf(endpoint.url), {
       method: 'POST',
       headers: {

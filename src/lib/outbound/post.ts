@@ -1,6 +1,6 @@
 // Requests to addresses that others gave: guarded against inner networks, bounded in time, size and connections.
 
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { createFairSlotsByKey } from '../async/fair-slots.ts';
 import { parseAllowList } from './addresses.ts';
 import { type Received, type Receiver, receiver } from './answer.ts';
@@ -51,14 +51,14 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   const rules = { allow: parseAllowList(allow), http };
   const names = createResolve({ systemNames: allow.length > 0 });
   const guard = { allow: rules.allow, resolve: resolve ?? names.resolve };
-  const agent = guardedAgent(guardedConnector(guard), perHostConnections);
+  const client = guardedClient(guardedConnector(guard), perHostConnections);
   const reserve = Math.floor(perHostConnections / reservedShare);
   const slots = createFairSlotsByKey({ total: perHostConnections, reserve });
 
   function post(url: string, request: Post): Promise<OutboundAnswer> {
     const complaint = judgeTarget(url, rules);
     if (complaint) return Promise.resolve(refused(complaint));
-    return exchange({ agent, slots }, new URL(url), request);
+    return exchange({ client, slots }, new URL(url), request);
   }
 
   /** What is wrong with an address as far as can be known now, as a sentence, or null. */
@@ -77,30 +77,55 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   /** Closes all connections: posts still in flight end as cancelled. */
   async function close() {
     names.close();
-    await agent.destroy();
+    await client.close();
   }
 
   return { post, judge, close };
 }
 
-const guardedAgent = (connect: ReturnType<typeof guardedConnector>, connections: number) =>
-  new Agent({
-    connect,
-    // A slot is free a moment before its connection is: without this a new one would be made.
-    connections,
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: maxHeaderBytes,
-    keepAliveTimeout: idleConnectionMs,
-    keepAliveMaxTimeout: maxIdleConnectionMs,
-    // Both only watch the time between two pieces; the deadline watches the whole.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+type Client = ReturnType<typeof guardedClient>;
 
-type Means = { agent: Agent; slots: ReturnType<typeof createFairSlotsByKey> };
+/** Loaded with the first post: a service without subscribers starts sooner, and smaller. */
+function guardedClient(connect: ReturnType<typeof guardedConnector>, connections: number) {
+  let loading: Promise<Agent> | undefined;
+  let closed = false;
 
-function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<OutboundAnswer> {
+  async function load(): Promise<Agent> {
+    const { Agent } = await import('undici');
+    if (closed) throw new OutboundFailure('cancelled', 'the client is closed');
+    return new Agent({
+      connect,
+      // A slot is free a moment before its connection is: without this a new one would be made.
+      connections,
+      allowH2: false,
+      pipelining: 1,
+      maxHeaderSize: maxHeaderBytes,
+      keepAliveTimeout: idleConnectionMs,
+      keepAliveMaxTimeout: maxIdleConnectionMs,
+      // Both only watch the time between two pieces; the deadline watches the whole.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  return {
+    agent: (): Promise<Agent> => {
+      loading ??= load();
+      return loading;
+    },
+    async close() {
+      closed = true;
+      await loading?.then(
+        (agent) => agent.destroy(),
+        () => {},
+      );
+    },
+  };
+}
+
+type Means = { client: Client; slots: ReturnType<typeof createFairSlotsByKey> };
+
+function exchange({ client, slots }: Means, url: URL, request: Post): Promise<OutboundAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();
   const startedAt = performance.now();
   const answering = receiver((received) => resolve(answerFrom(received, startedAt)), reject);
@@ -108,16 +133,20 @@ function exchange({ agent, slots }: Means, url: URL, request: Post): Promise<Out
 
   const leave = slots.enter(hostOf(url), request.group, () => {
     sent = true;
-    agent.dispatch(
-      {
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: 'POST',
-        headers: { ...request.headers, 'accept-encoding': 'identity' },
-        body: request.body,
-      },
-      answering,
-    );
+    const dispatch = (agent: Agent) =>
+      agent.dispatch(
+        {
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method: 'POST',
+          headers: { ...request.headers, 'accept-encoding': 'identity' },
+          body: request.body,
+        },
+        answering,
+      );
+    const notSent = (error: Error) =>
+      error instanceof OutboundFailure ? answering.giveUp(error) : reject(error);
+    client.agent().then(dispatch).catch(notSent);
   });
   const unwatch = watch(request, answering, () => sent);
   return promise.finally(() => {

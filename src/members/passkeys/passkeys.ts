@@ -1,9 +1,3 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import { notFound, Refusal } from '../../errors.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
@@ -21,6 +15,9 @@ import {
   usePasskey,
 } from './queries.ts';
 
+/** Loaded with the first passkey: it takes as long to load as a tenth of the whole service. */
+const library = () => import('@simplewebauthn/server');
+
 /** Enough for all devices of a person; what a stolen session could add is limited too. */
 const mostPasskeys = 20;
 
@@ -32,6 +29,7 @@ export async function offerPasskey(
   member: { id: string; email: string; name: string },
 ) {
   const known = await listPasskeys(db, member.id);
+  const { generateRegistrationOptions } = await library();
   return await generateRegistrationOptions({
     rpName: 'askback',
     rpID: place.rpId,
@@ -51,6 +49,7 @@ export async function addPasskey(
   { memberId, actor }: OwnAccount,
   { answer, challenge, name }: NewPasskeyAnswer,
 ): Promise<boolean> {
+  const { verifyRegistrationResponse } = await library();
   const verified = await verifyRegistrationResponse({
     response: answer,
     expectedChallenge: challenge,
@@ -94,6 +93,7 @@ export async function removePasskey(
 
 /** What the browser must know to offer every passkey of this service, also without an account's name. */
 export async function askForPasskey({ rpId }: PasskeyPlace) {
+  const { generateAuthenticationOptions } = await library();
   return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
 }
 
@@ -110,6 +110,7 @@ export async function checkPasskey(
   if (!passkey || !isOf(passkey, answer.response.userHandle)) return undefined;
   const { id, counter, transports } = passkey;
   const publicKey = new Uint8Array(passkey.public_key);
+  const { verifyAuthenticationResponse } = await library();
   const verified = await verifyAuthenticationResponse({
     response: answer,
     expectedChallenge: challenge,
