@@ -464,6 +464,19 @@ create table memberships (
 );
 create index memberships_by_member on memberships (member_id);
 
+-- What a member of an organization wants to be notified of by mail. A member without a row wants nothing.
+create table notification_choices (
+  org_id uuid not null,
+  member_id uuid not null,
+  events text[] not null default '{}'::text[],  -- kinds of events, each notified of when it occurs
+  digest text not null default 'none',          -- how often a digest is sent
+  time_zone text not null default 'UTC',        -- IANA name: when the member's day and week begin
+  changed_at timestamptz not null default now(),
+  constraint notification_choices_digest_check check (digest = any (array['none', 'day', 'week'])),
+  constraint notification_choices_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
+  constraint notification_choices_pkey primary key (org_id, member_id)
+);
+
 -- Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys.
 create table organization_day_tallies (
   org_id uuid not null,

@@ -25,6 +25,7 @@ import { llmsRoutes } from './mcp/llms-text.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
+import type { Resolver } from './operations/mail-dns/resolver.ts';
 import { logoPages } from './organizations/pages.ts';
 import { peopleRoutes } from './people/routes.ts';
 import type { Excerpt } from './responses/answer.ts';
@@ -35,6 +36,7 @@ import { screens } from './screens.ts';
 import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { sendRoutes } from './sends/routes.ts';
 import type { SendProgress } from './sends/send-progress.ts';
+import type { Config } from './settings/config.ts';
 import type { SignInSettings } from './settings/sign-in.ts';
 import { summaryReads } from './summaries/routes.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
@@ -60,6 +62,8 @@ export type AppTools = MailboxAccess & {
     trustedProxies?: readonly string[];
     securityContact?: string | null;
     signIn: SignInSettings;
+    smtpUrl?: string | null;
+    dkim?: Config['dkim'];
   };
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
@@ -76,6 +80,8 @@ export type AppTools = MailboxAccess & {
   secrets: Secrets;
   progress: Pick<SendProgress, 'watch'>;
   claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
+  /** In place of the name servers of this machine. */
+  dns?: Resolver;
   /** Called with the address of a proxy that forwards clients and is not trusted. */
   onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;

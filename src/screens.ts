@@ -17,6 +17,8 @@ import { proveScreens } from './members/screens/prove.tsx';
 import { resetScreens } from './members/screens/reset.tsx';
 import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
+import { notificationScreens } from './notifications/screens.tsx';
+import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx';
 import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
@@ -41,7 +43,8 @@ type ScreenTools = WebhookTools & {
   secrets: Secrets;
   log: Log;
   mailbox: boolean;
-  settings: { signIn: SignInSettings };
+  settings: { signIn: SignInSettings } & MailScreenTools['settings'];
+  dns?: MailScreenTools['dns'];
   pump: () => void;
 };
 
@@ -81,8 +84,10 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/general', generalScreens(tools))
     .route('/settings/api-keys', keyScreens(tools))
     .route('/settings/members', memberScreens(tools))
+    .route('/settings/mail', mailScreens(tools))
     .route('/settings/tags', tagScreens(tools))
     .route('/settings/texts', textScreens(tools))
+    .route('/settings/notifications', notificationScreens(tools))
     .route('/settings/usage', usageScreens(tools))
     .route('/settings/audit', auditScreens(tools))
     .route('/webhooks', webhookScreens(tools));

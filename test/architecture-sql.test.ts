@@ -9,6 +9,7 @@ const owner: Record<string, string> = {
   former_slugs: 'organizations',
   organization_logos: 'organizations',
   audit_events: 'audit',
+  notification_choices: 'notifications',
   sessions: 'sessions',
   members: 'members',
   memberships: 'members',

@@ -13,3 +13,15 @@ export async function listSenders(sql: Sql): Promise<string[]> {
     limit ${most}`;
   return rows.map(({ from_email }) => from_email);
 }
+
+/** The same of one organization. */
+export async function listSendersOf(sql: Sql, orgId: string): Promise<string[]> {
+  const rows = await sql<{ from_email: string }[]>`
+    select from_email
+    from surveys
+    where org_id = ${orgId} and status <> 'completed'
+    group by from_email
+    order by count(*) desc, from_email
+    limit ${most}`;
+  return rows.map(({ from_email }) => from_email);
+}

@@ -94,12 +94,14 @@ function Filters({ here, query }: { here: string; query: AuditQuery }) {
 
 function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEventRow) {
   const { name, ...rest } = details;
-  const remarks = Object.entries(rest).flatMap(([key, value]) => inWords(key, value));
+  const remarks = Object.entries(rest).filter(([, value]) => isShown(value));
   return [
     <Time at={at} show="second" />,
     <>
       <bdi>{actor}</bdi>
-      <span class="small soft light block">{texts.actors[actor_kind]}</span>
+      {actor_kind === 'command' ? null : (
+        <span class="small soft light block">{texts.actors[actor_kind]}</span>
+      )}
     </>,
     <span title={request_id ? `${act}, request ${request_id}` : act}>
       {sentenceOf(act)}
@@ -108,15 +110,23 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
           : <bdi>{name}</bdi>
         </>
       ) : null}
-      {remarks.length > 0 ? <span class="small soft block">{remarks.join(', ')}</span> : null}
+      {remarks.map(([key, value]) => (
+        <span class="small soft block">
+          {key.replaceAll('_', ' ')}: <Value value={value} />
+        </span>
+      ))}
     </span>,
   ];
 }
 
-/** What an act notes besides a name, as words: `permission: write`. An id says nothing to a reader. */
-function inWords(key: string, value: unknown): string[] {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return [];
-  if (typeof value === 'string' && /^[0-9a-f]{8}-/.test(value)) return [];
-  const text = Array.isArray(value) ? value.join(' ') : String(value);
-  return [`${key}: ${text}`.replaceAll('_', ' ')];
+/** An id says nothing to a reader. */
+function isShown(value: unknown): boolean {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return false;
+  return !(typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value));
+}
+
+function Value({ value }: { value: unknown }) {
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return <Time at={value} />;
+  const text = Array.isArray(value) ? value.join(', ') : String(value);
+  return <>{text.replaceAll('_', ' ')}</>;
 }

@@ -121,8 +121,10 @@ async function fillMemberTables(db: Db, org_id: string) {
     insert into members ${db({ email: 'Ann@Acme.test', name: 'Ann', totp_secret: hash })}
     returning id`;
   const member_id = member!.id;
+  const wanted = { org_id, member_id, events: ['held'] };
   await db`insert into memberships ${db({ org_id, member_id, role: 'owner' })}`;
   const invitation = { kind: 'invitation', email: 'bob@acme.test', expires_at: new Date() };
+  await db`insert into notification_choices ${db(wanted)}`;
   await db`insert into member_links ${db({ token_hash: hash, org_id, role: 'viewer', ...invitation })}`;
   await db`insert into passkeys ${db({ id: 'abc', member_id, name: 'phone', public_key: hash })}`;
   await db`insert into recovery_codes ${db({ member_id, code_hash: hash })}`;

@@ -1,0 +1,18 @@
+-- What a member wants to be notified of, in each organization.
+
+create table notification_choices (
+  org_id     uuid not null,
+  member_id  uuid not null,
+  events     text[] not null default '{}',
+  digest     text not null default 'none' check (digest in ('none', 'day', 'week')),
+  time_zone  text not null default 'UTC',
+  changed_at timestamptz not null default now(),
+  primary key (org_id, member_id),
+  foreign key (org_id, member_id) references memberships (org_id, member_id) on delete cascade
+);
+
+comment on table notification_choices is
+  'What a member of an organization wants to be notified of by mail. A member without a row wants nothing';
+comment on column notification_choices.events is 'kinds of events, each notified of when it occurs';
+comment on column notification_choices.digest is 'how often a digest is sent';
+comment on column notification_choices.time_zone is 'IANA name: when the member''s day and week begin';

@@ -1,0 +1,27 @@
+import type { Digest, NotificationKind } from './rules.ts';
+
+/** What Settings, Notifications says. */
+export const notificationTexts = {
+  title: 'Notifications',
+  about: (email: string, organization: string) =>
+    `Mails to ${email} about ${organization}. Only you see and change these choices.`,
+  events: 'Notify me of',
+  kinds: {
+    detractor: 'A detractor answers',
+    held: 'A response is held',
+    webhook_off: 'A webhook is switched off',
+    limit_near: '80 % of the month’s mails are used',
+    limit_reached: 'All of the month’s mails are used',
+    campaign_finished: 'A campaign is finished',
+    assigned: 'A response is assigned to me',
+  } satisfies Record<NotificationKind, string>,
+  digest: 'Digest',
+  digests: {
+    none: 'No digest',
+    day: 'Every day',
+    week: 'Every week, on Monday',
+  } satisfies Record<Digest, string>,
+  digestHelp: 'The score, its change and the newest comments, in the morning.',
+  timeZone: 'When your day and week begin, such as Europe/Berlin.',
+  saved: 'Your notifications are saved.',
+} as const;

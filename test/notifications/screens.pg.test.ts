@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeOrganization } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+async function viewer() {
+  const orgId = await makeOrganization(db, { time_zone: 'Europe/Oslo' });
+  const browser = await memberBrowser(db, { app, org: orgId, role: 'viewer' });
+  return { orgId, ...browser, page: `${browser.home}/settings/notifications` };
+}
+
+test('a member of any role chooses, and sees what was chosen', async () => {
+  const { orgId, page, get, submit } = await viewer();
+  assert.match(await (await get(page)).text(), /value="Europe\/Oslo"/);
+  const form = { events: ['held', 'detractor'], digest: 'week', time_zone: 'UTC' };
+  const html = await (await submit(page, form)).text();
+  assert.match(html, /Your notifications are saved\./);
+  assert.match(html, /value="held" checked/);
+  assert.match(html, /value="week" selected/);
+  assert.doesNotMatch(html, /value="webhook_off" checked/);
+  const [event] = await db`select act, details from audit_events where org_id = ${orgId}`;
+  assert.deepEqual(
+    { ...event },
+    { act: 'notifications.changed', details: { events: ['held', 'detractor'], digest: 'week' } },
+  );
+});
+
+test('no tick at all is a choice too', async () => {
+  const { orgId, page, post } = await viewer();
+  await post(page, { events: 'held', digest: 'day', time_zone: 'UTC' });
+  await post(page, { digest: 'none', time_zone: 'UTC' });
+  const [row] = await db`select events, digest from notification_choices where org_id = ${orgId}`;
+  assert.deepEqual({ ...row }, { events: [], digest: 'none' });
+});
+
+test('a time zone that does not exist is 422, and keeps what was ticked', async () => {
+  const { page, post } = await viewer();
+  const answer = await post(page, { events: 'held', digest: 'day', time_zone: 'Mars' });
+  const html = await answer.text();
+  assert.equal(answer.status, 422);
+  assert.match(html, /value="held" checked/);
+  assert.match(html, /id="time_zone-error"/);
+});
+
+test('the choices of a member who leaves are gone', async () => {
+  const { orgId, page, post } = await viewer();
+  await post(page, { events: 'held', digest: 'day', time_zone: 'UTC' });
+  await db`delete from memberships where org_id = ${orgId}`;
+  assert.equal((await db`select from notification_choices where org_id = ${orgId}`).length, 0);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeResolver } from '../support/fakes/dns.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+
+async function mailPage(role: 'owner' | 'editor' = 'owner') {
+  const asked: string[] = [];
+  const dns = fakeResolver(
+    { 'MX acme.test': ['10 mx.acme.test'], 'A mx.acme.test': ['8.8.8.8'] },
+    asked,
+  );
+  const settings = { ...testSettings, bounceDomain: null, smtpUrl: 'smtp://127.0.0.1:1' };
+  const orgId = await makeOrganization(db);
+  await makeSurvey(db, orgId);
+  const other = await makeOrganization(db);
+  await makeSurvey(db, other, { from_email: 'bo@secret.test' });
+  const app = bareApp(db, { settings, dns });
+  const browser = await memberBrowser(db, { app, org: orgId, role });
+  return { ...browser, asked, page: `${browser.home}/settings/mail` };
+}
+
+test('the page comes without asking DNS, and leads to what is found', async () => {
+  const { get, page, asked } = await mailPage();
+  const html = await (await get(page)).text();
+  assert.deepEqual(asked, []);
+  assert.match(html, /hx-get="[^"]*\?look=now"/);
+  assert.match(html, /<a class="button" href="[^"]*\?look=now"/);
+});
+
+test('findings are of the senders of this organization, with records to copy', async () => {
+  const { get, page, asked } = await mailPage();
+  const html = await (await get(`${page}?look=now`)).text();
+  assert.match(html, /To improve|To mend/);
+  assert.match(html, /value="_dmarc\.acme\.test"/);
+  assert.ok(asked.length > 0);
+  assert.ok(!asked.join(' ').includes('secret.test'));
+  const before = asked.length;
+  await get(`${page}?look=now`);
+  assert.equal(asked.length, before, 'DNS is not asked again at once');
+});
+
+test('only owners see it', async () => {
+  const { get, page } = await mailPage('editor');
+  assert.equal((await get(page)).status, 403);
+});
