@@ -50,6 +50,18 @@ test('in an empty folder the binary serves, makes a key, answers a request and s
   assert.deepEqual(readdirSync(cwd), ['askback-data']);
 });
 
+test('the binary has the style and the scripts of the app inside, compressed', async (t) => {
+  const { url } = await service(emptyFolder(t));
+  const page = await (await fetch(`${url}/sign-in`)).text();
+  const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+  assert.equal(assets.length, 4);
+  for (const path of assets) {
+    const answer = await fetch(url + path, { headers: { 'Accept-Encoding': 'br' } });
+    assert.equal(answer.headers.get('Content-Encoding'), 'br', path);
+    assert.ok((await answer.arrayBuffer()).byteLength > 200, path);
+  }
+});
+
 test('the binary reads comments, in a thread that nothing but its own program runs in', async (t) => {
   const cwd = emptyFolder(t);
   const { url } = await service(cwd);
