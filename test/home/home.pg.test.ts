@@ -131,17 +131,29 @@ async function assertTotals(scene: Scene, html: string, query: string) {
   }
 }
 
-test('stars show the mean of the responses that count, with its margin', async () => {
-  const scene = await makeScene();
-  await fill(scene, 'star5');
-  const { html } = await getPage(scene, '?period=365d');
-  const [expected] = await db<{ mean: string; margin: string }[]>`
-    select round(avg(score), 2)::text as mean, round((1.96 * sqrt(var_samp(score) / count(*)))::numeric, 2)::text as margin
-    from responses
-    where org_id = ${scene.org} and held_reason is null`;
-  assert.ok(html.includes(`<strong>${expected!.mean}</strong>`), expected!.mean);
-  assert.ok(html.includes(`± ${expected!.margin}`));
-});
+for (const zone of ['UTC', 'Asia/Kolkata']) {
+  test(`stars show the mean of the responses that count, with its margin, in ${zone}`, async () => {
+    const scene = await makeScene({ time_zone: zone });
+    await fill(scene, 'star5');
+    const { html } = await getPage(scene, '?period=30d');
+    const counted = await db<{ day: string; mean: string; margin: string }[]>`
+      select (created_at at time zone ${zone})::date::text as day, round(avg(score), 2)::text as mean,
+             round((1.96 * sqrt(var_samp(score) / count(*)))::numeric, 2)::text as margin
+      from responses
+      where org_id = ${scene.org} and held_reason is null
+        and (created_at at time zone ${zone})::date > (now() at time zone ${zone})::date - 30
+      group by grouping sets ((), (1))
+      order by 1 desc nulls first`;
+    const [all, ...days] = counted;
+    assert.ok(html.includes(`<strong>${all!.mean}</strong>`), all!.mean);
+    assert.ok(html.includes(`± ${all!.margin}`), all!.margin);
+    const means = tableOf(html).map(([, mean]) => mean);
+    assert.deepEqual(
+      means.filter((mean) => mean !== '–'),
+      days.map(({ mean }) => mean),
+    );
+  });
+}
 
 test('a survey of another organization is not found', async () => {
   const [own, other] = [await makeScene(), await makeScene()];
