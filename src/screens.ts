@@ -22,8 +22,10 @@ import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx
 import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
+import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings/sign-in.ts';
+import { surveyScreens } from './surveys/screens.tsx';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
@@ -79,6 +81,8 @@ const organizationScreens = (tools: ScreenTools) =>
     .use(inOrganization(tools))
     .route('/', homeScreens(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
+    .route('/surveys/preview', previewScreens(tools))
+    .route('/surveys', surveyScreens(tools))
     .route('/surveys', contactScreens(tools))
     .route('/surveys', campaignScreens(tools))
     .route('/settings/general', generalScreens(tools))

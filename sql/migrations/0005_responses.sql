@@ -46,7 +46,7 @@ comment on column responses.traceparent is 'the trace of the request that record
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create index responses_by_contact on responses (contact_id);
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
-create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
 create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;

@@ -2,7 +2,7 @@ import type { SurveyMail } from '../letters/mail.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 
-type Mailed = {
+export type Mailed = {
   survey: SurveyMail['survey'] & { texts: TextsByLanguage };
   organization: SurveyMail['organization'];
 };

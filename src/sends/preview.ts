@@ -3,16 +3,16 @@ import { notFound, Refusal } from '../errors.ts';
 import { inLanguage, surveyFillings, surveyMail } from '../letters/mail.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { compose } from '../lib/smtp/compose.ts';
-import { findMailed } from './preview.queries.ts';
+import type { AddressedPerson } from '../surveys/placeholders.ts';
+import { findMailed, type Mailed } from './preview.queries.ts';
 
-/** An invented contact: the links in a preview lead to no contact. */
-const reader = {
+/** The links in a preview lead to no contact. */
+const inventedMail = {
   sendId: '00000000-0000-0000-0000-000000000000',
   email: 'reader@example.com',
-  name: 'Robin Reader',
-  properties: {},
   token: 'preview',
 };
+const reader: AddressedPerson = { name: 'Robin Reader', properties: {} };
 
 type MailPreview = { surveyId: string; publicUrl: string; language?: string | undefined };
 
@@ -23,9 +23,21 @@ export async function previewMail(sql: Sql, { surveyId, publicUrl, language }: M
   if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
     throw new Refusal('invalid', `the survey has no texts in ${language}`);
   }
-  const survey = inLanguage(mailed.survey, language ?? mailed.survey.language);
+  return await readLetter(mailed, {
+    publicUrl,
+    language: language ?? mailed.survey.language,
+    reader,
+  });
+}
+
+type ReadLetter = { publicUrl: string; language: string; reader: AddressedPerson };
+
+/** The mail of a survey, stored or not, to a person. */
+export async function readLetter(mailed: Mailed, { publicUrl, language, reader }: ReadLetter) {
+  const survey = inLanguage(mailed.survey, language);
   const mail = { survey, organization: mailed.organization, publicUrl };
-  const raw = compose(surveyMail(mail))(surveyFillings(mail)(reader, new Date()));
+  const contact = { ...inventedMail, name: reader.name, properties: reader.properties };
+  const raw = compose(surveyMail(mail))(surveyFillings(mail)(contact, new Date()));
   const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
   return { subject, text, html };
 }

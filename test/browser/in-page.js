@@ -39,6 +39,11 @@ function watchFocus() {
     const { outlineStyle, outlineWidth } = getComputedStyle(target);
     reached.set(keyOf(target), outlineStyle !== 'none' && outlineWidth !== '0px');
   });
+  // A page learns nothing of the focus inside a frame, but that it has lost it.
+  addEventListener('blur', () => {
+    const { activeElement } = document;
+    if (activeElement?.localName === 'iframe') reached.set(activeElement, true);
+  });
   // A field for a date has stops of its own inside: day, month, year, what opens its calendar.
   const dates = document.querySelectorAll('input[type^=date], input[type=time]').length;
   return stops().length + 5 * dates;

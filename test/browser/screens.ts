@@ -2,6 +2,7 @@ import { askingScreens } from './asking-screens.ts';
 import { homeEntries } from './home.ts';
 import type { ScreenEntry } from './screen-entry.ts';
 import { settingsEntries } from './settings-screens.ts';
+import { surveyScreens } from './survey-screens.ts';
 import { webhookEntries } from './webhook-screens.ts';
 
 /** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
@@ -16,5 +17,6 @@ export const screenEntries: readonly ScreenEntry[] = [
   ...askingScreens,
   ...settingsEntries,
   ...webhookEntries,
+  ...surveyScreens,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },
 ];

@@ -13,6 +13,7 @@ const sources = {
     'figures',
     'lists',
     'screens',
+    'surveys',
     'media',
   ].map((name) => `src/web/assets/css/${name}.css`),
   'app.js': ['src/web/assets/app.js'],

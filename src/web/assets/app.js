@@ -61,6 +61,35 @@ function enhance(root) {
   showCopyButtons(root);
 }
 
+/**
+ * A form with a preview shows it as one types: it presses the form's own button. Each time in a new frame, so that the
+ * back button keeps its meaning, which takes the place of the old one once it is there.
+ */
+for (const form of document.querySelectorAll('form[data-preview]')) {
+  let timer;
+  const press = () => form.requestSubmit(form.querySelector('[data-preview-button]'));
+  const show = () => {
+    const old = form.querySelector('iframe:not(.coming)');
+    form.querySelector('iframe.coming')?.remove();
+    const next = old.cloneNode();
+    next.removeAttribute('src');
+    next.classList.add('coming');
+    old.name = '';
+    old.after(next);
+    // Its first load, of nothing, is over by now.
+    next.addEventListener('load', () => {
+      old.remove();
+      next.classList.remove('coming');
+    });
+    press();
+  };
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, 300);
+  });
+  press();
+}
+
 enhance(document);
 
 // What was swapped says so, once, in a live region.

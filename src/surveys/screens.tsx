@@ -1,0 +1,59 @@
+import { Hono } from 'hono';
+import { renderSVG } from 'uqr';
+import type { Db } from '../lib/db/db.ts';
+import { parsePage } from '../lib/paging/page.ts';
+import type { ScreenEnv } from '../sessions/session.ts';
+import { shareUrl } from './create.ts';
+import { countReached, countScores, pageOfSurveys } from './screen.queries.ts';
+import { addActs } from './screens/acts.tsx';
+import { addForms } from './screens/edit.tsx';
+import { renderList } from './screens/list.tsx';
+import { surveyOf } from './screens/of.ts';
+import { renderShare } from './screens/share.tsx';
+import { periods, renderSurvey, type SurveyPeriod } from './screens/survey.tsx';
+
+type SurveyScreenTools = { db: Db; publicUrl: string };
+
+/** Surveys: below `/o/:slug/surveys`. */
+export function surveyScreens(tools: SurveyScreenTools) {
+  const { db, publicUrl } = tools;
+  const app = new Hono<ScreenEnv>().get('/', async (c) => {
+    const { page, limit } = parsePage(c.req.queries());
+    const found = await pageOfSurveys(db, c.var.organization.id, { page, limit });
+    return renderList(c, { ...found, page, limit });
+  });
+  addForms(app, tools);
+  addActs(app, tools);
+  return app
+    .get('/:id', async (c) => {
+      const survey = await surveyOf(c, db);
+      const period = readPeriod(c.req.query('period'));
+      const [scores, reached] = await Promise.all([
+        countScores(db, survey.org_id, { surveyId: survey.id, since: startOf(period) }),
+        countReached(db, survey.org_id, survey.id),
+      ]);
+      return renderSurvey(c, { survey, scores, reached, period });
+    })
+
+    .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))
+
+    .get('/:id/share/qr.svg', async (c) => {
+      const survey = await surveyOf(c, db);
+      const svg = renderSVG(shareUrl(publicUrl, survey) ?? '', { ecc: 'M', border: 4 });
+      const disposition = c.req.query('download') ? 'attachment; filename="qr-code.svg"' : 'inline';
+      return c.body(svg, 200, {
+        'Content-Type': 'image/svg+xml',
+        'Content-Disposition': disposition,
+        'Content-Security-Policy': "default-src 'none'",
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'private, max-age=3600',
+      });
+    });
+}
+
+const readPeriod = (given: string | undefined): SurveyPeriod =>
+  given !== undefined && Object.hasOwn(periods, given) ? (given as SurveyPeriod) : null;
+
+/** The last so many days, up to now. */
+const startOf = (period: SurveyPeriod): Date | null =>
+  period === null ? null : new Date(Date.now() - Number.parseInt(period, 10) * 86_400_000);

@@ -1,0 +1,104 @@
+import type { Context } from 'hono';
+import { percentage } from '../../scores.ts';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { Time } from '../../web/app/marks.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { figureOf, titleOfFigure } from '../figures.rules.ts';
+import type { ListedSurvey } from '../screen.queries.ts';
+import { surveyTexts } from '../screen-texts.ts';
+import { mayEdit, StatusMark, surveysPath } from './parts.tsx';
+
+type SurveyListProps = {
+  surveys: readonly ListedSurvey[];
+  total: number;
+  page: number;
+  limit: number;
+};
+
+export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
+  const here = surveysPath(c.var.organization);
+  return renderScreen(c, {
+    title: surveyTexts.title,
+    section: 'surveys',
+    actions: mayEdit(c) ? (
+      <a class="button primary" href={`${here}/new`}>
+        {surveyTexts.create}
+      </a>
+    ) : null,
+    body: <SurveyList {...props} here={here} />,
+  });
+}
+
+function SurveyList({ surveys, total, page, limit, here }: SurveyListProps & { here: string }) {
+  if (total === 0) {
+    return (
+      <EmptyState title={surveyTexts.none}>
+        <p>{surveyTexts.noneMeans}</p>
+      </EmptyState>
+    );
+  }
+  const older = page * limit < total ? `${here}?page=${page + 1}` : undefined;
+  const newer = page > 1 ? `${here}?page=${page - 1}` : undefined;
+  return (
+    <>
+      <DataTable
+        caption="Surveys, newest first"
+        nowrap
+        columns={[
+          ...[{ head: 'Name' }, { head: 'Status' }, { head: 'Answers', number: true }],
+          ...[
+            { head: 'Answered by mail', number: true },
+            { head: 'Score', number: true },
+          ],
+          { head: 'Created' },
+        ]}
+        rows={surveys.map((survey) => ({
+          id: `survey-${survey.id}`,
+          cells: cellsOf(survey, here),
+        }))}
+      />
+      <Pager
+        summary={total <= limit ? counted(total, 'survey') : pageSummary({ page, limit, total })}
+        {...{ newer, older }}
+      />
+    </>
+  );
+}
+
+function cellsOf(survey: ListedSurvey, here: string) {
+  const { id, name, type, audience, status, sent, responded, created_at } = survey;
+  const figure = figureOf(type, survey);
+  return [
+    <>
+      <a href={`${here}/${id}`}>
+        <bdi>{name}</bdi>
+      </a>
+      <span class="small soft light block">
+        {surveyTexts.type[type]}
+        {audience ? ', employees' : ''}
+      </span>
+    </>,
+    <StatusMark status={status} />,
+    count(survey.promoters + survey.passives + survey.detractors),
+    sent === 0 ? (
+      <span class="soft">not sent</span>
+    ) : (
+      <>
+        {percentage(responded, sent)}%
+        <span class="small soft block">
+          {count(responded)} of {count(sent)}
+        </span>
+      </>
+    ),
+    figure === null ? (
+      <span class="soft">none</span>
+    ) : (
+      <>
+        {figure}
+        <span class="small soft block">{titleOfFigure(type)}</span>
+      </>
+    ),
+    <Time at={created_at} show="day" />,
+  ];
+}

@@ -1,0 +1,139 @@
+import type { Context } from 'hono';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { CopyButton } from '../../web/app/acts.tsx';
+import { Notice } from '../../web/app/marks.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { embeddingOf } from '../asking.schemas.ts';
+import { shareUrl } from '../create.ts';
+import type { ManagedSurvey } from '../manage.queries.ts';
+import { surveyTexts } from '../screen-texts.ts';
+import { scoreButtons } from '../snippet.tsx';
+import { mayEdit, SurveyTabs, surveysPath } from './parts.tsx';
+
+/** The link of a survey, as an address, a QR code, lines for a website and buttons for mails. */
+export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, publicUrl: string) {
+  const { organization } = c.var;
+  const here = `${surveysPath(organization)}/${survey.id}`;
+  return renderScreen(c, {
+    title: `Share “${survey.name}”`,
+    heading: <bdi>{survey.name}</bdi>,
+    section: 'surveys',
+    trail: [{ text: surveyTexts.title, href: surveysPath(organization) }],
+    body: (
+      <div class="survey">
+        <div class="views">
+          <SurveyTabs organization={organization} id={survey.id} current="share" />
+        </div>
+        {survey.status === 'active' ? null : (
+          <Notice kind="warning" text={surveyTexts.notOpen[survey.completed_by ?? survey.status]} />
+        )}
+        <div class="columns even">
+          <Link survey={survey} here={here} publicUrl={publicUrl} />
+          <Website {...{ survey, here, publicUrl }} edits={mayEdit(c)} />
+        </div>
+        <Buttons survey={survey} publicUrl={publicUrl} color={organization.color} />
+      </div>
+    ),
+  });
+}
+
+type ShareProps = { survey: ManagedSurvey; here: string; publicUrl: string };
+
+function Link({ survey, here, publicUrl }: ShareProps) {
+  const url = shareUrl(publicUrl, survey) ?? '';
+  return (
+    <section aria-labelledby="link">
+      <h2 id="link">Link and QR code</h2>
+      <p class="soft small">Anyone who has it can answer, once in each browser.</p>
+      <div class="secret">
+        <label class="hidden" for="share-url">
+          Link
+        </label>
+        <input id="share-url" readonly value={url} />
+        <CopyButton from="share-url" />
+      </div>
+      <img
+        class="qr"
+        src={`${here}/share/qr.svg`}
+        alt={`QR code of ${url}`}
+        width="200"
+        height="200"
+      />
+      <p>
+        <a class="button" href={`${here}/share/qr.svg?download=true`} download>
+          Download the QR code
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boolean }) {
+  const { origins } = embeddingOf(survey.embed);
+  return (
+    <section aria-labelledby="website">
+      <h2 id="website">On a website</h2>
+      {origins.length === 0 ? (
+        <p>
+          No website may show it yet.{' '}
+          {edits ? <a href={`${here}/edit`}>Name the websites that may</a> : null}
+        </p>
+      ) : (
+        <>
+          <p class="soft small">
+            Put this line into the pages of {origins.join(', ')}. It sets no cookie and follows no
+            visitor. {surveyTexts.embedProperties}
+          </p>
+          <Snippet
+            id="website-line"
+            label="Line for the website"
+            text={websiteLine(survey, publicUrl)}
+            rows={4}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What makes a website show the survey. */
+export function websiteLine(survey: ManagedSurvey, publicUrl: string): string {
+  const { position, delay_seconds, every_days } = embeddingOf(survey.embed);
+  const timing =
+    position === 'corner' ? ` data-delay="${delay_seconds}" data-every="${every_days}"` : '';
+  return `<script async src="${publicUrl}/embed.js" data-survey="${survey.share_id}" data-position="${position}"${timing} data-properties='{"page":"pricing"}'></script>`;
+}
+
+type ButtonsProps = { survey: ManagedSurvey; publicUrl: string; color: string };
+
+function Buttons({ survey, publicUrl, color }: ButtonsProps) {
+  return (
+    <section aria-labelledby="buttons">
+      <h2 id="buttons">Score buttons for other mails</h2>
+      <p class="soft small">
+        Paste this HTML into a mail of your own, such as the foot of a support answer. A button
+        opens the survey with its score chosen.
+      </p>
+      <Snippet
+        id="mail-buttons"
+        label="HTML of the score buttons"
+        text={scoreButtons(survey, { publicUrl, color })}
+        rows={8}
+      />
+    </section>
+  );
+}
+
+type SnippetProps = { id: string; label: string; text: string; rows: number };
+
+const Snippet = ({ id, label, text, rows }: SnippetProps) => (
+  <div class="field">
+    <label for={id}>{label}</label>
+    <textarea id={id} class="mono" rows={rows} readonly spellcheck={false}>
+      {text}
+    </textarea>
+    <div class="actions">
+      <CopyButton from={id} />
+    </div>
+  </div>
+);

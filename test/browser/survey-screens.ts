@@ -1,0 +1,56 @@
+import { json } from '../../src/lib/db/db.ts';
+import { makeResponse, makeSurvey } from '../support/make/rows.ts';
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+const categories = ['detractor', 'passive', 'promoter'] as const;
+
+/** A survey in three languages that uses all there is, with some answers. */
+async function fullSurvey({ db, full }: BrowserScene, over: Record<string, unknown> = {}) {
+  const id = await makeSurvey(db, full.id, {
+    name: 'مرحبا Onboarding',
+    question_text: 'How likely are you to recommend us, {{first_name|dear reader}}?',
+    subject: 'One question, {{name|please}}',
+    follow_up: json(db, { detractor: 'What went wrong?' }),
+    thanks: json(db, { promoter: { text: 'Say so!', link_url: 'https://reviews.example/a' } }),
+    texts: json(db, {
+      de: { question_text: 'Wie wahrscheinlich ist es, dass Sie uns empfehlen?' },
+      ar: { question_text: 'ما مدى احتمال أن توصي بنا؟' },
+    }),
+    reminders: json(db, [{ after_days: 3 }]),
+    embed: json(db, { origins: ['https://www.example.com'] }),
+    ...over,
+  });
+  for (const [at, score] of [2, 7, 9, 10, 10, 8, 9, 10].entries()) {
+    const category = categories[score >= 9 ? 2 : score >= 7 ? 1 : 0];
+    const created_at = new Date(Date.now() - at * 86_400_000);
+    await makeResponse(db, { org_id: full.id, survey_id: id }, { score, category, created_at });
+  }
+  return `/o/${full.slug}/surveys/${id}`;
+}
+
+const below = (path: string) => async (scene: BrowserScene) => `${await fullSurvey(scene)}${path}`;
+
+/** Making surveys, their numbers and their links. */
+export const surveyScreens: readonly ScreenEntry[] = [
+  { name: 'surveys', as: 'editor', path: ({ full }) => `/o/${full.slug}/surveys` },
+  { name: 'surveys-empty', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys` },
+  { name: 'survey-new', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys/new` },
+  { name: 'survey', as: 'owner', path: below('') },
+  { name: 'survey-viewer', as: 'viewer', path: below('?period=7d') },
+  {
+    name: 'survey-unanswered',
+    as: 'viewer',
+    path: async ({ db, empty }) =>
+      `/o/${empty.slug}/surveys/${await makeSurvey(db, empty.id, { type: 'csat' })}`,
+  },
+  { name: 'survey-edit', as: 'editor', path: below('/edit') },
+  { name: 'survey-share', as: 'editor', path: below('/share') },
+  {
+    name: 'survey-share-closed',
+    as: 'viewer',
+    path: async (scene) =>
+      `${await fullSurvey(scene, { status: 'completed', completed_by: 'hand', embed: json(scene.db, { origins: [] }) })}/share`,
+  },
+  { name: 'survey-close', as: 'editor', path: below('/close') },
+  { name: 'survey-delete', as: 'owner', path: below('/delete') },
+];

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { signIn, slugOfOrganization } from '../support/make/session.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+type Role = 'viewer' | 'editor' | 'owner';
+
+async function member(role: Role = 'owner') {
+  const org = await makeOrganization(db);
+  const base = `/o/${await slugOfOrganization(db, org)}/surveys`;
+  const headers = await signIn(db, { org, role });
+  const get = async (path: string) => {
+    const answer = await app.request(`${base}${path}`, { headers });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const post = async (path: string, fields: [string, string][] | Record<string, string> = {}) => {
+    const body = new URLSearchParams(fields).toString();
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const answer = await app.request(`${base}${path}`, {
+      ...{ method: 'POST', body },
+      headers: { ...headers, ...type, 'Sec-Fetch-Site': 'same-origin' },
+    });
+    const location = answer.headers.get('Location')?.replace(base, '') ?? null;
+    const policy = answer.headers.get('Content-Security-Policy') ?? '';
+    return { status: answer.status, location, policy, text: await answer.text() };
+  };
+  const surveys = async () =>
+    await db`select * from surveys where org_id = ${org} order by created_at`;
+  return { org, get, post, surveys };
+}
+
+const fields = {
+  name: 'Spring',
+  question_text: 'Happy, {{first_name|you}}?',
+  type: 'csat',
+  from_name: 'Ann',
+  from_email: 'ann@acme.test',
+  language: 'en',
+};
+
+const everything: [string, string][] = [
+  ...Object.entries(fields),
+  ['intro', 'Hello\r\nagain'],
+  ['follow_up', 'Why?'],
+  ['follow_up.detractor', 'What went wrong?'],
+  ['thanks.promoter', 'Say so!'],
+  ['thanks.promoter.link_url', 'https://reviews.test/'],
+  ['languages', 'de'],
+  ['languages', 'fr'],
+  ['texts.de.question_text', 'Zufrieden?'],
+  ['texts.fr.question_text', ' '],
+  ['reminders.2.after_days', '9'],
+  ['reminders.1.after_days', '3'],
+  ['ask_after_days', '0'],
+  ['send_window.days', 'mon'],
+  ['send_window.days', 'fri'],
+  ['send_window.from', '09:00'],
+  ['send_window.to', '17:30'],
+  ['send_window.time_zone', 'Asia/Tokyo'],
+  ['embed.origins', 'https://a.test\r\nhttps://b.test'],
+  ['embed.position', 'inline'],
+];
+
+test('the form makes a survey with everything that is typed into it', async () => {
+  const { post, surveys } = await member('editor');
+  const { status, location } = await post('', everything);
+  const [survey] = await surveys();
+  assert.deepEqual([status, location], [303, `/${survey!['id']}`]);
+  assert.equal(survey!['intro'], 'Hello\nagain');
+  assert.deepEqual(survey!['follow_up'], {
+    ...{ promoter: 'Why?', passive: 'Why?', detractor: 'What went wrong?' },
+  });
+  assert.deepEqual(survey!['thanks'], {
+    promoter: { text: 'Say so!', link_url: 'https://reviews.test/' },
+  });
+  assert.deepEqual(survey!['texts'], { de: { question_text: 'Zufrieden?' } });
+  assert.deepEqual(survey!['reminders'], [{ after_days: 3 }, { after_days: 9 }]);
+  assert.equal(survey!['ask_after_days'], 0);
+  assert.deepEqual(survey!['send_window'], {
+    ...{ days: ['mon', 'fri'], from: '09:00', to: '17:30', time_zone: 'Asia/Tokyo' },
+  });
+  assert.deepEqual(survey!['embed']['origins'], ['https://a.test', 'https://b.test']);
+  assert.equal(survey!['status'], 'active');
+});
+
+test('a survey that is edited without a change stays as it is', async () => {
+  const { get, post, surveys } = await member();
+  await post('', everything);
+  const [before] = await surveys();
+  const { text } = await get(`/${before!['id']}/edit`);
+  const { status } = await post(`/${before!['id']}/edit`, typedIn(text));
+  const [after] = await surveys();
+  assert.equal(status, 303);
+  assert.deepEqual({ ...after, updated_at: null }, { ...before, updated_at: null });
+});
+
+test('mistakes are shown at their fields, with what was typed, and nothing is saved', async () => {
+  const { post, surveys } = await member();
+  const { status, text } = await post('', {
+    ...{ ...fields, question_text: 'Hi {{nmae}}', from_email: 'ann', 'embed.origins': 'a.test' },
+    ...{ 'reminders.1.after_days': 'soon', 'send_window.days': 'mon', 'send_window.from': '9' },
+  });
+  assert.equal(status, 422);
+  assert.equal((await surveys()).length, 0);
+  for (const name of [
+    'question_text',
+    'from_email',
+    'embed.origins',
+    'reminders.1.after_days',
+    'send_window.from',
+  ]) {
+    assert.ok(text.includes(`id="${name}-error"`), name);
+  }
+  assert.ok(text.includes('{{nmae}}</textarea>') && text.includes('value="soon"'));
+});
+
+test('a language is added to the form and nothing is saved', async () => {
+  const { post, surveys } = await member();
+  const { status, text } = await post('', { ...fields, act: 'add-language', add_language: 'ja' });
+  assert.equal(status, 200);
+  assert.ok(text.includes('name="texts.ja.question_text"'));
+  assert.equal((await surveys()).length, 0);
+});
+
+test('with answers the scale stays, whatever is posted', async () => {
+  const { org, get, post, surveys } = await member();
+  const id = await makeSurvey(db, org);
+  await makeResponse(db, { org_id: org, survey_id: id });
+  assert.ok(!(await get(`/${id}/edit`)).text.includes('name="type"'));
+  assert.equal((await post(`/${id}/edit`, fields)).status, 303);
+  assert.deepEqual(
+    [(await surveys())[0]!['type'], (await surveys())[0]!['name']],
+    ['nps', 'Spring'],
+  );
+});
+
+test('the list shows answers, rate and score in the way of each scale', async () => {
+  const { org, get } = await member('viewer');
+  for (const [type, score, category] of [
+    ['nps', 9, 'promoter'],
+    ['csat', 4, 'promoter'],
+    ['ces', 6, 'promoter'],
+    ['star5', 3, 'passive'],
+    ['thumbs', 0, 'detractor'],
+  ] as const) {
+    const survey_id = await makeSurvey(db, org, { type, name: `a ${type} survey` });
+    await makeResponse(db, { org_id: org, survey_id }, { score, category });
+    await makeContact(db, { org_id: org, survey_id }, { status: 'sent', sent_at: new Date() });
+  }
+  const { text } = await get('');
+  const rows = text.split('<tr').filter((row) => row.includes('survey-'));
+  const score = (type: string) =>
+    rows
+      .find((row) => row.includes(`a ${type} survey`))
+      ?.match(/>([\d.-]+%?)<span class="small soft block">[A-Z]/)?.[1];
+  assert.deepEqual(['nps', 'csat', 'ces', 'star5', 'thumbs'].map(score), [
+    ...['100', '100%', '6.00', '3.00', '0%'],
+  ]);
+  assert.ok(rows.every((row) => row.includes('0 of 1')));
+});
+
+test('deleting asks for the name, and takes no other', async () => {
+  const { org, get, post, surveys } = await member();
+  const id = await makeSurvey(db, org, { name: 'Spring' });
+  await makeResponse(db, { org_id: org, survey_id: id });
+  assert.ok((await get(`/${id}/delete`)).text.includes('1 answer'));
+  assert.equal((await post(`/${id}/delete`, { name: 'spring' })).status, 422);
+  assert.equal((await surveys()).length, 1);
+  assert.deepEqual((await post(`/${id}/delete`, { name: 'Spring' })).location, '');
+  assert.equal((await surveys()).length, 0);
+});
+
+test('a survey opens, closes by way of a page, reopens and is copied', async () => {
+  const { org, get, post, surveys } = await member('editor');
+  const id = await makeSurvey(db, org, { status: 'draft' });
+  const status = async () => (await surveys())[0]!['status'];
+  await post(`/${id}/open`);
+  assert.equal(await status(), 'active');
+  assert.ok((await get(`/${id}/close`)).text.includes('>Close</button>'));
+  assert.equal(await status(), 'active');
+  await post(`/${id}/close`);
+  assert.equal(await status(), 'completed');
+  await post(`/${id}/reopen`);
+  assert.equal(await status(), 'active');
+  const { location } = await post(`/${id}/copy`);
+  assert.equal(location, `/${(await surveys())[1]!['id']}/edit`);
+});
+
+test('the preview shows what is typed and not saved, in a frame that does nothing', async () => {
+  const { post, surveys } = await member('editor');
+  const typed = [...everything, ['preview.language', 'de'], ['preview.scheme', 'dark']] as [
+    string,
+    string,
+  ][];
+  const page = await post('/preview', typed);
+  assert.match(page.text, /<html lang="de".*Zufrieden\?/s);
+  assert.match(page.policy, /frame-ancestors 'self';.*sandbox/);
+  assert.ok(page.text.includes('@media all') && !page.text.includes('prefers-color-scheme'));
+  const mail = await post('/preview', [...everything, ['preview.show', 'mail']]);
+  assert.ok(mail.text.includes('Happy, Robin?') && mail.text.includes('Hello<br/>again'));
+  const thanks = await post('/preview', [...everything, ['preview.show', 'promoter']]);
+  assert.ok(thanks.text.includes('Say so!'));
+  const broken = await post('/preview', { ...fields, subject: '{{x}}' });
+  assert.ok(broken.status === 200 && broken.text.includes('not a placeholder'));
+  assert.equal((await surveys()).length, 0);
+});
+
+test('the shareable link is drawn as a QR code', async () => {
+  const { org, get } = await member('viewer');
+  const id = await makeSurvey(db, org, { share_id: 'link-of-the-test' });
+  assert.ok((await get(`/${id}/share`)).text.includes('https://askback.test/f/link-of-the-test'));
+  assert.match((await get(`/${id}/share/qr.svg`)).text, /^<svg /);
+});
+
+const reading = ['', '/ID', '/ID?period=30d', '/ID/share', '/ID/share/qr.svg'];
+const editing = ['/new', '/ID/edit', '/ID/close', '/preview'];
+const posts = ['', '/ID/edit', '/ID/open', '/ID/reopen', '/ID/close', '/ID/copy', '/preview'];
+
+for (const role of ['viewer', 'editor', 'owner'] as const) {
+  test(`a ${role} may do what the role allows, and nothing of another organization`, async () => {
+    const { org, get, post } = await member(role);
+    const id = await makeSurvey(db, org);
+    const theirs = await makeSurvey(db, await makeOrganization(db));
+    const may = role === 'viewer' ? 403 : 200;
+    const of = (path: string) => path.replace('ID', id);
+    for (const path of reading) assert.equal((await get(of(path))).status, 200, path);
+    for (const path of editing) assert.equal((await get(of(path))).status, may, path);
+    assert.equal((await get(`/${id}/delete`)).status, role === 'owner' ? 200 : 403);
+    for (const path of posts) {
+      const { status } = await post(of(path), path === '' || path.includes('edit') ? fields : {});
+      const fine = path === '/preview' ? 200 : 303;
+      assert.equal(status, role === 'viewer' ? 403 : fine, `post ${path}`);
+    }
+    const { status } = await post(`/${id}/delete`, { name: 'wrong' });
+    assert.equal(status, role === 'owner' ? 422 : 403);
+    for (const path of [...reading.slice(1), ...editing.slice(1, 3)]) {
+      const stranger = path.replace('ID', theirs);
+      const expected = role === 'viewer' && editing.includes(path) ? 403 : 404;
+      assert.equal((await get(stranger)).status, expected, stranger);
+    }
+  });
+}
+
+/** What a browser would post back of the form on a page. */
+function typedIn(html: string): [string, string][] {
+  const form = html.slice(html.indexOf('data-preview'), html.indexOf('class="preview"'));
+  const text = (value: string) =>
+    value
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&');
+  const found: [string, string][] = [];
+  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+    const name = /name="([^"]*)"/.exec(tag)?.[1];
+    const isOff = /type="(checkbox|radio)"/.test(tag) && !/ checked/.test(tag);
+    if (name && !isOff) found.push([name, text(/ value="([^"]*)"/.exec(tag)?.[1] ?? '')]);
+  }
+  for (const [, name, value] of form.matchAll(/<textarea[^>]*name="([^"]*)"[^>]*>([^<]*)</g)) {
+    found.push([name!, text(value!)]);
+  }
+  for (const [, name, options] of form.matchAll(
+    /<select[^>]*name="([^"]*)"[^>]*>(.*?)<\/select>/gs,
+  )) {
+    const chosen = /<option value="([^"]*)" selected/.exec(options!)?.[1];
+    if (chosen !== undefined) found.push([name!, chosen]);
+  }
+  return found;
+}
