@@ -25,8 +25,8 @@ export type TableRow = { cells: readonly Child[]; current?: boolean; id?: string
 export function DataTable(props: DataTableProps) {
   const { caption, columns, rows, showCaption = false, nowrap = false, id } = props;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it
-    <div class="scroll" tabindex={0} role="region" aria-label={caption} id={id}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is of a form; a region would be one more landmark
+    <div class="scroll" tabindex={0} role="group" aria-label={caption} id={id}>
       <table class={nowrap ? 'nowrap' : undefined}>
         <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
         <thead>
