@@ -22,6 +22,8 @@ import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx
 import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
+import type { Excerpt } from './responses/answer.ts';
+import { responseScreens } from './responses/screens/routes.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings/sign-in.ts';
@@ -44,6 +46,7 @@ type ScreenTools = WebhookTools & {
   publicUrl: string;
   secrets: Secrets;
   log: Log;
+  excerpt: Excerpt;
   mailbox: boolean;
   settings: { signIn: SignInSettings } & MailScreenTools['settings'];
   dns?: MailScreenTools['dns'];
@@ -94,4 +97,5 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/notifications', notificationScreens(tools))
     .route('/settings/usage', usageScreens(tools))
     .route('/settings/audit', auditScreens(tools))
+    .route('/responses', responseScreens(tools))
     .route('/webhooks', webhookScreens(tools));

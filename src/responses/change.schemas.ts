@@ -33,3 +33,17 @@ export const NoteInput = v.object({
     v.maxLength(longestNote, `must have at most ${longestNote} characters`),
   ),
 });
+
+const emptyIsNull = (given: string) => given || null;
+
+/** The same from a form: a field that is there and empty takes away. */
+export const FollowUpFields = v.object({
+  state: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform(emptyIsNull),
+      v.nullable(v.picklist(states, 'must be open or done')),
+    ),
+  ),
+  owner: v.optional(v.pipe(v.string(), v.maxLength(254, 'is too long'), v.transform(emptyIsNull))),
+});

@@ -1,5 +1,6 @@
 import { askingScreens } from './asking-screens.ts';
 import { homeEntries } from './home.ts';
+import { responseEntries } from './response-screens.ts';
 import type { ScreenEntry } from './screen-entry.ts';
 import { settingsEntries } from './settings-screens.ts';
 import { surveyScreens } from './survey-screens.ts';
@@ -15,6 +16,7 @@ export const screenEntries: readonly ScreenEntry[] = [
     status: 404,
   },
   ...askingScreens,
+  ...responseEntries,
   ...settingsEntries,
   ...webhookEntries,
   ...surveyScreens,

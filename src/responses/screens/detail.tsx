@@ -1,0 +1,167 @@
+import type { Child } from 'hono/jsx';
+import { Facts } from '../../web/app/lists.tsx';
+import { Chip, State, Time } from '../../web/app/marks.tsx';
+import { Acts, FollowUpPart, NotePart, TagPart } from './follow-up-parts.tsx';
+import type { OtherResponse, ResponseOrigin } from './shown.queries.ts';
+import { capital, type DetailProps, personOf, type ShownResponse, scaleText } from './shown.ts';
+import { heldReason, responseTexts as texts } from './texts.ts';
+
+/** One response: what was answered, what was made of it, and what is to be done. */
+export function ResponseDetail(props: DetailProps) {
+  const { response, origin, others, path, editor } = props;
+  const here = `${path}/${response.id}`;
+  return (
+    <div class="columns even">
+      <article class="answer" aria-label="The response">
+        <Said {...props} />
+        {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
+        <Analysis response={response} origin={origin} />
+        {others.length > 0 ? (
+          <Others others={others} path={path} person={personOf(response)} />
+        ) : null}
+      </article>
+      <section class="answer" aria-label="Following it up">
+        {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
+        <TagPart {...props} here={here} />
+        <FollowUpPart {...props} here={here} />
+        <NotePart {...props} here={here} />
+        {editor === null ? null : (
+          <div class="actions">
+            <a class="button danger" href={`${here}/delete`}>
+              Delete
+            </a>
+          </div>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Said({ response, origin, path }: DetailProps) {
+  const { score, category, survey_type, comment, survey_id, survey_name, created_at } = response;
+  const { contact_email: email } = response;
+  const people = path.replace(/responses$/, 'people');
+  return (
+    <div>
+      <div class="title">
+        <h2>
+          <bdi>{personOf(response)}</bdi>
+        </h2>
+        <Chip score={score} category={category} scale={scaleText(survey_type)} big />
+      </div>
+      <p class="small soft">
+        {email && origin.contact_id ? (
+          <>
+            <a href={`${people}/${origin.contact_id}`}>
+              <bdi>{email}</bdi>
+            </a>
+            {' · '}
+          </>
+        ) : null}
+        <a href={`${path}?survey_id=${survey_id}`}>
+          <bdi>{survey_name}</bdi>
+        </a>
+        {' · '}
+        <Time at={created_at} />
+      </p>
+      {comment ? (
+        <blockquote dir="auto">{comment}</blockquote>
+      ) : (
+        <p class="soft">{texts.noComment}</p>
+      )}
+      <Properties properties={response.properties} />
+    </div>
+  );
+}
+
+function Properties({ properties }: Pick<ShownResponse, 'properties'>) {
+  const facts = Object.entries(properties).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  if (facts.length === 0) return null;
+  return (
+    <details class="reveal">
+      <summary>Properties</summary>
+      <Facts facts={facts} />
+    </details>
+  );
+}
+
+type HeldProps = { here: string; origin: ResponseOrigin; mayRelease: boolean };
+
+function Held({ here, origin, mayRelease }: HeldProps) {
+  return (
+    <form method="post" action={`${here}/release`}>
+      <h3>
+        <State kind="waiting" code={origin.held_reason ?? ''}>
+          {texts.held}
+        </State>
+      </h3>
+      <p>
+        {heldReason(origin.held_reason ?? '')} {texts.heldList}
+      </p>
+      {mayRelease ? <button type="submit">Release</button> : null}
+    </form>
+  );
+}
+
+function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
+  const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
+  return (
+    <div>
+      <h3>Analysis</h3>
+      {origin.provider === null ? (
+        <p class="soft">{response.comment ? texts.noAnalysis : texts.nothingToRead}</p>
+      ) : (
+        <>
+          {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}
+          <Facts
+            facts={[
+              ['Sentiment', capital(sentiment ?? 'unknown')],
+              ['Themes', themes.length > 0 ? themes.join(', ') : 'none'],
+              ['Churn risk', riskMark(risk)],
+            ]}
+          />
+          <p class="small soft">
+            {origin.provider === 'built-in' ? texts.builtIn : texts.readBy(origin.provider)}
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function riskMark(risk: string | null): Child {
+  if (risk === null) return 'Unknown';
+  return risk === 'high' ? <State kind="warning">High</State> : capital(risk);
+}
+
+type OthersProps = { others: readonly OtherResponse[]; path: string; person: string };
+
+const Others = ({ others, path, person }: OthersProps) => (
+  <div>
+    <h3>
+      Other responses by <bdi>{person}</bdi>
+    </h3>
+    <ul class="rows">
+      {others.map(({ id, score, category, type, survey_name, created_at, comment }) => (
+        <li>
+          <Chip score={score} category={category} scale={scaleText(type)} />
+          <div>
+            <p class="who">
+              <a href={`${path}/${id}`}>
+                <bdi>{survey_name}</bdi>
+              </a>{' '}
+              <span class="meta">
+                <Time at={created_at} show="day" />
+              </span>
+            </p>
+            <p class={comment ? undefined : 'soft'} dir="auto">
+              {comment ?? texts.noComment}
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  </div>
+);

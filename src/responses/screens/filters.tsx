@@ -1,0 +1,124 @@
+import { categories } from '../../scores.ts';
+import { Field, Select, Tick } from '../../web/app/fields.tsx';
+import { FilterForm } from '../../web/app/live.tsx';
+import { languages } from '../../web/language.ts';
+import type { FilterChoices } from './shown.queries.ts';
+
+type FiltersProps = {
+  path: string;
+  updates: string;
+  /** The query of the page, without what is empty. */
+  query: URLSearchParams;
+  choices: FilterChoices;
+};
+
+const any = { value: '', text: 'Any' };
+const named = (names: readonly string[]) =>
+  names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
+
+/** All filters of the list, under the names that the API has for them. */
+export function Filters({ path, updates, query, choices }: FiltersProps) {
+  const value = (name: string) => query.get(name) ?? '';
+  const { surveys, tags, members } = choices;
+  return (
+    <details class="reveal wide-open">
+      <summary>{summary(query)}</summary>
+      <search aria-label="Filter responses">
+        <FilterForm path={path} updates={updates} hidden={properties(query)}>
+          <div>
+            <Field
+              name="search"
+              label="Search"
+              type="search"
+              value={value('search')}
+              size="wide"
+              help="Comment, name or address"
+            />
+            <Select
+              name="survey_id"
+              label="Survey"
+              value={value('survey_id')}
+              options={[
+                { value: '', text: 'All surveys' },
+                ...surveys.map(({ id, name }) => ({ value: id, text: name })),
+              ]}
+            />
+            <Select
+              name="category"
+              label="Category"
+              value={value('category')}
+              options={[any, ...named(categories)]}
+            />
+            <Select
+              name="tag"
+              label="Tag"
+              value={value('tag')}
+              options={[any, ...tags.map(({ id, name }) => ({ value: id, text: name }))]}
+            />
+            <Select
+              name="language"
+              label="Language"
+              value={value('language')}
+              options={[any, ...languageOptions]}
+            />
+          </div>
+          <div>
+            <Field
+              name="date_from"
+              label="From"
+              type="date"
+              value={value('date_from')}
+              size="day"
+            />
+            <Field name="date_to" label="To" type="date" value={value('date_to')} size="day" />
+            <Select
+              name="state"
+              label="State"
+              value={value('state')}
+              options={[any, ...named(['open', 'done'])]}
+              size="day"
+            />
+            <Select
+              name="owner"
+              label="Owner"
+              value={value('owner')}
+              options={[any, ...members.map(({ email, name }) => ({ value: email, text: name }))]}
+              size="day"
+            />
+            <Select
+              name="sentiment"
+              label="Sentiment"
+              value={value('sentiment')}
+              options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
+              size="day"
+            />
+            <Tick
+              name="has_comment"
+              label="With a comment"
+              value="true"
+              checked={value('has_comment') === 'true'}
+            />
+            <Tick name="held" label="Held" value="true" checked={value('held') === 'true'} />
+          </div>
+        </FilterForm>
+      </search>
+    </details>
+  );
+}
+
+const names = new Intl.DisplayNames('en', { type: 'language' });
+const languageOptions = [...languages.keys()].map((tag) => ({
+  value: tag,
+  text: names.of(tag) ?? tag,
+}));
+
+const isFilter = (name: string) => !['page', 'limit', 'cursor'].includes(name);
+
+function summary(query: URLSearchParams): string {
+  const set = [...query.keys()].filter(isFilter).length;
+  return set === 0 ? 'Filters' : `Filters (${set} set)`;
+}
+
+/** Filters by property come in the address alone. */
+const properties = (query: URLSearchParams) =>
+  Object.fromEntries([...query].filter(([name]) => name.startsWith('property.')));

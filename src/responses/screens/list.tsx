@@ -1,0 +1,150 @@
+import { Select } from '../../web/app/fields.tsx';
+import { counted, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { Live } from '../../web/app/live.tsx';
+import { Chip, State, Tag, Time } from '../../web/app/marks.tsx';
+import type { FilterChoices } from './shown.queries.ts';
+import { personOf, type ShownResponse, scaleText } from './shown.ts';
+import { responseTexts as texts } from './texts.ts';
+
+type ListProps = {
+  path: string;
+  query: URLSearchParams;
+  responses: readonly ShownResponse[];
+  meta: { page: number; limit: number; total: number };
+  choices: FilterChoices;
+  mayChange: boolean;
+};
+
+export const listId = 'found';
+
+/** What a filter leaves: rows to read, and for editors to choose and tag. */
+export function ResponseList(props: ListProps) {
+  const { path, query, responses, meta, choices, mayChange } = props;
+  const found = counted(meta.total, 'response');
+  return (
+    <Live id={listId} says={found}>
+      <div class="title">
+        <h2>{found}</h2>
+        <span class="small soft">newest first</span>
+      </div>
+      {query.get('held') === 'true' ? <p class="small soft">{texts.heldList}</p> : null}
+      {responses.length === 0 ? (
+        <None filtered={query.size > 0} />
+      ) : (
+        <form method="post" action={`${path}/tags`}>
+          <input type="hidden" name="query" value={query.toString()} />
+          <ul class="rows inbox">
+            {responses.map((response) => (
+              <Row
+                response={response}
+                path={path}
+                choosable={mayChange}
+                members={choices.members}
+              />
+            ))}
+          </ul>
+          {mayChange ? <Bulk tags={choices.tags} /> : null}
+        </form>
+      )}
+      <Pager summary={pageSummary(meta)} {...ways(path, query, meta)} />
+    </Live>
+  );
+}
+
+const None = ({ filtered }: { filtered: boolean }) =>
+  filtered ? (
+    <EmptyState title={texts.noneFound}>
+      <p>{texts.noneFoundMeans}</p>
+    </EmptyState>
+  ) : (
+    <EmptyState title={texts.none}>
+      <p>{texts.noneMeans}</p>
+    </EmptyState>
+  );
+
+type RowProps = {
+  response: ShownResponse;
+  path: string;
+  choosable: boolean;
+  members: FilterChoices['members'];
+};
+
+function Row({ response, path, choosable, members }: RowProps) {
+  const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
+  const { state, held } = response;
+  const owner = members.find(({ email }) => email === response.owner)?.name ?? response.owner;
+  return (
+    <li>
+      {choosable ? (
+        <label class="tick">
+          <input type="checkbox" name="id" value={id} />
+          <span class="hidden">Choose the response of {personOf(response)}</span>
+        </label>
+      ) : null}
+      <Chip score={score} category={category} scale={scaleText(survey_type)} />
+      <div>
+        <p class="who">
+          <a href={`${path}/${id}`}>
+            <bdi>{personOf(response)}</bdi>
+          </a>{' '}
+          <span class="meta">
+            <Time at={created_at} show="ago" />
+          </span>
+        </p>
+        {comment ? (
+          <p class="said" dir="auto">
+            {comment}
+          </p>
+        ) : (
+          <p class="soft">{texts.noComment}</p>
+        )}
+        <p class="meta tags">
+          <bdi>{survey_name}</bdi>
+          {tags.map(({ name }) => (
+            <Tag name={name} />
+          ))}
+          {held ? <State kind="waiting">Held</State> : null}
+          {state === 'done' ? <State kind="fine">Done</State> : null}
+          {owner ? (
+            <span>
+              Owner: <bdi>{owner}</bdi>
+            </span>
+          ) : null}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function Bulk({ tags }: Pick<FilterChoices, 'tags'>) {
+  if (tags.length === 0) return <p class="small soft">{texts.noTags}</p>;
+  return (
+    <div class="inline bulk">
+      <Select
+        name="tag"
+        id="bulk-tag"
+        label="Tag the chosen"
+        options={tags.map(({ id, name }) => ({ value: id, text: name }))}
+      />
+      <button type="submit" name="do" value="tag">
+        Tag
+      </button>
+      <button type="submit" name="do" value="untag">
+        Untag
+      </button>
+    </div>
+  );
+}
+
+/** Links to the pages before and after this one, with the same filters. */
+function ways(path: string, query: URLSearchParams, { page, limit, total }: ListProps['meta']) {
+  const to = (number: number) => {
+    const other = new URLSearchParams(query);
+    other.set('page', String(number));
+    return `${path}?${other}`;
+  };
+  return {
+    newer: page > 1 ? to(page - 1) : undefined,
+    older: page * limit < total ? to(page + 1) : undefined,
+  };
+}

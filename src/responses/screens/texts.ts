@@ -1,0 +1,39 @@
+/** What the screens of responses say. */
+export const responseTexts = {
+  none: 'No responses yet',
+  noneMeans: 'What people answer stands here, newest first. Send a survey, or share its link.',
+  noneFound: 'No response matches these filters',
+  noneFoundMeans: 'Take one away, or look in a longer time.',
+  anonymous: 'Anonymous',
+  noComment: 'No comment',
+  heldList: 'These count nowhere until they are released.',
+  tagged: (many: string) => `The tag is on ${many}.`,
+  untagged: (many: string) => `The tag is taken from ${many}.`,
+  noneChosen: 'No response was chosen. Tick some, then press the button again.',
+  noTagChosen: 'No tag was chosen.',
+  noTags: 'No tag has been made yet: Settings, Tags.',
+  saved: 'The response is saved.',
+  noted: 'The note is saved.',
+  released: 'The response is released: it counts now, and its events are delivered.',
+  deleted: 'The response is deleted.',
+  noAnalysis: 'Its comment has not been read yet, or analysis is off for this organization.',
+  nothingToRead: 'There is no comment to read.',
+  builtIn: 'Read by the built-in analyst, which can be wrong.',
+  readBy: (provider: string) => `Read by ${provider}, which can be wrong.`,
+  held: 'This response is held',
+  deleteTitle: 'Delete this response',
+  deleteMeans:
+    'It counts nowhere any more: scores and trends change. Its notes, tags and analysis are lost with it. The person is not asked again.',
+  deleteStays: 'What was delivered to webhooks stays there.',
+} as const;
+
+/** Why a response is on hold, by the reason that is stored. */
+const heldReasons: Readonly<Record<string, string>> = {
+  hidden_field: 'A field that people do not see was filled in.',
+  hidden_link: 'A link that people do not see was opened shortly before.',
+  scores_opened: 'Links with different scores were opened within 10 seconds before it.',
+  scores_posted: 'Another score was given by the same link within 2 seconds before it.',
+};
+
+export const heldReason = (reason: string) =>
+  heldReasons[reason] ?? 'A machine seems to have given it.';

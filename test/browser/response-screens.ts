@@ -1,0 +1,40 @@
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+/** The newest response that a condition leaves, as the path of its screen. */
+const responsePath =
+  (which: 'commented' | 'held') =>
+  async ({ db, full }: BrowserScene): Promise<string> => {
+    const [row] = await db<{ id: string }[]>`
+      select r.id
+      from responses r
+      left join analyses a on a.org_id = r.org_id and a.response_id = r.id
+      where r.org_id = ${full.id} and r.comment is not null
+        and (r.held_reason is not null) = ${which === 'held'}
+      order by a.response_id is null, r.category, r.created_at desc
+      limit 1`;
+    if (row) return `/o/${full.slug}/responses/${row.id}`;
+    const [made] = await db<{ id: string }[]>`
+      insert into responses (org_id, survey_id, score, category, comment, held_reason)
+      select org_id, id, 1, 'detractor', 'Click here', 'scores_opened' from surveys where org_id = ${full.id} limit 1
+      returning id`;
+    return `/o/${full.slug}/responses/${made!.id}`;
+  };
+
+export const responseEntries: readonly ScreenEntry[] = [
+  { name: 'responses-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/responses` },
+  { name: 'responses', as: 'editor', path: ({ full }) => `/o/${full.slug}/responses` },
+  {
+    name: 'responses-none-found',
+    as: 'viewer',
+    path: ({ full }) =>
+      `/o/${full.slug}/responses?category=passive&date_from=2001-01-01&date_to=2001-01-02`,
+  },
+  { name: 'response', as: 'editor', path: responsePath('commented') },
+  { name: 'response-held', as: 'editor', path: responsePath('held') },
+  { name: 'response-viewer', as: 'viewer', path: responsePath('commented') },
+  {
+    name: 'response-delete',
+    as: 'editor',
+    path: async (scene) => `${await responsePath('commented')(scene)}/delete`,
+  },
+];

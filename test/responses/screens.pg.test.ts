@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+async function inbox(role: 'viewer' | 'editor' = 'editor') {
+  const org = await makeOrganization(db);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const browser = await memberBrowser(db, { app, org, role });
+  const list = `${browser.home}/responses`;
+  const page = async (query = '') => {
+    const answer = await browser.get(`${list}${query}`);
+    assert.equal(answer.status, 200, query);
+    return await answer.text();
+  };
+  const respond = (over: Record<string, unknown> = {}) => makeResponse(db, of, over);
+  const tag = async (name: string) => {
+    const [row] = await db<{ id: string }[]>`
+      insert into tags (org_id, name, color) values (${org}, ${name}, '#ffffff') returning id`;
+    return row!.id;
+  };
+  const one = async (id: string) => {
+    const [row] = await db<{ state: string | null; owner_id: string | null; tags: string[] }[]>`
+      select state, owner_id, array(select t.name from response_tags rt join tags t on t.id = rt.tag_id
+                                    where rt.response_id = r.id order by 1) as tags
+      from responses r where id = ${id}`;
+    return row;
+  };
+  return { org, of, ...browser, list, page, respond, tag, one };
+}
+
+test('the inbox shows what the filters of its address leave, and how many', async () => {
+  const { page, respond } = await inbox();
+  await respond({ comment: 'Lovely <b>shop</b>' });
+  await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
+  const all = await page();
+  assert.match(all, /2 responses/);
+  assert.match(all, /Lovely &lt;b&gt;shop/);
+  const some = await page('?category=detractor&search=slow&survey_id=&date_from=&held=');
+  assert.match(some, /1 response\b/);
+  assert.doesNotMatch(some, /Lovely/);
+  assert.match(some, /Filters \(2 set\)/);
+  assert.match(await page('?category=passive'), /No response matches/);
+});
+
+test('an inbox without responses says how to get some', async () => {
+  const { page } = await inbox();
+  assert.match(await page(), /No responses yet/);
+});
+
+test('pages of the inbox keep its filters', async () => {
+  const { page, respond } = await inbox();
+  for (let n = 0; n < 30; n++) await respond();
+  const first = await page('?category=promoter');
+  const [, older] = /href="([^"]+)" rel="next"/.exec(first) ?? [];
+  assert.match(older ?? '', /category=promoter&amp;page=2/);
+  assert.match(await page(`?${older!.split('?')[1]!.replaceAll('&amp;', '&')}`), /26 to 30 of 30/);
+});
+
+test('a tag is put on many at once, and taken away again', async () => {
+  const { list, submit, respond, tag, one } = await inbox();
+  const ids = [await respond(), await respond()];
+  const id = await tag('billing');
+  const done = await submit(`${list}/tags`, {
+    id: ids,
+    tag: id,
+    do: 'tag',
+    query: 'category=promoter',
+  });
+  assert.match(await done.text(), /The tag is on 2 responses/);
+  assert.deepEqual((await one(ids[0]!))?.tags, ['billing']);
+  await submit(`${list}/tags`, { id: ids[0]!, tag: id, do: 'untag', query: '' });
+  assert.deepEqual((await one(ids[0]!))?.tags, []);
+  assert.deepEqual((await one(ids[1]!))?.tags, ['billing']);
+  const none = await submit(`${list}/tags`, { tag: id, do: 'tag', query: '' });
+  assert.match(await none.text(), /No response was chosen/);
+});
+
+test('a response is taken, noted, tagged and done on its own page', async () => {
+  const { org, of, list, get, submit, respond, tag, one } = await inbox();
+  const contact_id = await makeContact(db, of, { email: 'ada@people.test', name: 'Ada' });
+  const other = await makeSurvey(db, org, { name: 'Another survey' });
+  const again = await makeContact(
+    db,
+    { org_id: org, survey_id: other },
+    { email: 'ADA@people.test' },
+  );
+  await makeResponse(
+    db,
+    { org_id: org, survey_id: other },
+    { contact_id: again, comment: 'the other' },
+  );
+  const id = await respond({ contact_id, category: 'detractor', score: 2, comment: 'slow' });
+  const text = await (await get(`${list}/${id}`)).text();
+  for (const shown of [/Ada/, /mailto:ada%40people\.test/, /Another survey/, /Take/])
+    assert.match(text, shown);
+
+  const [, editor] = /name="owner" value="([^"]+)"/.exec(text) ?? [];
+  await submit(`${list}/${id}`, { owner: editor! });
+  await submit(`${list}/${id}`, { state: 'done' });
+  const label = await tag('speed');
+  await submit(`${list}/${id}/tags`, { tag: label });
+  await submit(`${list}/${id}/notes`, { text: 'Called her.' });
+  const done = await one(id);
+  assert.deepEqual([done?.state, done?.owner_id !== null, done?.tags], ['done', true, ['speed']]);
+  const after = await (await get(`${list}/${id}`)).text();
+  for (const shown of [/Called her\./, /Open again/, /speed/]) assert.match(after, shown);
+  await submit(`${list}/${id}`, { owner: '', state: '' });
+  assert.deepEqual(await one(id), { state: null, owner_id: null, tags: ['speed'] });
+  await submit(`${list}/${id}/tags`, { untag: label });
+  assert.deepEqual((await one(id))?.tags, []);
+});
+
+test('a mistake in a note keeps what was typed', async () => {
+  const { list, post, respond } = await inbox();
+  const id = await respond();
+  const answer = await post(`${list}/${id}/notes`, { text: '  ' });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /Must not be empty/);
+});
+
+test('a held response is released, and a response deleted after a page that says what is lost', async () => {
+  const { list, page, get, submit, respond } = await inbox();
+  const id = await respond({ held_reason: 'scores_opened' });
+  assert.match(await (await get(`${list}/${id}`)).text(), /Links with different scores/);
+  assert.match(await page('?held=true'), /1 response\b/);
+  assert.match(await (await submit(`${list}/${id}/release`)).text(), /is released/);
+  assert.match(await page(), /1 response\b/);
+  assert.match(await (await get(`${list}/${id}/delete`)).text(), /counts nowhere any more/);
+  await submit(`${list}/${id}/delete`);
+  assert.match(await page(), /No responses yet/);
+});
+
+test('what is filtered is exported by editors', async () => {
+  const { list, get, respond } = await inbox();
+  await respond({ comment: 'in' });
+  await respond({ comment: 'out', category: 'detractor' });
+  const answer = await get(`${list}/export?category=promoter&search=&format=csv`);
+  const text = await answer.text();
+  assert.equal(answer.headers.get('Content-Disposition'), 'attachment; filename="responses.csv"');
+  assert.match(text, /,in,/);
+  assert.doesNotMatch(text, /,out,/);
+});
+
+test('a viewer reads, and changes nothing', async () => {
+  const { list, page, get, post, respond } = await inbox('viewer');
+  const id = await respond({ held_reason: null });
+  assert.doesNotMatch(await page(), /Tag the chosen|Export/);
+  assert.doesNotMatch(await (await get(`${list}/${id}`)).text(), /Add note|Delete|Take/);
+  for (const path of ['tags', id, `${id}/tags`, `${id}/notes`, `${id}/release`, `${id}/delete`]) {
+    assert.equal((await post(`${list}/${path}`)).status, 403, path);
+  }
+  for (const path of ['export', `${id}/delete`])
+    assert.equal((await get(`${list}/${path}`)).status, 403, path);
+});
+
+test("another organization's response is not found", async () => {
+  const [mine, theirs] = [await inbox(), await inbox()];
+  const id = await theirs.respond();
+  assert.equal((await mine.get(`${mine.list}/${id}`)).status, 404);
+  assert.equal((await mine.get(`${mine.list}/no-id`)).status, 404);
+  for (const act of ['', '/tags', '/notes', '/release', '/delete']) {
+    assert.equal(
+      (await mine.post(`${mine.list}/${id}${act}`, { text: 'x', state: 'done' })).status,
+      404,
+      act,
+    );
+  }
+});
