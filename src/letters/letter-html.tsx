@@ -6,7 +6,7 @@ import { Scores } from './score-cells.tsx';
 
 /**
  * The HTML part. Tables, because Outlook lays out nothing else; styles inline, because some programs
- * drop others. The style sheet only adds the dark scheme. No picture, no script, nothing is loaded.
+ * drop others. The style sheet only adds the dark scheme. No script, and no picture but the organization's logo.
  */
 export function letterHtml(letter: Letter): string {
   const { tag, texts } = letter.language;
@@ -62,6 +62,7 @@ function Card({ letter }: { letter: Letter }) {
   return (
     <Table class="card" width="100%" style={cardStyle(organization.color)}>
       <Row class="name" style={`padding:22px 24px 0;${type(15, 22, accent)};font-weight:bold`}>
+        {organization.logo === null ? null : <Logo src={organization.logo} />}
         {organization.name}
       </Row>
       <Row class="text" style={`padding:14px 24px 0;${type(16, 24, ink)}`}>
@@ -91,6 +92,16 @@ function Card({ letter }: { letter: Letter }) {
     </Table>
   );
 }
+
+/** The name stands under it: many programs load pictures only when asked to. */
+const Logo = ({ src }: { src: string }) => (
+  <img
+    src={src}
+    alt=""
+    height="40"
+    style="display:block;height:40px;width:auto;max-width:240px;margin:0 0 8px;padding:4px;background:#ffffff;border:0"
+  />
+);
 
 /** A link that no person can see, press or have read out. */
 const Trap = ({ href }: { href: string }) => (
@@ -125,7 +136,7 @@ const Lines = ({ text }: { text: string }) => (
   </>
 );
 
-function Foot({ letter: { language, why, links } }: { letter: Letter }) {
+function Foot({ letter: { language, why, foot, links } }: { letter: Letter }) {
   return (
     <Table width="100%" style="max-width:600px">
       <Row class="quiet" align="center" style={`padding:18px 24px 8px;${type(13, 20, quiet)}`}>
@@ -138,6 +149,11 @@ function Foot({ letter: { language, why, links } }: { letter: Letter }) {
         >
           {language.texts.unsubscribeLink}
         </a>
+        {foot.map((paragraph) => (
+          <p dir="auto" style="margin:8px 0 0">
+            <Lines text={paragraph} />
+          </p>
+        ))}
       </Row>
     </Table>
   );

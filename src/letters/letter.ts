@@ -9,12 +9,14 @@ export type Letter = {
   /** Of the survey's own words; our texts may lack it. */
   questionLanguage: string;
   question: string;
-  organization: { name: string; color: string };
+  organization: { name: string; color: string; logo: string | null };
   scores: number[];
   greeting: string;
   /** What the survey says before its question. */
   intro: string | null;
   why: string;
+  /** What the organization says under every mail: paragraphs, of lines. */
+  foot: string[];
   links: {
     answer: string;
     score: (score: number) => string;
@@ -26,7 +28,7 @@ export type Letter = {
 
 /** The text part. */
 export function letterText(letter: Letter): string {
-  const { language, scores, question, greeting, intro, why, links } = letter;
+  const { language, scores, question, greeting, intro, why, foot, links } = letter;
   const { mail, unsubscribeLink } = language.texts;
   return [
     greeting,
@@ -40,6 +42,7 @@ export function letterText(letter: Letter): string {
     '-- ',
     why,
     `${unsubscribeLink}: ${links.unsubscribe}`,
+    ...foot.flatMap((paragraph) => ['', paragraph]),
     '',
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import type { Filling, MessageTemplate } from '../lib/smtp/compose.ts';
 import { slot } from '../lib/smtp/slots.ts';
 import { isPlainLine, oneLine } from '../lib/validation/plain-line.ts';
+import { logoPath } from '../organizations/logo.rules.ts';
 import { type SurveyType, scoresInOrder } from '../scores.ts';
 import {
   type AddressedPerson,
@@ -13,6 +14,18 @@ import { type SurveyTexts, textsIn, type WordedSurvey } from '../surveys/texts.t
 import { languageOf } from '../web/language.ts';
 import { type Letter, letterText } from './letter.ts';
 import { letterHtml } from './letter-html.tsx';
+
+/** The organization as its mails show it. */
+export type MailSender = {
+  id: string;
+  name: string;
+  color: string;
+  /** The name of its logo in addresses. */
+  logo?: string | null;
+  /** Its own words at the foot. */
+  mail_foot?: string | null;
+  postal_address?: string | null;
+};
 
 /** What a survey mail is made of. The same for every contact of the survey. */
 export type SurveyMail = {
@@ -28,7 +41,7 @@ export type SurveyMail = {
     from_email: string;
     reply_to: string;
   };
-  organization: { id: string; name: string; color: string };
+  organization: MailSender;
   publicUrl: string;
   /** Whether it continues the thread of an earlier mail to the contact. */
   isReminder?: boolean;
@@ -131,7 +144,10 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
     questionLanguage: survey.language,
     question: withSlots(visible(survey.question_text), survey),
     intro: survey.intro === null ? null : withSlots(visible(survey.intro), survey),
-    organization: { name, color: organization.color },
+    organization: { name, color: organization.color, logo: logoUrl(organization, publicUrl) },
+    foot: [organization.mail_foot, organization.postal_address].flatMap((text) =>
+      text ? [visible(text)] : [],
+    ),
     scores: scoresInOrder(survey.type),
     greeting: slot('greeting'),
     why: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
@@ -142,6 +158,11 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
       unsubscribe: `${publicUrl}/u/${slot('token')}`,
     },
   };
+}
+
+function logoUrl({ id, logo = null }: MailSender, publicUrl: string): string | null {
+  const path = logoPath(id, logo);
+  return path && `${publicUrl}${path}`;
 }
 
 /** A question may have several lines. Each is freed of what only a machine would put there. */

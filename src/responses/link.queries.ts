@@ -21,6 +21,7 @@ export type SurveyLink = KnownPeople & {
   completed_by: 'answers' | 'hand' | null;
   organization: string;
   color: string;
+  logo: string | null;
   /** The types of the events that webhooks of the organization subscribed to. */
   subscribed_events: string[];
   analyzes_comments: boolean;
@@ -110,7 +111,7 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
 
 const surveyColumns = (sql: Sql, giver: 'contact' | 'anonymous') => sql`
   s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.embed, s.language, s.status, s.completed_by,
-  o.name as organization, o.color, now() as now,
+  o.name as organization, o.color, o.logo, now() as now,
   ${knownPeople(sql, giver)},
   array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events,
   o.ai_enabled as analyzes_comments`;

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { logoPath } from '../organizations/logo.rules.ts';
 import type { Category } from '../scores.ts';
 import { anyPerson, fillIn } from '../surveys/placeholders.ts';
 import { type FollowUp, languageFor, type ThanksWords, textsIn } from '../surveys/texts.ts';
@@ -30,9 +31,9 @@ export function readLink(c: Context, link: SurveyLink): ReadLink {
 
 /** What the pages of a link show, in the reader's language and with the contact's own words. */
 export function pageOf(link: ReadLink, fill = (text: string) => fillIn(text, personOf(link))) {
-  const { type, shown_in, organization, color } = link;
+  const { type, shown_in, organization, color, logo } = link;
   const { question_text, follow_up } = textsIn(link, shown_in);
-  const sender = { name: organization, color };
+  const sender = { name: organization, color, logo: logoPath(link.org_id, logo) };
   const question = fill(question_text);
   const followUp = mapTexts(follow_up, fill);
   return {

@@ -1,3 +1,4 @@
+import type { MailSender } from '../letters/mail.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { Reminder } from '../surveys/asking.schemas.ts';
@@ -35,7 +36,7 @@ export type ClaimedMail = {
     reply_to: string;
     reminders?: readonly Reminder[];
   };
-  organization: { name: string; color: string };
+  organization: Omit<MailSender, 'id'>;
 };
 
 export type MailWords = Pick<ClaimedMail, 'survey' | 'organization'>;
@@ -66,7 +67,8 @@ export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly
                              'intro', v.intro, 'texts', v.texts, 'reminders', v.reminders, 'language', v.language,
                              'from_name', v.from_name,
                              'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
-           json_build_object('name', o.name, 'color', o.color) as organization
+           json_build_object('name', o.name, 'color', o.color, 'logo', o.logo, 'mail_foot', o.mail_foot,
+                             'postal_address', o.postal_address) as organization
     from surveys v
     join organizations o on o.id = v.org_id
     where v.org_id = ${orgId} and v.id = any (${[...surveyIds]}::uuid[])`;

@@ -15,7 +15,8 @@ export async function findMailed(sql: Sql, surveyId: string) {
                              'intro', v.intro, 'texts', v.texts, 'language', v.language,
                              'from_name', v.from_name,
                              'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
-           json_build_object('id', o.id, 'name', o.name, 'color', o.color) as organization
+           json_build_object('id', o.id, 'name', o.name, 'color', o.color, 'logo', o.logo,
+                             'mail_foot', o.mail_foot, 'postal_address', o.postal_address) as organization
     from surveys v
     join organizations o on o.id = v.org_id
     where v.id = ${surveyId}`;

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
+import { logoPath } from '../organizations/logo.rules.ts';
 import { languageFor } from '../surveys/texts.ts';
 import { languageOf } from '../web/language.ts';
 import { showPage } from '../web/show.ts';
@@ -53,7 +54,7 @@ async function withSubscriber(
   });
   if (wantsJson(c)) return c.json({ data: { email, unsubscribed: state === 'unsubscribed' } });
   const action = state === 'unsubscribed' ? `/u/${token}/undo` : `/u/${token}`;
-  const sender = { name: organization, color };
+  const sender = { name: organization, color, logo: logoPath(subscriber.org_id, subscriber.logo) };
   return showPage(
     c,
     unsubscribePage({ state, sender, email, action, language: languageOf(language) }),

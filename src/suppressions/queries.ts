@@ -14,6 +14,7 @@ export type Subscriber = {
   wished_language: unknown;
   organization: string;
   color: string;
+  logo: string | null;
   unsubscribed: boolean;
   mail_traceparent: string | null;
 };
@@ -21,7 +22,7 @@ export type Subscriber = {
 /** The contact of a personal link, and whether its address gets surveys of the organization. */
 export async function findSubscriber(sql: Sql, token: string) {
   const [subscriber] = await sql<Subscriber[]>`
-    select c.org_id, c.email, v.language, v.texts, c.properties -> 'language' as wished_language, o.name as organization, o.color,
+    select c.org_id, c.email, v.language, v.texts, c.properties -> 'language' as wished_language, o.name as organization, o.color, o.logo,
            exists (select from suppressions s
                    where s.org_id = c.org_id and s.email = c.email_key
                      and s.kind = 'unsubscribed') as unsubscribed,

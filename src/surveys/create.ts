@@ -4,6 +4,7 @@ import { recordAct } from '../audit/record.ts';
 import { notFound } from '../errors.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { checkContent } from './content.rules.ts';
 import { insertSurvey, type ManagedSurvey, type SurveyContent } from './manage.queries.ts';
 import type { TextsByLanguage } from './texts.ts';
@@ -38,7 +39,8 @@ export async function addSurvey(
   orgId: string,
   { status = 'active', created_at, ...wish }: SurveyWish,
 ): Promise<ManagedSurvey> {
-  const content = contentOf(wish);
+  const language = wish.language ?? (await getOrganization(sql, orgId)).language;
+  const content = contentOf({ ...wish, language });
   checkContent(content);
   const share_id = randomBytes(shareIdBytes).toString('base64url');
   try {
@@ -49,14 +51,15 @@ export async function addSurvey(
   }
 }
 
-/** What the wish leaves out is as it is from the start. */
-function contentOf(wish: Omit<SurveyWish, 'status' | 'created_at'>): SurveyContent {
+/** What the wish leaves out is as it is from the start; the language is the organization's then. */
+function contentOf(
+  wish: Omit<SurveyWish, 'status' | 'created_at'> & { language: string },
+): SurveyContent {
   return {
     ...wish,
     reply_to: wish.reply_to ?? wish.from_email,
     type: wish.type ?? 'nps',
     audience: wish.audience ?? null,
-    language: wish.language ?? 'en',
     subject: wish.subject ?? null,
     intro: wish.intro ?? null,
     follow_up: wish.follow_up ?? null,

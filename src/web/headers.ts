@@ -4,12 +4,15 @@ import { createHash } from 'node:crypto';
  * The headers of a page that shows itself and nothing else: no script, nothing from anywhere, only the
  * given inline style, forms only to this server, no frame around it, and no trace of the address it had.
  */
-export function pageHeaders(style: string): Record<string, string> {
+export function pageHeaders(
+  style: string,
+  { pictures = false }: { pictures?: boolean } = {},
+): Record<string, string> {
   return {
     'Content-Security-Policy': [
       "default-src 'none'",
       `style-src 'sha256-${sha256(style)}'`,
-      'img-src data:', // the icon, so that the browser asks for no /favicon.ico
+      `img-src ${pictures ? "'self' " : ''}data:`, // the icon, so that the browser asks for no /favicon.ico
       "form-action 'self'",
       "frame-ancestors 'none'",
       "base-uri 'none'",

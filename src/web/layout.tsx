@@ -7,7 +7,12 @@ import type { Language } from './language.ts';
 import { pageStyle, themeStyle } from './style.ts';
 
 /** Who asks: its name and colour are on every page it owns. */
-export type Sender = { name: string; color: string };
+export type Sender = {
+  name: string;
+  color: string;
+  /** The path of its logo. */
+  logo?: string | null | undefined;
+};
 
 export type HtmlPage = { html: string; headers: Record<string, string> };
 
@@ -28,16 +33,21 @@ const mostLooks = 500;
 /** A whole page as text, and the headers it must be sent with: they vouch for its style by hash. */
 export function renderPage(content: PageContent): HtmlPage {
   const color = content.sender?.color ?? neutralColor;
-  const { theme, style, headers } = lookOf({ color, rules: content.style ?? '' });
+  const { theme, style, headers } = lookOf({
+    ...{ color, rules: content.style ?? '' },
+    pictures: Boolean(content.sender?.logo),
+  });
   const document = <Document {...content} theme={theme} style={style} />;
   return { html: `<!doctype html>${document}`, headers };
 }
 
+type Look = { color: string; rules: string; pictures: boolean };
+
 /** Finding readable colours and hashing the style is half the work of a page, and few looks there are. */
-const lookOf = memoize(mostLooks, ({ color, rules }: { color: string; rules: string }) => {
+const lookOf = memoize(mostLooks, ({ color, rules, pictures }: Look) => {
   const theme = themeOf(color);
   const style = themeStyle(theme) + pageStyle + rules;
-  return { theme, style, headers: pageHeaders(style) };
+  return { theme, style, headers: pageHeaders(style, { pictures }) };
 });
 
 type DocumentProps = PageContent & { theme: ColorTheme; style: string };
@@ -63,9 +73,13 @@ function Document({ language, title, sender, theme, style, body, footer }: Docum
           <div class="band" />
           {sender && (
             <header>
-              <span class="monogram" aria-hidden="true">
-                {monogram(sender.name)}
-              </span>
+              {sender.logo ? (
+                <img class="logo" src={sender.logo} alt="" />
+              ) : (
+                <span class="monogram" aria-hidden="true">
+                  {monogram(sender.name)}
+                </span>
+              )}
               <bdi>{sender.name}</bdi>
             </header>
           )}

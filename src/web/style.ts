@@ -23,6 +23,7 @@ body { margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; flex-dir
 main { width: 100%; padding: 1.5rem 1rem 2rem }
 .band { position: absolute; inset: 0 0 auto; height: 5px; background: var(--brand) }
 header { display: flex; align-items: center; gap: .75rem; margin-bottom: 1.75rem; font-weight: 600; overflow-wrap: anywhere }
+.logo { flex: none; width: auto; max-width: 9rem; height: 2.5rem; object-fit: contain; border-radius: .375rem; background: #fff; padding: .125rem }
 .monogram { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: .75rem; background: var(--brand); color: var(--on-brand); font-size: 1.125rem; font-weight: 700; box-shadow: inset 0 0 0 1px #88888840 }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.3; font-weight: 700; letter-spacing: -.011em; text-wrap: balance; overflow-wrap: anywhere }
 :lang(ar) h1, h1:lang(ar) { letter-spacing: 0 }

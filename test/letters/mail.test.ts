@@ -121,3 +121,21 @@ test('Arabic runs from right to left', async () => {
   assert.match(html, /<html lang="ar" dir="rtl">/);
   assert.match(text, /^مرحبًا Ada،/);
 });
+
+test('a logo, words of the organization and its postal address stand in both parts, as text', async () => {
+  const organization = {
+    logo: 'abc.png',
+    mail_foot: 'You bought <b>from</b> us.',
+    postal_address: '1 Quay\n0150 Oslo',
+  };
+  const { text, html } = await arrivedMail({ organization });
+  const url = 'https://ask.example/logos/9d3c7f64-1111-4222-8333-444455556666/abc.png';
+  assert.match(html, new RegExp(`<img src="${url}" alt=""`));
+  assert.match(html, /You bought &lt;b&gt;from&lt;\/b&gt; us\./);
+  assert.match(html, /1 Quay<br\/?>0150 Oslo/);
+  assert.match(text, /You bought <b>from<\/b> us\.\n\n1 Quay\n0150 Oslo\n/);
+});
+
+test('without a logo a mail loads nothing', async () => {
+  assert.doesNotMatch((await arrivedMail()).html, /<img|https:\/\/ask\.example\/logos/);
+});

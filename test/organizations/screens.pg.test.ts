@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
 import { getOrganization } from '../../src/organizations/queries.ts';
-import { makeOrganization } from '../support/make/rows.ts';
+import { createSurvey } from '../../src/surveys/create.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -104,6 +106,27 @@ test('a logo is served as what it is, to stay, and its old address leads to the 
   assert.equal(await logo(), null);
   assert.equal((await app.request(first)).status, 404);
   assert.deepEqual(await events(), ['logo.changed', 'logo.changed', 'logo.removed']);
+});
+
+test('a logo stands on the pages of its surveys, whose policy lets it', async () => {
+  const { orgId, asItIs, general, post } = await owner();
+  const share_id = orgId.replaceAll('-', '');
+  await makeSurvey(db, orgId, { share_id });
+  const page = async () => await app.request(`/f/${share_id}`);
+  assert.doesNotMatch((await page()).headers.get('Content-Security-Policy')!, /img-src 'self'/);
+  await post(general, { ...asItIs, logo: fileOf(png) });
+  const shown = await page();
+  assert.match(shown.headers.get('Content-Security-Policy')!, /img-src 'self' data:/);
+  assert.match(await shown.text(), new RegExp(`<img class="logo" src="/logos/${orgId}/`));
+});
+
+test('a new survey has the language of its organization, unless it says another', async () => {
+  const { orgId, asItIs, general, post } = await owner();
+  await post(general, { ...asItIs, language: 'de' });
+  const wish = { name: 's', question_text: 'q', from_name: 'a', from_email: 'a@acme.test' };
+  const writer = commandWriter(orgId);
+  assert.equal((await createSurvey({ db }, writer, wish)).language, 'de');
+  assert.equal((await createSurvey({ db }, writer, { ...wish, language: 'fr' })).language, 'fr');
 });
 
 for (const [name, bytes, complaint] of [

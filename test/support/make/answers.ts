@@ -13,6 +13,7 @@ export const linkOf = (
 ): SurveyLink => ({
   ...{ org_id: orgId, survey_id: surveyId, contact_id: contactId, type: 'nps', status: 'active' },
   ...{ question_text: 'How likely?', language: 'en', organization: 'Acme', color: '#2f6fed' },
+  logo: null,
   ...{ follow_up: null, thanks: null, texts: {}, embed: {}, person: null },
   ...{ completed_by: null, known_names: [], known_addresses: [], analyzes_comments: true },
   subscribed_events: ['response.received', 'detractor.detected', 'survey.completed'],
