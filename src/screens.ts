@@ -8,6 +8,7 @@ import type { Db } from './lib/db/db.ts';
 import type { RequestEnv } from './lib/http/http.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOidcProvider } from './lib/oidc/provider.ts';
+import { accountScreens } from './members/screens/account.tsx';
 import { codeScreens } from './members/screens/code.tsx';
 import { invitationScreens } from './members/screens/invitation.tsx';
 import { memberScreens } from './members/screens/members.tsx';
@@ -65,6 +66,7 @@ export function screens(tools: ScreenTools) {
     .route('/', passkeyScreens(tools))
     .route('/', oidcScreens({ ...tools, sso: singleSignOn(tools) }))
     .route('/', proveScreens(tools))
+    .route('/account', accountScreens(tools))
     .route('/', resetScreens(tools))
     .route('/', invitationScreens(tools))
     .route('/o/:slug', organizationScreens(tools));

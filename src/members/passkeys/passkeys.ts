@@ -21,6 +21,9 @@ const library = () => import('@simplewebauthn/server');
 /** Enough for all devices of a person; what a stolen session could add is limited too. */
 const mostPasskeys = 20;
 
+/** EdDSA, ES256 and RS256: what authenticators have. Node marks newer ones as experimental. */
+const algorithms = [-8, -7, -257];
+
 type PasskeyTools = { db: Db; place: PasskeyPlace };
 
 /** What the browser must know to make a passkey for this member; its challenge is kept for the answer. */
@@ -37,6 +40,7 @@ export async function offerPasskey(
     userName: member.email,
     userDisplayName: member.name,
     excludeCredentials: known.map(({ id, transports }) => ({ id, transports })),
+    supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
@@ -56,6 +60,7 @@ export async function addPasskey(
     expectedOrigin: place.origin,
     expectedRPID: place.rpId,
     requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
   }).catch(() => undefined);
   if (!verified?.verified) return false;
   const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;

@@ -2,19 +2,24 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { ownPath, withNext } from '../../sessions/own-path.ts';
 import { type MemberEnv, signedIn } from '../../sessions/session.ts';
+import type { SignInSettings } from '../../settings/sign-in.ts';
 import { Field } from '../../web/app/fields.tsx';
 import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
 import { renderAlone } from '../../web/app/screen.tsx';
+import { findProofs } from '../account/queries.ts';
 import { PasswordField } from '../forms.ts';
-import { findCredentialsById } from '../queries.ts';
+import { passkeyPlace } from '../passkeys/place.rules.ts';
 import { proveTexts as texts } from '../screen-texts.ts';
 import { proveByPassword, type SignInTools } from '../sign-in.ts';
+import { OtherWaysToSignIn } from './other-ways.tsx';
 
 const ProveForm = v.object({ password: PasswordField });
 
 /** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
-export const proveScreens = (tools: SignInTools) =>
+type ProveTools = SignInTools & { settings: { signIn: SignInSettings } };
+
+export const proveScreens = (tools: ProveTools) =>
   new Hono<MemberEnv>()
     .use('/account/prove', signedIn(tools))
     .get('/account/prove', (c) => showProve(c, tools, { next: ownPath(c.req.query('next')) }))
@@ -34,15 +39,22 @@ type ShowProve = { form?: FormState; next: string; status?: 200 | 422 };
 
 async function showProve(
   c: Context<MemberEnv>,
-  { db }: SignInTools,
+  tools: ProveTools,
   { form = emptyForm(), next, status = 200 }: ShowProve,
 ) {
   const { id, email } = c.var.member;
-  const found = await findCredentialsById(db, id);
+  const proofs = await findProofs(tools.db, id);
+  const { byPassword, oidc } = tools.settings.signIn;
+  const hasPassword = byPassword && proofs?.hasPassword === true;
+  const ways = {
+    passkeys: (proofs?.passkeys ?? 0) > 0 && passkeyPlace(tools.publicUrl) !== undefined,
+    sso: oidc !== null && proofs?.ssoIssuer === oidc.issuer,
+  };
+  const hasAny = hasPassword || ways.passkeys || ways.sso;
   const body = (
     <>
       <p class="soft">{texts.about(email)}</p>
-      {found?.passwordHash ? (
+      {hasPassword ? (
         <form method="post" action={withNext('/account/prove', next)} class="fields">
           <Mistakes form={form} />
           <input type="hidden" name="username" value={email} autocomplete="username" />
@@ -58,9 +70,11 @@ async function showProve(
             {texts.button}
           </button>
         </form>
-      ) : (
-        <p>{texts.noPassword}</p>
-      )}
+      ) : null}
+      {hasAny ? null : <p>{texts.noPassword}</p>}
+      <div class="fields">
+        <OtherWaysToSignIn tools={tools} next={next} prove={ways} />
+      </div>
     </>
   );
   return renderAlone(c, { title: texts.title, body, status });

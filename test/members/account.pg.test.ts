@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { pendingSecret } from '../../src/members/codes/codes.ts';
+import { totpCode } from '../../src/members/codes/totp.rules.ts';
+import { hashPassword } from '../../src/members/password.ts';
+import { createAuthenticator } from '../support/fakes/authenticator.ts';
+import { makeMember } from '../support/make/session.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const secrets = createSecrets([Buffer.alloc(32, 9)]);
+const app = bareApp(db, { secrets });
+const password = 'glass heron tuesday';
+const password_hash = await hashPassword(password, { address: 'test' });
+
+type Browser = ReturnType<typeof visitorBrowser>;
+
+async function signedInMember() {
+  const email = `${randomUUID()}@people.test`;
+  const id = await makeMember(db, { email, password_hash });
+  const signIn = async () => {
+    const browser = visitorBrowser(app);
+    await browser.post('/sign-in', { email, password });
+    return browser;
+  };
+  return { id, email, signIn, browser: await signIn() };
+}
+
+const isIn = async (browser: Browser) => (await browser.get('/account')).status === 200;
+const page = async (browser: Browser, path = '/account') => await (await browser.get(path)).text();
+
+const actsOf = async (id: string) => {
+  const rows = await db<{ act: string }[]>`
+    select act from audit_events where target_id = ${id} order by at, id`;
+  return rows.map(({ act }) => act).filter((act) => !act.startsWith('session.'));
+};
+
+async function grow(id: string) {
+  await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
+}
+
+test('a member changes its name, and sees mistakes at the field', async () => {
+  const { id, browser } = await signedInMember();
+  const wrong = await browser.post('/account/name', { name: ' ' });
+  assert.equal(wrong.status, 422);
+  assert.match(await wrong.text(), /Enter a name\./);
+  assert.equal((await browser.post('/account/name', { name: 'Ann <b>Lee</b>' })).status, 303);
+  const text = await page(browser);
+  assert.match(text, /The name is saved\./);
+  assert.match(text, /Ann &lt;b&gt;Lee&lt;\/b&gt;/);
+  assert.deepEqual(await actsOf(id), ['member.changed']);
+});
+
+test('a new password ends the other sessions, and the old one no longer signs in', async () => {
+  const { id, email, browser, signIn } = await signedInMember();
+  const other = await signIn();
+  const words = { current_password: password, new_password: 'copper kettle sunday' };
+  assert.equal((await browser.post('/account/password', words)).status, 303);
+  assert.ok(await isIn(browser));
+  assert.equal(await isIn(other), false);
+  const again = visitorBrowser(app);
+  assert.equal((await again.post('/sign-in', { email, password })).status, 422);
+  const answer = await again.post('/sign-in', { email, password: words.new_password });
+  assert.equal(answer.status, 303);
+  assert.deepEqual(await actsOf(id), ['member.password_changed']);
+});
+
+const refusedPasswords: [what: string, form: Record<string, string>, says: RegExp][] = [
+  [
+    'a wrong current one',
+    { current_password: 'x', new_password: 'copper kettle sunday' },
+    /not your current/,
+  ],
+  ['no current one', { new_password: 'copper kettle sunday' }, /This is needed/],
+  ['a short one', { current_password: password, new_password: 'short' }, /12 characters or more/],
+];
+for (const [what, form, says] of refusedPasswords) {
+  test(`a new password with ${what} is refused, and nothing that was typed comes back`, async () => {
+    const { email, browser, signIn } = await signedInMember();
+    const answer = await browser.post('/account/password', form);
+    assert.equal(answer.status, 422);
+    const text = await answer.text();
+    assert.match(text, says);
+    assert.ok(!text.includes('copper kettle'));
+    assert.ok(await isIn(await signIn()), email);
+  });
+}
+
+test('guessing the current password is limited as at sign-in', async () => {
+  const { browser } = await signedInMember();
+  const guess = { current_password: 'wrong heron tuesday', new_password: 'copper kettle sunday' };
+  for (let n = 0; n < 10; n++) await browser.post('/account/password', guess);
+  const right = { ...guess, current_password: password };
+  assert.equal((await browser.post('/account/password', right)).status, 429);
+});
+
+test('an account without a password sets one after a recent proof', async () => {
+  const { id, browser } = await signedInMember();
+  await db`update members set password_hash = null where id = ${id}`;
+  await grow(id);
+  const words = { new_password: 'copper kettle sunday' };
+  const old = await browser.post('/account/password', words);
+  assert.match(old.headers.get('Location')!, /^\/account\/prove/);
+  await db`update sessions set proved_at = now() where member_id = ${id}`;
+  assert.equal(
+    (await browser.post('/account/password', words)).headers.get('Location'),
+    '/account',
+  );
+});
+
+test('one-time codes are switched on by a code, and recovery codes are shown once', async () => {
+  const { id, browser } = await signedInMember();
+  assert.equal(
+    (await browser.post('/account/codes')).headers.get('Location'),
+    '/account/codes/new',
+  );
+  const shown = await page(browser, '/account/codes/new');
+  assert.match(shown, /<svg class="qr"/);
+  assert.match(shown, /([A-Z2-7]{4} ){7}[A-Z2-7]{4}/);
+  const wrong = await browser.post('/account/codes/new', { code: '000000' });
+  assert.equal(wrong.status, 422);
+
+  const secret = (await pendingSecret({ db, secrets }, id))!;
+  const code = totpCode(secret, Math.floor(Date.now() / 30_000));
+  const on = await browser.post('/account/codes/new', { code });
+  assert.equal(on.headers.get('Location'), '/account/codes/recovery');
+  const recovery = await page(browser, '/account/codes/recovery');
+  assert.equal(recovery.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
+  assert.equal((await browser.get('/account/codes/recovery')).status, 303);
+
+  assert.match(await page(browser), /10 recovery codes left/);
+  await browser.post('/account/codes/renew');
+  await browser.post('/account/codes/off');
+  assert.match(await page(browser), /Switch on/);
+  const acts = ['member.codes_on', 'member.codes_renewed', 'member.codes_off'];
+  assert.deepEqual(await actsOf(id), acts);
+});
+
+test('what was shown once cannot be opened by another member', async () => {
+  const [ann, bob] = [await signedInMember(), await signedInMember()];
+  await ann.browser.post('/account/codes');
+  const secret = (await pendingSecret({ db, secrets }, ann.id))!;
+  const code = totpCode(secret, Math.floor(Date.now() / 30_000));
+  await ann.browser.post('/account/codes/new', { code });
+  const stolen = visitorBrowser(app, {
+    ...bob.browser.cookies(),
+    '__Host-askback-once': ann.browser.cookie('__Host-askback-once')!,
+  });
+  assert.equal((await stolen.get('/account/codes/recovery')).status, 303);
+});
+
+test('a passkey is added, renamed and removed', async () => {
+  const { id, browser } = await signedInMember();
+  const key = createAuthenticator('https://askback.test');
+  const options = await (await browser.post('/account/passkeys/options')).json();
+  const credential = key.create(options as Parameters<typeof key.create>[0]);
+  const added = await browser.post('/account/passkeys', { name: 'My laptop', credential });
+  assert.equal(added.headers.get('Location'), '/account');
+  assert.match(await page(browser), /My laptop/);
+
+  await browser.post(`/account/passkeys/${key.id}/name`, { name: 'Work laptop' });
+  assert.match(await page(browser), /Work laptop/);
+  assert.match(
+    await page(browser, `/account/passkeys/${key.id}/remove`),
+    /Remove the passkey “Work laptop”/,
+  );
+  await browser.post(`/account/passkeys/${key.id}/remove`);
+  assert.doesNotMatch(await page(browser), /Work laptop/);
+  const acts = ['member.passkey_added', 'member.changed', 'member.passkey_removed'];
+  assert.deepEqual(await actsOf(id), acts);
+});
+
+test('a passkey that was made for another session is not added', async () => {
+  const [ann, mallory] = [await signedInMember(), await signedInMember()];
+  const key = createAuthenticator('https://askback.test');
+  const options = await (await mallory.browser.post('/account/passkeys/options')).json();
+  const credential = key.create(options as Parameters<typeof key.create>[0]);
+  const planted = visitorBrowser(app, {
+    ...ann.browser.cookies(),
+    '__Host-askback-passkey': mallory.browser.cookie('__Host-askback-passkey')!,
+  });
+  const answer = await planted.post('/account/passkeys', { name: 'Planted', credential });
+  assert.equal(answer.headers.get('Location'), '/account/passkeys/new');
+  assert.doesNotMatch(await page(ann.browser), /Planted/);
+});
+
+test('a member sees, ends one and ends all other sessions, and none of another member', async () => {
+  const { id, browser, signIn } = await signedInMember();
+  const [second, third] = [await signIn(), await signIn()];
+  assert.equal((await page(browser)).match(/this browser/g)?.length, 1);
+  const [newest] = await db<{ id: string }[]>`
+    select id from sessions where member_id = ${id} order by created_at desc limit 1`;
+  await browser.post(`/account/sessions/${newest!.id}/end`);
+  assert.deepEqual([await isIn(second), await isIn(third)], [true, false]);
+
+  const stranger = await signedInMember();
+  const [own] = await db<
+    { id: string }[]
+  >`select id from sessions where member_id = ${stranger.id}`;
+  assert.equal((await browser.post(`/account/sessions/${own!.id}/end`)).status, 404);
+  assert.ok(await isIn(stranger.browser));
+
+  await browser.post('/account/sessions/end');
+  assert.deepEqual([await isIn(browser), await isIn(second)], [true, false]);
+});
+
+const needRecent: [method: 'get' | 'post', path: string][] = [
+  ['get', '/account/passkeys/new'],
+  ['post', '/account/passkeys/options'],
+  ['post', '/account/passkeys'],
+  ['post', '/account/codes'],
+  ['get', '/account/codes/new'],
+  ['post', '/account/codes/new'],
+  ['get', '/account/codes/off'],
+  ['post', '/account/codes/off'],
+  ['get', '/account/codes/renew'],
+  ['post', '/account/codes/renew'],
+  ['get', '/account/sso/remove'],
+  ['post', '/account/sso/remove'],
+];
+const { id: oldId, browser: oldBrowser } = await signedInMember();
+await grow(oldId);
+for (const [method, path] of needRecent) {
+  test(`${method} ${path} asks for a proof when the last is two hours old`, async () => {
+    const answer = await oldBrowser[method](path);
+    assert.equal(answer.status, 303);
+    assert.match(answer.headers.get('Location')!, /^\/account\/prove/);
+  });
+}
+
+test('where passwords are off, there is nothing to set, and no second step for them', async () => {
+  const { browser } = await signedInMember();
+  const settings = { ...testSettings, signIn: { byPassword: false, oidc: null } };
+  const off = visitorBrowser(bareApp(db, { secrets, settings }), browser.cookies());
+  const text = await page(off);
+  assert.doesNotMatch(text, /New password|One-time codes/);
+  assert.equal((await off.post('/account/password', { new_password: 'x' })).status, 404);
+  assert.equal((await off.post('/account/codes')).status, 404);
+  assert.doesNotMatch(await page(off, '/account/prove'), /type="password"/);
+});
+
+test('a visitor sees no account', async () => {
+  const browser = visitorBrowser(app);
+  assert.equal((await browser.get('/account')).headers.get('Location'), '/sign-in?next=%2Faccount');
+  assert.equal((await browser.post('/account/name', { name: 'X' })).status, 403);
+});
