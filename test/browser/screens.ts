@@ -1,3 +1,4 @@
+import { accountEntries } from './account-screens.ts';
 import { askingScreens } from './asking-screens.ts';
 import { homeEntries } from './home.ts';
 import { responseEntries } from './response-screens.ts';
@@ -18,6 +19,7 @@ export const screenEntries: readonly ScreenEntry[] = [
   ...askingScreens,
   ...responseEntries,
   ...settingsEntries,
+  ...accountEntries,
   ...webhookEntries,
   ...surveyScreens,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },

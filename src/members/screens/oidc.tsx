@@ -38,9 +38,12 @@ export const oidcScreens = (tools: OidcScreenTools) =>
     .route('/account/prove/oidc', proveScreen(tools));
 
 const proveScreen = (tools: OidcScreenTools) =>
-  new Hono<MemberEnv>()
-    .use(signedIn(tools))
-    .get('/', (c) => begin(c, tools, { session: c.var.member.sessionId }));
+  new Hono<MemberEnv>().use(signedIn(tools)).get('/', async (c) => {
+    // Settings may have changed since the page that led here.
+    if (!tools.sso)
+      return c.redirect(withNext('/account/prove', ownPath(c.req.query('next'))), 303);
+    return await begin(c, tools, { session: c.var.member.sessionId });
+  });
 
 async function begin(c: Context, tools: OidcScreenTools, { session }: { session: string | null }) {
   const { provider, rules } = configured(tools);

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+
+export const accountEntries: readonly ScreenEntry[] = [
+  { name: 'account', as: 'owner', path: withProofs },
+  { name: 'account-none', as: 'viewer', path: '/account' },
+  { name: 'account-codes-renew', as: 'owner', path: '/account/codes/renew' },
+  { name: 'account-codes-off', as: 'owner', path: '/account/codes/off' },
+  { name: 'account-passkey-name', as: 'owner', path: passkeyPage('name') },
+  { name: 'account-passkey-remove', as: 'owner', path: passkeyPage('remove') },
+  { name: 'account-prove', as: 'owner', path: '/account/prove' },
+];
+
+const owner = 'owner@members.test';
+
+/** Passkeys, codes and a second session, as an account has them after a while. */
+async function withProofs({ db }: BrowserScene) {
+  await db`
+    update members
+    set totp_secret = ${randomBytes(60)}, totp_since = now() - interval '40 days', password_hash = 'x'
+    where email = ${owner}`;
+  await addPasskey(db, 'Work laptop');
+  await addPasskey(db, 'مفتاح الأمان');
+  await db`
+    insert into sessions (token_hash, member_id, user_agent, address, used_at)
+    select ${randomBytes(32)}, id, 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0) Version/18.0 Safari/604.1',
+           '2001:db8:3f:91::/64', now() - interval '3 days'
+    from members
+    where email = ${owner}`;
+  return '/account';
+}
+
+function passkeyPage(act: string) {
+  return async ({ db }: BrowserScene) =>
+    `/account/passkeys/${await addPasskey(db, 'Phone')}/${act}`;
+}
+
+async function addPasskey(db: BrowserScene['db'], name: string): Promise<string> {
+  const id = randomBytes(32).toString('base64url');
+  await db`
+    insert into passkeys (id, member_id, name, public_key, used_at)
+    select ${id}, id, ${name}, ${randomBytes(77)}, now() - interval '2 hours'
+    from members
+    where email = ${owner}`;
+  return id;
+}
