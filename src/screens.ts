@@ -23,6 +23,7 @@ import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx
 import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
+import { peopleScreens } from './people/screens/routes.tsx';
 import type { Excerpt } from './responses/answer.ts';
 import { responseScreens } from './responses/screens/routes.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
@@ -100,4 +101,5 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/usage', usageScreens(tools))
     .route('/settings/audit', auditScreens(tools))
     .route('/responses', responseScreens(tools))
+    .route('/people', peopleScreens(tools))
     .route('/webhooks', webhookScreens(tools));

@@ -41,6 +41,19 @@ export async function liftSuppression({ db }: UnsubscribeTools, writer: Writer, 
   });
 }
 
+/** Keeps an address from being mailed, as if its owner had asked for it. Doing it again changes nothing. */
+export async function suppressByHand(
+  { db }: UnsubscribeTools,
+  { orgId, actor }: Writer,
+  email: string,
+) {
+  await inTransaction(db, async (tx) => {
+    const address = { orgId, email: addressKey(email) };
+    await suppress(tx, address, { kind: 'unsubscribed', detail: null });
+    await recordAct(tx, { orgId, actor, act: 'suppression.added' });
+  });
+}
+
 type SuppressionReason = { kind: 'unsubscribed' | 'bounced'; detail: string | null };
 
 export async function suppress(tx: Sql, address: OrgAddress, { kind, detail }: SuppressionReason) {

@@ -20,6 +20,14 @@ const responsePath =
     return `/o/${full.slug}/responses/${made!.id}`;
   };
 
+/** A contact that has answered. */
+async function personPath({ db, full }: BrowserScene): Promise<string> {
+  const [row] = await db<{ id: string }[]>`
+    select id from contacts where org_id = ${full.id} and responded_at is not null
+    order by responded_at desc limit 1`;
+  return `/o/${full.slug}/people/${row!.id}`;
+}
+
 export const responseEntries: readonly ScreenEntry[] = [
   { name: 'responses-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/responses` },
   { name: 'responses', as: 'editor', path: ({ full }) => `/o/${full.slug}/responses` },
@@ -37,4 +45,7 @@ export const responseEntries: readonly ScreenEntry[] = [
     as: 'editor',
     path: async (scene) => `${await responsePath('commented')(scene)}/delete`,
   },
+  { name: 'people-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/people` },
+  { name: 'people', as: 'editor', path: ({ full }) => `/o/${full.slug}/people` },
+  { name: 'person', as: 'editor', path: personPath },
 ];

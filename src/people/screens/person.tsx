@@ -1,0 +1,67 @@
+import { DataTable } from '../../web/app/lists.tsx';
+import { State, Time } from '../../web/app/marks.tsx';
+import type { FoundPerson } from '../queries.ts';
+import type { TimelineEntry } from '../timeline.ts';
+import { steps, peopleTexts as texts } from './texts.ts';
+
+type PersonProps = {
+  person: FoundPerson;
+  timeline: readonly TimelineEntry[];
+  /** The screen itself. */
+  here: string;
+  /** The screens of the organization. */
+  home: string;
+  mayChange: boolean;
+};
+
+/** One address over everything. Erasing it has a place among the acts. */
+export function PersonScreen({ person, timeline, here, home, mayChange }: PersonProps) {
+  const isSuppressed = person.suppressions.length > 0;
+  return (
+    <>
+      {isSuppressed ? (
+        <p>
+          <State kind="skipped">{texts.suppressed}</State>
+        </p>
+      ) : null}
+      {mayChange ? (
+        <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
+          <div class="actions">
+            <button type="submit">{isSuppressed ? texts.allow : texts.suppress}</button>
+          </div>
+        </form>
+      ) : null}
+      <section class="part" aria-labelledby="timeline">
+        <div class="title">
+          <h2 id="timeline">{texts.timeline}</h2>
+        </div>
+        <DataTable
+          caption={texts.timeline}
+          columns={[{ head: 'When' }, { head: 'What' }, { head: 'Survey' }, { head: 'More' }]}
+          rows={timeline.map((entry) => ({
+            cells: [
+              <Time at={entry.at} show="second" />,
+              <State kind={steps[entry.what].kind} code={entry.reason_code ?? entry.what}>
+                {steps[entry.what].text}
+              </State>,
+              entry.survey_id ? (
+                <a href={`${home}/surveys/${entry.survey_id}`}>
+                  <bdi>{entry.survey_name}</bdi>
+                </a>
+              ) : (
+                'all surveys'
+              ),
+              <More entry={entry} home={home} />,
+            ],
+          }))}
+        />
+      </section>
+    </>
+  );
+}
+
+function More({ entry, home }: { entry: TimelineEntry; home: string }) {
+  const { reason, webhook_id: webhook, delivery_id: delivery } = entry;
+  if (webhook === null) return <>{reason}</>;
+  return <a href={`${home}/webhooks/${webhook}/deliveries/${delivery}`}>{reason}</a>;
+}

@@ -1,0 +1,90 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound } from '../../errors.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { Page, parseList } from '../../lib/paging/page.ts';
+import { isUuid } from '../../lib/validation/parse.ts';
+import { likePattern } from '../../responses/rules.ts';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.ts';
+import { flash } from '../../web/app/flash.ts';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { countPeople, findPerson, listPeople } from '../queries.ts';
+import { timelineOf } from '../timeline.ts';
+import { PeopleList } from './list.tsx';
+import { PersonScreen } from './person.tsx';
+import { peopleTexts as texts } from './texts.ts';
+
+type PeopleScreenTools = { db: Db };
+
+const rowsOnPage = '50';
+const PeopleQuery = v.object({
+  ...Page.entries,
+  search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
+});
+
+/** People: below `/o/:slug/people`. */
+export const peopleScreens = (tools: PeopleScreenTools) =>
+  new Hono<ScreenEnv>()
+    .get('/', (c) => showPeople(c, tools.db))
+
+    .get('/:id', (c) => showPerson(c, tools.db))
+
+    .post('/:id/suppress', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const { email } = await getPerson(c, tools.db);
+      await suppressByHand(tools, editor, email);
+      return back(c, texts.nowSuppressed);
+    })
+
+    .post('/:id/allow', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const { suppressions } = await getPerson(c, tools.db);
+      for (const { id } of suppressions) await liftSuppression(tools, editor, id);
+      return back(c, texts.nowAllowed);
+    });
+
+async function showPeople(c: Context<ScreenEnv>, db: Db) {
+  const { id: orgId } = c.var.organization;
+  const { page, limit, search } = parseList(PeopleQuery, {
+    limit: [rowsOnPage],
+    ...c.req.queries(),
+  });
+  const pattern = search === '' ? null : likePattern(search);
+  const [people, total] = await Promise.all([
+    listPeople(db, orgId, { pattern, page, limit }),
+    countPeople(db, orgId, pattern),
+  ]);
+  const path = pathOf(c);
+  const body = <PeopleList {...{ path, search, people, meta: { page, limit, total } }} />;
+  return renderScreen(c, { title: 'People', section: 'people', body });
+}
+
+async function showPerson(c: Context<ScreenEnv>, db: Db) {
+  const { id: orgId, slug, role } = c.var.organization;
+  const person = await getPerson(c, db);
+  const timeline = (await timelineOf(db, orgId, person.email)).reverse();
+  const here = `${pathOf(c)}/${c.req.param('id')}`;
+  const mayChange = role !== 'viewer';
+  return renderScreen(c, {
+    title: person.email,
+    heading: <bdi>{person.email}</bdi>,
+    section: 'people',
+    trail: [{ text: 'People', href: pathOf(c) }],
+    body: <PersonScreen {...{ person, timeline, here, home: `/o/${slug}`, mayChange }} />,
+  });
+}
+
+async function getPerson(c: Context<ScreenEnv>, db: Db) {
+  const id = c.req.param('id') ?? '';
+  const person = isUuid(id) ? await findPerson(db, c.var.organization.id, id) : undefined;
+  if (!person) throw notFound('person');
+  return person;
+}
+
+const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/people`;
+
+function back(c: Context<ScreenEnv>, text: string) {
+  flash(c, { kind: 'fine', text });
+  return c.redirect(`${pathOf(c)}/${c.req.param('id')}`, 303);
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+async function people(role: 'viewer' | 'editor' = 'editor') {
+  const org = await makeOrganization(db);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const browser = await memberBrowser(db, { app, org, role });
+  const path = `${browser.home}/people`;
+  const page = async (rest = '') => {
+    const answer = await browser.get(`${path}${rest}`);
+    assert.equal(answer.status, 200, rest);
+    return await answer.text();
+  };
+  const suppressed = async () => (await db`select from suppressions where org_id = ${org}`).length;
+  return { org, of, ...browser, path, page, suppressed };
+}
+
+test('a person is one address, whatever its case and the number of its surveys', async () => {
+  const { org, of, page } = await people();
+  const other = await makeSurvey(db, org);
+  await makeContact(db, of, { email: 'Ada@people.test' });
+  await makeContact(
+    db,
+    { org_id: org, survey_id: other },
+    { email: 'ada@PEOPLE.test', name: 'Ada' },
+  );
+  await makeContact(db, of, { email: 'ben@people.test' });
+  const all = await page();
+  assert.match(all, /2 people/);
+  assert.doesNotMatch(all, /Ada@people\.test/);
+  assert.match(await page('?search=BEN%40'), /1 person\b/);
+  assert.match(await page('?search=100%25'), /No address or name has this part/);
+});
+
+test('an organization without contacts says what would be there', async () => {
+  const { page } = await people();
+  assert.match(await page(), /No people yet/);
+});
+
+test('the page of a person has no address in its own, and shows every step', async () => {
+  const { of, path, page } = await people();
+  const id = await makeContact(db, of, { email: 'ada@people.test' });
+  await makeResponse(db, of, { contact_id: id });
+  await db`
+    insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
+    values (${of.org_id}, ${of.survey_id}, 'ADA@people.test', 'frequency', 'was asked a week ago')`;
+  const list = await page();
+  assert.match(list, new RegExp(`href="${path}/${id}"`));
+  const text = await page(`/${id}`);
+  for (const shown of [/Added to the survey/, /Answered/, /Blocked/, /was asked a week ago/]) {
+    assert.match(text, shown);
+  }
+});
+
+test('an address is suppressed, and allowed again, by editors', async () => {
+  const { org, of, path, page, submit, suppressed } = await people();
+  const id = await makeContact(db, of, { email: 'Ada@people.test' });
+  assert.match(await (await submit(`${path}/${id}/suppress`)).text(), /is suppressed/);
+  assert.equal(await suppressed(), 1);
+  assert.match(await page(), /Suppressed/);
+  assert.match(await (await submit(`${path}/${id}/allow`)).text(), /is allowed again/);
+  assert.equal(await suppressed(), 0);
+  const acts = await db<{ act: string }[]>`
+    select act from audit_events where org_id = ${org} order by at, id`;
+  assert.deepEqual(
+    acts.map(({ act }) => act),
+    ['suppression.added', 'suppression.removed'],
+  );
+});
+
+test('a viewer changes nothing, and a stranger is not found', async () => {
+  const [mine, theirs] = [await people('viewer'), await people()];
+  const id = await makeContact(db, mine.of);
+  assert.doesNotMatch(await mine.page(`/${id}`), /Suppress/);
+  for (const act of ['suppress', 'allow']) {
+    assert.equal((await mine.post(`${mine.path}/${id}/${act}`)).status, 403);
+    assert.equal((await theirs.post(`${theirs.path}/${id}/${act}`)).status, 404);
+  }
+  assert.equal((await theirs.get(`${theirs.path}/${id}`)).status, 404);
+});
