@@ -50,9 +50,16 @@ export function AttentionPart({ found, organization }: AttentionProps) {
   );
 }
 
-function attentionItems(found: AttentionCounts, { slug }: ShownOrganization): AttentionItem[] {
+function attentionItems(
+  found: AttentionCounts,
+  { slug, role }: ShownOrganization,
+): AttentionItem[] {
   const base = `/o/${slug}`;
-  return [...webhookItems(found, base), ...responseItems(found, base), ...mailItems(found, base)];
+  return [
+    ...webhookItems(found, base),
+    ...responseItems(found, base, role),
+    ...mailItems(found, base),
+  ];
 }
 
 const webhookItems = ({ webhooks }: AttentionCounts, base: string): AttentionItem[] =>
@@ -65,7 +72,9 @@ const webhookItems = ({ webhooks }: AttentionCounts, base: string): AttentionIte
     about: hostOf(url),
   }));
 
-function responseItems(found: AttentionCounts, base: string): AttentionItem[] {
+type ReaderRole = ShownOrganization['role'];
+
+function responseItems(found: AttentionCounts, base: string, role: ReaderRole): AttentionItem[] {
   const { held, open_detractors, oldest_open } = found;
   const items: AttentionItem[] = [];
   if (open_detractors > 0 && oldest_open) {
@@ -82,7 +91,7 @@ function responseItems(found: AttentionCounts, base: string): AttentionItem[] {
         </>
       ),
       href: `${base}/responses?category=detractor&state=open`,
-      ...{ act: 'Assign', about: 'them' },
+      ...{ act: role === 'viewer' ? 'View' : 'Assign', about: 'them' },
     });
   }
   if (held > 0) {

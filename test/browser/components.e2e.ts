@@ -55,6 +55,18 @@ test('a list filters as one types: the focus stays, the address follows, and it 
   assert.deepEqual(complaints, []);
 });
 
+test('a list that cannot be had stays, and a reader who was signed out is led to sign in', async () => {
+  await openScreen(page, `${base}/live`);
+  await page.getByLabel('Search').fill('down');
+  await page.locator('#says', { hasText: 'could not be updated' }).waitFor({ state: 'attached' });
+  assert.equal(await page.locator('#found li').count(), 4);
+
+  await context.addCookies([{ name: 'signed_out', value: 'yes', url: base }]);
+  await page.getByLabel('Search').fill('an');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await context.clearCookies();
+});
+
 test('the same filter works without script', async () => {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const without = await plain.newPage();

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono';
+import { getCookie } from 'hono/cookie';
 import { Actions, Confirm, Secret } from '../../src/web/app/acts.tsx';
 import { assetRoutes } from '../../src/web/app/asset-routes.ts';
 import { showErrorScreen } from '../../src/web/app/error-screens.tsx';
@@ -28,7 +29,12 @@ export const componentPages = (publicUrl: string) =>
     .get('/lists', (c) => renderScreen(c, { ...lists(), section: 'settings' }))
     .get('/forms', (c) => renderScreen(c, { ...forms(), section: 'surveys', status: 422 }))
     .get('/acts', (c) => renderScreen(c, { ...acts(), section: null, trail }))
-    .get('/live', (c) => renderScreen(c, { ...live(c.req.query('search') ?? ''), section: null }))
+    .get('/live', (c) => {
+      const search = c.req.query('search') ?? '';
+      if (getCookie(c, 'signed_out')) return c.redirect('/alone', 303);
+      if (search === 'down') return showErrorScreen(c, 503);
+      return renderScreen(c, { ...live(search), section: null });
+    })
     .get('/trouble/:status', (c) => showErrorScreen(c, Number(c.req.param('status')) as 404))
     .get('/alone', (c) => renderAlone(c, signInPage()));
 

@@ -92,12 +92,25 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
 
 enhance(document);
 
+// A part that cannot be had stays as it is while the service is busy; a reader who was signed out is led to sign in.
+document.addEventListener('htmx:before:response', (event) => {
+  const { status, raw } = event.detail.ctx.response;
+  const asked = new URL(event.detail.ctx.request.action, location.href).pathname;
+  const isElsewhere = raw.redirected && new URL(raw.url).pathname !== asked;
+  if (!isElsewhere && (status < 400 || status === 422)) return;
+  event.preventDefault();
+  if (isElsewhere || (status < 500 && status !== 429)) location.reload();
+  else say('This part could not be updated.');
+});
+
 // What was swapped says so, once, in a live region.
 document.addEventListener('htmx:after:swap', ({ detail }) => {
   enhance(document);
   const target = document.getElementById(detail.ctx.target?.id ?? '');
-  const says = document.getElementById('says');
-  if (says && target?.dataset.says && says.textContent !== target.dataset.says) {
-    says.textContent = target.dataset.says;
-  }
+  if (target?.dataset.says) say(target.dataset.says);
 });
+
+function say(text) {
+  const says = document.getElementById('says');
+  if (says && says.textContent !== text) says.textContent = text;
+}
