@@ -12,6 +12,7 @@ import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
 import { type AnswerTools, answerSurvey } from './answer.ts';
 import { linkPage, showRecorded, showRefusal } from './answer-page.ts';
+import { allowFrames, embedScript, inFrame } from './embed.ts';
 import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
 import { type LinkAddress, linkPaths, readLink, trapPath } from './read-link.ts';
 import { type LinkVisit, readScore } from './rules.ts';
@@ -27,7 +28,7 @@ type PageTools = AnswerTools & { publicUrl: string };
 
 /** The pages where answers are given. Opening a page is no answer; posting its form is. */
 export function answerPages(tools: PageTools) {
-  const pages = new Hono();
+  const pages = new Hono().use('/e/*', inFrame).route('/', embedScript());
   for (const path of linkPaths) {
     for (const trap of [false, true]) {
       const name = path === 's' ? 'token' : 'share_id';
@@ -93,6 +94,7 @@ async function findLink(c: Context, db: Db, { address: { path, token }, visit }:
   if (path !== 's') {
     const answered = path === 'f' ? readAnsweredCookie(c, token) : null;
     const shared = await findSharedLink(db, token, answered);
+    if (shared && path === 'e') allowFrames(c, shared);
     return shared && readLink(c, shared);
   }
   const { method } = c.req;

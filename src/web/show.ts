@@ -8,7 +8,7 @@ import type { HtmlPage } from './layout.tsx';
 import { wantsJson } from './wants-json.ts';
 
 /** Where people are led by links, whatever their browser says of itself. */
-const linkedPages = /^\/[sfu]\//;
+const linkedPages = /^\/[sefu]\//;
 
 export const showPage = (
   c: Context,

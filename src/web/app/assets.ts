@@ -19,6 +19,7 @@ const sources = {
   'app.js': ['src/web/assets/app.js'],
   'passkeys.js': ['src/web/assets/passkeys.js'],
   'htmx.js': ['node_modules/htmx.org/dist/htmx.min.js'],
+  'embed.js': ['src/web/assets/embed.js'],
   'icon.svg': ['src/web/assets/icon.svg'],
 } as const;
 

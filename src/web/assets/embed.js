@@ -1,0 +1,92 @@
+// Shows a survey on a website, in a frame: in a corner after a while, or in the page where its line stands. It sets no
+// cookie and sends nothing but the properties that the line names. When a visitor was asked is noted in this browser.
+
+{
+  const script = document.currentScript;
+  const { survey, position = 'corner', properties = '', target } = script?.dataset ?? {};
+  const delaySeconds = Number(script?.dataset.delay ?? 5);
+  const everyDays = Number(script?.dataset.every ?? 30);
+  const inCorner = position !== 'inline';
+  const origin = script && new URL(script.src).origin;
+  const noted = `askback ${survey}`;
+
+  if (survey && !inCorner) show();
+  else if (survey && !wasAskedLately()) setTimeout(show, delaySeconds * 1000);
+
+  function show() {
+    const box = document.createElement(inCorner ? 'aside' : 'div');
+    const frame = document.createElement('iframe');
+    const url = new URL(`/e/${encodeURIComponent(survey)}`, origin);
+    if (properties) url.searchParams.set('properties', properties);
+    frame.src = url;
+    frame.title = script.dataset.label ?? 'Survey';
+    frame.referrerPolicy = 'no-referrer';
+    look(frame, {
+      display: 'block',
+      width: '100%',
+      height: '1px',
+      border: '0',
+      colorScheme: 'auto',
+    });
+    box.append(frame);
+    if (inCorner) putIntoCorner(box);
+    else (document.querySelector(target ?? null) ?? script).after(box);
+
+    addEventListener('message', ({ source, origin: from, data }) => {
+      if (source !== frame.contentWindow || from !== origin) return;
+      const { askback: state, height } = data ?? {};
+      if (state === 'closed') return box.remove();
+      if (!state || !(height > 0)) return;
+      frame.style.height = `${Math.min(height, 4000)}px`;
+      if (!inCorner) return;
+      if (box.style.visibility !== 'visible' || state === 'answered') note();
+      box.style.visibility = 'visible';
+    });
+  }
+
+  /** It is there once the frame says that there is something to show. */
+  function putIntoCorner(box) {
+    const close = document.createElement('button');
+    close.type = 'button';
+    close.textContent = '\u00d7';
+    close.ariaLabel = script.dataset.close ?? 'Close';
+    box.ariaLabel = script.dataset.label ?? 'Survey';
+    close.addEventListener('click', () => box.remove());
+    look(close, {
+      ...{ position: 'absolute', top: '8px', insetInlineEnd: '8px', width: '44px', height: '44px' },
+      ...{ border: '0', borderRadius: '50%', background: 'transparent', color: 'inherit' },
+      ...{ font: '24px/1 system-ui, sans-serif', cursor: 'pointer' },
+    });
+    look(box, {
+      ...{ position: 'fixed', bottom: '16px', insetInlineEnd: '16px', zIndex: '2147483000' },
+      ...{ boxSizing: 'border-box', width: 'min(380px, calc(100vw - 32px))' },
+      ...{ maxHeight: 'calc(100vh - 32px)', overflow: 'auto', borderRadius: '16px' },
+      ...{ background: 'Canvas', color: 'CanvasText', colorScheme: 'light dark' },
+      ...{ boxShadow: '0 8px 40px rgb(0 0 0 / .3)', visibility: 'hidden' },
+    });
+    box.append(close);
+    document.body.append(box);
+  }
+
+  /** By properties: the website's policy may refuse styles that are written as text. */
+  function look(element, styles) {
+    Object.assign(element.style, styles);
+  }
+
+  function wasAskedLately() {
+    try {
+      const at = Number(localStorage.getItem(noted));
+      return at > 0 && Date.now() - at < everyDays * 86_400_000;
+    } catch {
+      return false;
+    }
+  }
+
+  function note() {
+    try {
+      localStorage.setItem(noted, String(Date.now()));
+    } catch {
+      // A browser that keeps nothing asks again.
+    }
+  }
+}
