@@ -27,6 +27,18 @@ export const payloads = {
     tries: v.number(),
     asked_at: v.optional(v.string()),
   }),
+  'summaries.make': v.object({
+    org_id: Uuid,
+    summary_id: Uuid,
+    period_start: v.string(),
+    period_end: v.string(),
+    actor: v.object({
+      kind: v.picklist(['member', 'key', 'command', 'job', 'visitor']),
+      id: v.nullable(v.string()),
+      name: v.string(),
+      requestId: v.optional(v.string()),
+    }),
+  }),
   'summaries.month': v.object({ org_id: Uuid, tries: v.number() }),
   'summaries.monthly': Nothing,
   'surveys.fold_tallies': Nothing,

@@ -29,6 +29,7 @@ import { responseScreens } from './responses/screens/routes.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings/sign-in.ts';
+import { summaryScreens } from './summaries/screens/screens.tsx';
 import { surveyScreens } from './surveys/screens.tsx';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
@@ -102,4 +103,5 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/settings/audit', auditScreens(tools))
     .route('/responses', responseScreens(tools))
     .route('/people', peopleScreens(tools))
+    .route('/summaries', summaryScreens(tools))
     .route('/webhooks', webhookScreens(tools));

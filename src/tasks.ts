@@ -15,6 +15,7 @@ import type { MailJobs } from './sends/mail-job.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import type { AnalystQueue } from './summaries/analyst-queue.ts';
 import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
+import { makeSummary } from './summaries/make.ts';
 import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
 import { cleanUpDeliveries } from './webhooks/cleanup.ts';
@@ -56,6 +57,10 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
         payload.org_id,
         { task: 'summaries.analyze', payload, traceparent },
         () => analyze(tools, payload, traceparent),
+      ),
+    'summaries.make': (payload, { traceparent }) =>
+      tools.analystQueue.run(payload.org_id, { task: 'summaries.make', payload, traceparent }, () =>
+        makeSummary(tools, payload, traceparent),
       ),
     'summaries.month': (payload, { traceparent }) =>
       tools.analystQueue.run(

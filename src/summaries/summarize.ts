@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Actor, jobActor } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { enqueue } from '../jobs.ts';
@@ -50,18 +51,20 @@ type SummaryRequest = {
   period: SummaryPeriod;
   scheduled: boolean;
   actor: Actor;
+  /** Of a summary that a job makes, so that a repeated job makes no second one. */
+  id?: string;
   traceparent?: string | null;
 };
 
 /**
  * Writes the summary of a period, keeps it, and publishes it to subscribers in the same transaction. Gives
- * nothing back when a scheduled one is there already: another process was quicker.
+ * nothing back when it is there already, scheduled or by its id: another process was quicker.
  */
 export async function summarize(
   tools: SummaryTools,
   wish: SummaryRequest,
 ): Promise<SummaryRow | undefined> {
-  const { organization, period, scheduled, actor, traceparent = null } = wish;
+  const { organization, period, scheduled, actor, id, traceparent = null } = wish;
   const facts = await gather(tools, organization, period);
   const text = await words(tools, organization, facts);
   const themes = facts.themes.map(({ theme }) => theme);
@@ -69,6 +72,7 @@ export async function summarize(
 
   const summary = await inTransaction(tools.db, async (tx) => {
     const kept = await insertSummary(tx, organization.id, {
+      id: id ?? randomUUID(),
       report_type: reportType,
       scheduled,
       period_start: period.start,

@@ -89,20 +89,42 @@ export type SummaryRow = {
 const columns = (sql: Sql) => sql`
   id, report_type, period_start, period_end, nps, previous_nps, responses, top_themes, text, created_at`;
 
-type NewSummary = Omit<SummaryRow, 'id' | 'created_at'> & { scheduled: boolean };
+type NewSummary = Omit<SummaryRow, 'created_at'> & { scheduled: boolean };
 
 /** Keeps a summary. Of a scheduled one there is only one a period: the second gets nothing back. */
 export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary) {
   const [row] = await sql<SummaryRow[]>`
-    insert into summaries (org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,
+    insert into summaries (id, org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,
                            responses, top_themes, text)
-    values (${orgId}, ${summary.report_type}, ${summary.scheduled}, ${summary.period_start},
+    values (${summary.id}, ${orgId}, ${summary.report_type}, ${summary.scheduled}, ${summary.period_start},
             ${summary.period_end}, ${summary.nps}, ${summary.previous_nps}, ${summary.responses},
             ${summary.top_themes}, ${summary.text})
-    on conflict (org_id, report_type, period_start, period_end) where scheduled do nothing
+    on conflict do nothing
     returning ${columns(sql)}`;
   return row;
 }
+
+export type SummaryBefore = Pick<
+  SummaryRow,
+  'id' | 'period_start' | 'period_end' | 'nps' | 'responses' | 'top_themes'
+>;
+
+/** The summary of the newest period that ended before this one did, and began before it. */
+export async function findSummaryBefore(
+  sql: Sql,
+  orgId: string,
+  { period_start, period_end }: SummaryPeriodOf,
+): Promise<SummaryBefore | undefined> {
+  const [row] = await sql<SummaryBefore[]>`
+    select id, period_start, period_end, nps, responses, top_themes
+    from summaries
+    where org_id = ${orgId} and period_start < ${period_start} and period_end < ${period_end}
+    order by period_end desc, created_at desc
+    limit 1`;
+  return row;
+}
+
+type SummaryPeriodOf = { period_start: Date | string; period_end: Date | string };
 
 /** A page of the organization's summaries, newest first. */
 export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>

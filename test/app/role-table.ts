@@ -77,6 +77,10 @@ const organization: Record<string, RouteAccess> = {
   'GET /surveys/:id/send/:campaign/stop': 'editor',
   'POST /surveys/:id/send/:campaign/stop': 'editor',
 
+  'GET /summaries': 'viewer',
+  'GET /summaries/new': 'editor',
+  'POST /summaries': 'editor',
+  'GET /summaries/:id': 'viewer',
   'GET /webhooks': 'viewer',
   'GET /webhooks/new': 'editor',
   'POST /webhooks': 'editor',

@@ -4,6 +4,7 @@ import { homeEntries } from './home.ts';
 import { responseEntries } from './response-screens.ts';
 import type { ScreenEntry } from './screen-entry.ts';
 import { settingsEntries } from './settings-screens.ts';
+import { summaryEntries } from './summary-screens.ts';
 import { surveyScreens } from './survey-screens.ts';
 import { webhookEntries } from './webhook-screens.ts';
 
@@ -20,6 +21,7 @@ export const screenEntries: readonly ScreenEntry[] = [
   ...responseEntries,
   ...settingsEntries,
   ...accountEntries,
+  ...summaryEntries,
   ...webhookEntries,
   ...surveyScreens,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },

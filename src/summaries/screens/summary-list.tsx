@@ -1,0 +1,67 @@
+import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { Time } from '../../web/app/marks.tsx';
+import { periodText } from './period-text.ts';
+import type { ShownSummary } from './summary-page.tsx';
+import { signed, summaryTexts } from './texts.ts';
+
+type SummaryListProps = {
+  summaries: readonly ShownSummary[];
+  total: number;
+  here: string;
+  time_zone: string;
+  page: number;
+  limit: number;
+};
+
+/** With script the list is fetched again: a summary that was asked for appears by itself. */
+export function SummaryList({ summaries, total, here, time_zone, page, limit }: SummaryListProps) {
+  const at = (number: number) => `${here}?page=${number}`;
+  return (
+    <div
+      id="summaries"
+      {...(page === 1 && {
+        'hx-get': here,
+        'hx-trigger': 'every 5s',
+        'hx-select': '#summaries',
+        'hx-target': 'this',
+        'hx-swap': 'outerHTML',
+      })}
+    >
+      {summaries.length === 0 ? (
+        <EmptyState title={summaryTexts.none}>
+          <p>{summaryTexts.noneMeans}</p>
+        </EmptyState>
+      ) : (
+        <>
+          <p class="small soft">
+            {counted(total, 'summary', 'summaries')}. {summaryTexts.about}
+          </p>
+          <DataTable
+            caption="Summaries, newest first"
+            columns={[
+              { head: 'Period' },
+              ...['Score', 'Answers'].map((head) => ({ head, number: true })),
+              ...[{ head: 'Themes' }, { head: 'Written' }],
+            ]}
+            rows={summaries.map((summary) => ({
+              cells: [
+                <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
+                  {periodText(summary, time_zone)}
+                </a>,
+                summary.nps === null ? summaryTexts.noScore : signed(summary.nps),
+                count(summary.responses),
+                summary.top_themes.join(', '),
+                <Time at={summary.created_at} show="day" />,
+              ],
+            }))}
+          />
+          <Pager
+            summary={pageSummary({ page, limit, total })}
+            newer={page > 1 ? at(page - 1) : undefined}
+            older={page * limit < total ? at(page + 1) : undefined}
+          />
+        </>
+      )}
+    </div>
+  );
+}

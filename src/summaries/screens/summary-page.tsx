@@ -1,0 +1,100 @@
+import { count, counted, Facts } from '../../web/app/lists.tsx';
+import { Tag, Time } from '../../web/app/marks.tsx';
+import type { SummaryBefore } from '../summary.queries.ts';
+import { periodText } from './period-text.ts';
+import { signed, summaryTexts } from './texts.ts';
+
+export type ShownSummary = {
+  id: string;
+  period_start: string;
+  period_end: string;
+  nps: number | null;
+  previous_nps: number | null;
+  responses: number;
+  top_themes: string[];
+  text: string;
+  created_at: string;
+};
+
+type SummaryPageProps = {
+  summary: ShownSummary;
+  before: SummaryBefore | undefined;
+  timeZone: string;
+  /** Where the list is. */
+  list: string;
+  responses: string;
+};
+
+/** One summary, to be read and printed. */
+export function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPageProps) {
+  return (
+    <>
+      <section class="columns score" aria-labelledby="score">
+        <div>
+          <h2 id="score">Net Promoter Score</h2>
+          <p class="now">
+            <strong>{summary.nps === null ? summaryTexts.noScore : signed(summary.nps)}</strong>
+          </p>
+          <p>{summaryTexts.change(summary.nps, summary.previous_nps)}</p>
+          <Facts
+            facts={[
+              ['Answers', <a href={responses}>{count(summary.responses)}</a>],
+              ['Written', <Time at={summary.created_at} />],
+            ]}
+          />
+        </div>
+        <div class="prose">
+          {summary.text
+            .split(/\n+/)
+            .filter((paragraph) => paragraph.trim() !== '')
+            .map((paragraph) => (
+              <p>{paragraph}</p>
+            ))}
+          {summary.top_themes.length > 0 ? (
+            <p class="tags">
+              {summary.top_themes.map((name) => (
+                <Tag name={name} />
+              ))}
+            </p>
+          ) : null}
+        </div>
+      </section>
+      {before ? <SinceBefore {...{ summary, before, timeZone, list }} /> : null}
+    </>
+  );
+}
+
+type SinceProps = {
+  summary: ShownSummary;
+  before: SummaryBefore;
+  timeZone: string;
+  list: string;
+};
+
+function SinceBefore({ summary, before, timeZone, list }: SinceProps) {
+  const gone = before.top_themes.filter((name) => !summary.top_themes.includes(name));
+  const added = summary.top_themes.filter((name) => !before.top_themes.includes(name));
+  return (
+    <section aria-labelledby="since">
+      <div class="title">
+        <h2 id="since">{summaryTexts.since}</h2>
+        <a class="more" href={`${list}/${before.id}`}>
+          {periodText(before, timeZone)}
+        </a>
+      </div>
+      <Facts
+        facts={[
+          ['Score', `${shown(before.nps)} then, ${shown(summary.nps)} now`],
+          [
+            'Answers',
+            `${counted(before.responses, 'answer')} then, ${count(summary.responses)} now`,
+          ],
+          ['New themes', added.length > 0 ? added.join(', ') : 'none'],
+          ['No longer among the first', gone.length > 0 ? gone.join(', ') : 'none'],
+        ]}
+      />
+    </section>
+  );
+}
+
+const shown = (nps: number | null) => (nps === null ? summaryTexts.noScore : signed(nps));

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JobPayloads } from '../../../src/jobs.ts';
+import { makeSummary } from '../../../src/summaries/make.ts';
+import { periodText } from '../../../src/summaries/screens/period-text.ts';
+import { makeFeedback, readingTools } from '../../support/make/feedback.ts';
+import { makeOrganization } from '../../support/make/rows.ts';
+import { bareApp } from '../../support/probe/app.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { memberBrowser } from '../../support/probe/member.ts';
+
+const { db } = await testDatabase();
+
+async function scene(role: 'viewer' | 'editor' = 'editor', over: Record<string, unknown> = {}) {
+  const org = await makeFeedback(db, over);
+  const browser = await memberBrowser(db, { app: bareApp(db), org: org.id, role });
+  return { org, ...browser, list: `${browser.home}/summaries` };
+}
+
+type MakeJob = JobPayloads['summaries.make'];
+
+/** What was asked for and no runner has taken yet. */
+async function askedOf(orgId: string): Promise<MakeJob[]> {
+  const rows = await db<{ payload: MakeJob }[]>`
+    select payload from outbox where task = 'summaries.make' and payload ->> 'org_id' = ${orgId}`;
+  return rows.map(({ payload }) => payload);
+}
+
+test('a summary that a member asks for is made by a job, once, in the name of the member', async () => {
+  const { org, list, submit, get } = await scene();
+  await org.answer(10, 'Great', '2026-05-10');
+  const asked = await submit(list, { date_from: '2026-05-01', date_to: '2026-05-31' });
+  assert.match(await asked.text(), /The summary is being written/);
+  const [job] = await askedOf(org.id);
+  await makeSummary(readingTools(db), job!, null);
+  await makeSummary(readingTools(db), job!, null); // a job may run twice
+  const rows = await db`select id, responses from summaries where org_id = ${org.id}`;
+  assert.deepEqual([...rows], [{ id: job!.summary_id, responses: 1 }]);
+  const [event] = await db`
+    select act, actor_kind, actor from audit_events where org_id = ${org.id} and act = 'summary.created'`;
+  assert.deepEqual({ ...event }, { act: 'summary.created', actor_kind: 'member', actor: 'Ann' });
+  assert.match(await (await get(list)).text(), />May 2026<\/a>/);
+});
+
+test('days are those of the time zone of the organization, the last one included', async () => {
+  const { org, list, post } = await scene('editor', { time_zone: 'Pacific/Auckland' });
+  await post(list, { date_from: '2026-05-01', date_to: '2026-05-01' });
+  const [job] = await askedOf(org.id);
+  assert.equal(job!.period_start, '2026-04-30T12:00:00.000Z');
+  assert.equal(job!.period_end, '2026-05-01T12:00:00.000Z');
+});
+
+test('a period with a mistake is 422 and asks for nothing', async () => {
+  const { org, list, post } = await scene();
+  for (const [form, sentence] of [
+    [{ date_from: '2026-05-02', date_to: '2026-05-01' }, /Must not be before the first day\./],
+    [{ date_from: '2026-02-30', date_to: '2026-05-01' }, /There is no such day\./],
+    [{ date_from: 'May', date_to: '' }, /Must be a day\./],
+  ] as const) {
+    const answer = await post(list, form);
+    assert.equal(answer.status, 422);
+    assert.match(await answer.text(), sentence);
+  }
+  assert.deepEqual(await askedOf(org.id), []);
+});
+
+test('a summary says what changed since the one before', async () => {
+  const { org, list, get } = await scene();
+  const [april, may] = await Promise.all([
+    addSummary(org.id, { month: 4, nps: 30, top_themes: ['price', 'support'] }),
+    addSummary(org.id, {
+      month: 5,
+      nps: 40,
+      previous_nps: 30,
+      top_themes: ['support', 'delivery'],
+    }),
+  ]);
+  const html = await (await get(`${list}/${may}`)).text();
+  assert.match(html, /Up 10 points from \+30 in the period before/);
+  assert.match(html, /\+30 then, \+40 now/);
+  assert.match(html, /<dt>New themes<\/dt><dd>delivery<\/dd>/);
+  assert.match(html, /<dt>No longer among the first<\/dt><dd>price<\/dd>/);
+  assert.doesNotMatch(await (await get(`${list}/${april}`)).text(), /Since the last summary/);
+});
+
+test('a viewer reads summaries and makes none; those of others are not found', async () => {
+  const viewer = await scene('viewer');
+  const id = await addSummary(viewer.org.id, { month: 5, nps: 1 });
+  assert.equal((await viewer.get(`${viewer.list}/${id}`)).status, 200);
+  assert.equal((await viewer.get(`${viewer.list}/new`)).status, 403);
+  const form = { date_from: '2026-05-01', date_to: '2026-05-31' };
+  assert.equal((await viewer.post(viewer.list, form)).status, 403);
+  const stranger = await memberBrowser(db, { app: bareApp(db), org: await makeOrganization(db) });
+  assert.equal((await stranger.get(`${stranger.home}/summaries/${id}`)).status, 404);
+  assert.equal((await stranger.get(`${stranger.home}/summaries/x`)).status, 404);
+});
+
+test('a whole month is named as one, anything else by its days', () => {
+  const text = (from: string, to: string) =>
+    periodText({ period_start: from, period_end: to }, 'Europe/Berlin');
+  assert.equal(text('2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'), 'October 2026');
+  assert.equal(
+    text('2026-09-30T22:00:00Z', '2026-10-14T22:00:00Z'),
+    '1 October 2026 to 14 October 2026',
+  );
+  assert.equal(text('2026-09-30T22:00:00Z', '2026-10-01T22:00:00Z'), '1 October 2026');
+});
+
+async function addSummary(
+  orgId: string,
+  { month, ...over }: { month: number; nps: number } & Record<string, unknown>,
+) {
+  const summary = {
+    ...{ org_id: orgId, responses: 12, top_themes: [], text: 'It went well.' },
+    period_start: new Date(Date.UTC(2026, month - 1, 1)),
+    period_end: new Date(Date.UTC(2026, month, 1)),
+    ...over,
+  };
+  const [row] = await db<{ id: string }[]>`insert into summaries ${db(summary)} returning id`;
+  return row!.id;
+}
