@@ -906,6 +906,7 @@ create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc
 create table worker_pools (
   pool_id text not null,                          -- the name it claims jobs and deliveries under
   lock_key bigint not null,                       -- the advisory lock
+  program text,                                   -- the program of its process, with its version
   started_at timestamptz not null default now(),  -- when its process began to run jobs
   constraint worker_pools_pkey primary key (pool_id),
   constraint worker_pools_lock_key_key unique (lock_key)

@@ -20,6 +20,7 @@ import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
 import { notificationScreens } from './notifications/screens.tsx';
 import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx';
+import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
 import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
@@ -44,17 +45,18 @@ const appPaths = [
   ...['/reset', '/invitations', '/welcome'],
 ];
 
-type ScreenTools = WebhookTools & {
-  db: Db;
-  publicUrl: string;
-  secrets: Secrets;
-  log: Log;
-  excerpt: Excerpt;
-  mailbox: boolean;
-  settings: { signIn: SignInSettings } & MailScreenTools['settings'];
-  dns?: MailScreenTools['dns'];
-  pump: () => void;
-};
+type ScreenTools = WebhookTools &
+  Pick<OperatorTools, 'checks' | 'warnings'> & {
+    db: Db;
+    publicUrl: string;
+    secrets: Secrets;
+    log: Log;
+    excerpt: Excerpt;
+    mailbox: boolean;
+    settings: { signIn: SignInSettings } & MailScreenTools['settings'];
+    dns?: MailScreenTools['dns'];
+    pump: () => void;
+  };
 
 /** The table of contents of the app: what members see once they sign in, and how they come in. */
 export function screens(tools: ScreenTools) {
@@ -71,6 +73,7 @@ export function screens(tools: ScreenTools) {
     .route('/account', accountScreens(tools))
     .route('/', resetScreens(tools))
     .route('/', invitationScreens(tools))
+    .route('/operator', operatorScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
 }
 

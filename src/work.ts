@@ -1,3 +1,4 @@
+import program from '../package.json' with { type: 'json' };
 import { createAppMailer } from './app-mailer.ts';
 import { createCommentReader } from './comment-reader.ts';
 import { Refusal } from './errors.ts';
@@ -55,7 +56,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const lease = await parts.start(
     'lease',
-    () => holdLease(url, log, 'askback'),
+    () => holdLease(url, log, `askback ${program.version}`),
     (it) => it.stop(),
   );
 

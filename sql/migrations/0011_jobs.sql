@@ -20,6 +20,7 @@ comment on column outbox.priority is 'jobs with a smaller number run first';
 create table worker_pools (
   pool_id    text primary key,
   lock_key   bigint not null unique,
+  program    text,
   started_at timestamptz not null default now()
 );
 
@@ -27,6 +28,7 @@ comment on table worker_pools is
   'The worker pool of a live process. It holds an advisory lock as long as it runs; the pool that gets the lock of a dead one takes over its jobs';
 comment on column worker_pools.pool_id is 'the name it claims jobs and deliveries under';
 comment on column worker_pools.lock_key is 'the advisory lock';
+comment on column worker_pools.program is 'the program of its process, with its version';
 comment on column worker_pools.started_at is 'when its process began to run jobs';
 
 create table service_record (

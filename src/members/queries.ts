@@ -82,3 +82,10 @@ export async function setOperator(
     where id = ${memberId} and is_operator <> ${isOperator}`;
   return count > 0;
 }
+
+/** The ids of all operators, who stay operators until the transaction ends. */
+export async function lockOperators(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from members where is_operator order by id for update`;
+  return rows.map(({ id }) => id);
+}

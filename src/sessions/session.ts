@@ -102,6 +102,12 @@ export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): Edit
   return { orgId, actor: c.var.actor, mayWrite: true, memberId: c.var.member.id, role };
 }
 
+/** The proof that an operator may change an organization, such as its limits and its first owner. */
+export function operatorWriter(c: OfMember, orgId: string): Writer & { role?: 'owner' } {
+  if (!c.var.member.isOperator) throw notFound('page');
+  return { orgId, actor: c.var.actor, mayWrite: true };
+}
+
 /** Leads to a page that asks for a proof, and back, when the last one is over an hour old. */
 export function requireRecentProof(c: OfMember) {
   if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;

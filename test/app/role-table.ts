@@ -57,6 +57,19 @@ const account: Record<string, RouteAccess> = {
   'POST /account/codes/off': 'signed in',
 };
 
+const operator: Record<string, RouteAccess> = {
+  'GET /operator': 'operator',
+  'GET /operator/organizations/new': 'operator',
+  'POST /operator/organizations': 'operator',
+  'GET /operator/organizations/:id': 'operator',
+  'POST /operator/organizations/:id': 'operator',
+  'POST /operator/organizations/:id/invite': 'operator',
+  'GET /operator/operators/new': 'operator',
+  'POST /operator/operators': 'operator',
+  'GET /operator/operators/:id/remove': 'operator',
+  'POST /operator/operators/:id/remove': 'operator',
+};
+
 /** Below `/o/:slug`. */
 const organization: Record<string, RouteAccess> = {
   'GET ': 'viewer',
@@ -122,6 +135,9 @@ const organization: Record<string, RouteAccess> = {
   'POST /settings/tags/:id/delete': 'editor',
   'GET /settings/texts': 'owner',
   'POST /settings/texts': 'owner',
+  'GET /settings/mail': 'owner',
+  'GET /settings/notifications': 'viewer',
+  'POST /settings/notifications': 'viewer',
   'GET /settings/usage': 'viewer',
   'GET /settings/audit': 'owner',
   'GET /settings/audit/export': 'owner',
@@ -135,5 +151,6 @@ const below = Object.entries(organization).map(([route, access]) => [
 export const roleTable: Readonly<Record<string, RouteAccess>> = {
   ...comingIn,
   ...account,
+  ...operator,
   ...Object.fromEntries(below),
 };

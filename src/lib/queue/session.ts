@@ -39,7 +39,7 @@ export async function openSession(url: string, log: Log, program: string): Promi
   return {
     lost,
     end,
-    register: (poolId) => register(client, poolId),
+    register: (poolId) => register(client, poolId, program),
     sweep: (alive) => sweep(client, [...alive]),
     async free(poolId) {
       await free(client, [poolId]).catch((error) => {
@@ -57,12 +57,13 @@ const noticeDeadPeers = `
          set_config('tcp_keepalives_count', '2', false)`;
 
 /** The lock first: a row that others can see always belongs to a lock that is held. */
-async function register(client: pg.Client, poolId: string) {
+async function register(client: pg.Client, poolId: string, program: string) {
   const lockKey = randomBytes(8).readBigInt64BE();
   await client.query('select pg_advisory_lock($1)', [lockKey]);
-  await client.query('insert into worker_pools (pool_id, lock_key) values ($1, $2)', [
+  await client.query('insert into worker_pools (pool_id, lock_key, program) values ($1, $2, $3)', [
     poolId,
     lockKey,
+    program,
   ]);
 }
 

@@ -1,0 +1,168 @@
+import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
+import * as v from 'valibot';
+import type { Secrets } from '../../lib/crypto/secrets.ts';
+import { type MemberEnv, requireRecentProof } from '../../sessions/session.ts';
+import { Confirm, Secret } from '../../web/app/acts.tsx';
+import { Field } from '../../web/app/fields.tsx';
+import { count, Facts } from '../../web/app/lists.tsx';
+import { Mistakes, Notice, Time } from '../../web/app/marks.tsx';
+import { emptyForm, type FormState } from '../../web/app/read-form.ts';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { Part } from '../../web/app/settings-screen.tsx';
+import { takeOnce } from '../../web/app/shown-once.ts';
+import type { OperatedOrganization, Operator } from './queries.ts';
+import { operatorTexts as texts } from './texts.ts';
+
+type Page = { title: string; body: Child; form: FormState };
+
+function show(c: Context<MemberEnv>, { title, body, form }: Page) {
+  const trail = [{ text: texts.title, href: '/operator' }];
+  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  return renderScreen(c, { title, section: 'operator', body, trail, status });
+}
+
+export function showNewOrganization(c: Context<MemberEnv>, form: FormState = emptyForm()) {
+  requireRecentProof(c);
+  const body = (
+    <form method="post" action="/operator/organizations" class="fields measure">
+      <Mistakes form={form} />
+      <Field name="name" label={texts.name} form={form} required />
+      <LimitField form={form} value={10_000} />
+      <OwnerField form={form} help={texts.ownerHelp} />
+      <button type="submit" class="primary">
+        {texts.create}
+      </button>
+    </form>
+  );
+  return show(c, { title: texts.newOrganization, body, form });
+}
+
+export function showOrganization(
+  c: Context<MemberEnv>,
+  { secrets }: { secrets: Secrets },
+  { organization, form = emptyForm() }: { organization: OperatedOrganization; form?: FormState },
+) {
+  requireRecentProof(c);
+  const path = `/operator/organizations/${organization.id}`;
+  const body = (
+    <>
+      <MadeLink c={c} secrets={secrets} done={path} />
+      {organization.owners === 0 ? <Notice kind="warning" text={texts.noOwner} /> : null}
+      <Facts facts={factsOf(organization)} />
+      <Part id="limits" title={texts.limits}>
+        <form method="post" action={path} class="fields measure">
+          <Mistakes form={form} />
+          <LimitField form={form} value={organization.monthly_send_limit} />
+          <button type="submit" class="primary">
+            {texts.save}
+          </button>
+        </form>
+      </Part>
+      <Part id="invite" title={texts.inviteOwner}>
+        <form method="post" action={`${path}/invite`} class="fields measure">
+          <OwnerField form={form} required />
+          <button type="submit">{texts.invite}</button>
+        </form>
+      </Part>
+    </>
+  );
+  return show(c, { title: organization.name, body, form });
+}
+
+const factsOf = (organization: OperatedOrganization): [string, Child][] => [
+  [texts.members, count(organization.members)],
+  [texts.surveys, count(organization.surveys)],
+  [
+    texts.mails,
+    `${count(organization.mails_this_month)} of ${count(organization.monthly_send_limit)}`,
+  ],
+  [texts.made, <Time at={organization.created_at} show="day" />],
+  ['Id', <code>{organization.id}</code>],
+];
+
+export function showNewOperator(
+  c: Context<MemberEnv>,
+  { secrets }: { secrets: Secrets },
+  form: FormState = emptyForm(),
+) {
+  requireRecentProof(c);
+  const body = (
+    <>
+      <MadeLink c={c} secrets={secrets} done="/operator" />
+      <form method="post" action="/operator/operators" class="fields measure">
+        <Mistakes form={form} />
+        <p class="soft">{texts.operatorsAbout}</p>
+        <OwnerField form={form} required />
+        <button type="submit" class="primary">
+          {texts.makeOperator}
+        </button>
+      </form>
+    </>
+  );
+  return show(c, { title: texts.makeOperator, body, form });
+}
+
+export function showRemoveOperator(
+  c: Context<MemberEnv>,
+  { id, name }: Operator,
+  mistake?: string,
+) {
+  const form = mistake ? { typed: {}, errors: { '': mistake } } : emptyForm();
+  const action = `/operator/operators/${id}/remove`;
+  const body = (
+    <Confirm action={action} button={texts.remove} cancel="/operator" form={form}>
+      <p>{texts.removeMeans(name)}</p>
+    </Confirm>
+  );
+  return show(c, { title: texts.removeTitle(name), body, form });
+}
+
+type LimitFieldProps = { form: FormState; value: number };
+
+function LimitField({ form, value }: LimitFieldProps) {
+  return (
+    <Field
+      name="monthly_send_limit"
+      label={texts.limit}
+      form={form}
+      value={value}
+      type="number"
+      min={0}
+      max={999_999_999}
+      help={texts.limitHelp}
+      required
+    />
+  );
+}
+
+type OwnerFieldProps = { form: FormState; help?: string; required?: boolean };
+
+function OwnerField({ form, help, required = false }: OwnerFieldProps) {
+  return (
+    <Field
+      name="email"
+      label={texts.ownerEmail}
+      form={form}
+      type="email"
+      autocomplete="off"
+      {...{ help, required }}
+    />
+  );
+}
+
+const Made = v.object({ url: v.string() });
+
+type MadeLinkProps = { c: Context<MemberEnv>; secrets: Secrets; done: string };
+
+/** The link of an invitation that was just made, shown this once. */
+function MadeLink({ c, secrets, done }: MadeLinkProps) {
+  const owner = { orgId: 'deployment', memberId: c.var.member.id };
+  const made = v.safeParse(Made, takeOnce(c, secrets, owner));
+  if (!made.success) return null;
+  return (
+    <Secret title={texts.linkTitle} label={texts.linkLabel} value={made.output.url} done={done}>
+      <p>{texts.linkAbout}</p>
+    </Secret>
+  );
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { makeMember, signIn } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+const { db } = await testDatabase();
+const checks = { runners: () => 'not running: mail', database: () => undefined };
+const app = bareApp(db, { checks, warnings: { proxy: () => 'a proxy is not trusted' } });
+
+/** The browser of an operator who belongs to no organization. */
+async function operatorBrowser() {
+  const id = await makeMember(db, { is_operator: true, name: 'Op' });
+  const { Cookie } = await signIn(db, { member: id });
+  const [name = '', token = ''] = Cookie.split('; ')[0]!.split('=');
+  return { id, ...visitorBrowser(app, { [name]: token }) };
+}
+
+test('Operator shows health, queues, organizations and processes, and nothing they were answered', async () => {
+  const org = await makeOrganization(db, { name: 'Quince & Co' });
+  const survey = await makeSurvey(db, org, { name: 'Secret survey' });
+  const contact = await makeContact(
+    db,
+    { org_id: org, survey_id: survey },
+    { email: 'who@people.test' },
+  );
+  await makeResponse(
+    db,
+    { org_id: org, survey_id: survey },
+    { comment: 'Secret comment', contact_id: contact },
+  );
+  await db`insert into outbox (task, payload) values ('keys.clean_up', '{}')`;
+  await db`insert into worker_pools ${db({ pool_id: 'lease-1', lock_key: 1, program: 'askback 9.8.7' })}`;
+
+  const page = await (await (await operatorBrowser()).get('/operator')).text();
+  for (const shown of [
+    'not running: mail',
+    'a proxy is not trusted',
+    'keys.clean_up',
+    'Quince &amp; Co',
+    'askback 9.8.7',
+  ]) {
+    assert.ok(page.includes(shown), shown);
+  }
+  for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
+});
+
+test('an operator makes an organization with its limit, and its first owner comes in by the link', async () => {
+  const { get, post } = await operatorBrowser();
+  const email = `${randomUUID()}@people.test`;
+  const form = { name: 'Medlar', monthly_send_limit: '500', email };
+  const made = await post('/operator/organizations', form);
+  assert.equal(made.status, 303);
+  const page = await (await get(made.headers.get('Location')!)).text();
+  const [, path = ''] = /https:\/\/askback\.test(\/invitations\/[\w-]{43})/.exec(page) ?? [];
+  assert.match(page, /This organization has no owner yet/);
+
+  const owner = visitorBrowser(app);
+  await owner.post(path, { name: 'Own', password: 'glass heron tuesday' });
+  assert.equal((await owner.get('/')).headers.get('Location'), '/o/medlar');
+  const [row] = await db`
+    select o.monthly_send_limit, m.role from organizations o join memberships m on m.org_id = o.id
+    where o.slug = 'medlar'`;
+  assert.deepEqual({ ...row }, { monthly_send_limit: 500, role: 'owner' });
+  // To an operator who is no member, what is inside does not exist.
+  assert.equal((await get('/o/medlar')).status, 404);
+});
+
+test('an operator changes the limit of an organization, with a trace in it', async () => {
+  const { id, post } = await operatorBrowser();
+  const org = await makeOrganization(db);
+  const path = `/operator/organizations/${org}`;
+  assert.equal((await post(path, { monthly_send_limit: '-1' })).status, 422);
+  assert.equal((await post(path, { monthly_send_limit: '77' })).status, 303);
+  const [row] = await db`select monthly_send_limit from organizations where id = ${org}`;
+  assert.equal(row?.['monthly_send_limit'], 77);
+  const acts = await db<{ act: string }[]>`
+    select act from audit_events where org_id = ${org} and actor_id = ${id}`;
+  assert.deepEqual(
+    acts.map(({ act }) => act),
+    ['organization.changed'],
+  );
+});
+
+test('operators make operators, of members and by invitation, and the last one stays', async () => {
+  await db`update members set is_operator = false`;
+  const { id, get, post } = await operatorBrowser();
+  const refused = await post(`/operator/operators/${id}/remove`);
+  assert.equal(refused.status, 422);
+  assert.match(await refused.text(), /last operator/);
+
+  const email = `${randomUUID()}@people.test`;
+  const other = await makeMember(db, { email });
+  assert.equal((await post('/operator/operators', { email: email.toUpperCase() })).status, 303);
+  assert.match(await (await get('/operator')).text(), new RegExp(email));
+  const invited = await post('/operator/operators', { email: `${randomUUID()}@people.test` });
+  assert.match(await (await get(invited.headers.get('Location')!)).text(), /\/invitations\//);
+
+  assert.equal((await post(`/operator/operators/${id}/remove`)).status, 303);
+  assert.equal((await get('/operator')).status, 404);
+  const left = await db<{ id: string }[]>`select id from members where is_operator`;
+  assert.deepEqual(
+    left.map((one) => one.id),
+    [other],
+  );
+});
+
+test('two operators who remove each other at the same moment leave one', async () => {
+  await db`update members set is_operator = false`;
+  const [one, two] = [await operatorBrowser(), await operatorBrowser()];
+  await Promise.all([
+    one.post(`/operator/operators/${two.id}/remove`),
+    two.post(`/operator/operators/${one.id}/remove`),
+  ]);
+  assert.equal((await db`select from members where is_operator`).length, 1);
+});
