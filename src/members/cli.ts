@@ -8,8 +8,11 @@ import { Uuid } from '../lib/validation/parse.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
+import { unlinkSso } from './account/account.ts';
+import { switchCodesOff } from './codes/codes.ts';
 import { type InviteTools, inviteMember, inviteOperator } from './invite.ts';
 import { listAllMembers } from './member-list.queries.ts';
+import { findCredentials } from './queries.ts';
 import { makeResetLink } from './reset.ts';
 import { findMemberRoleByEmail, listMembers } from './roles.queries.ts';
 import { changeRole, removeMember } from './roles.ts';
@@ -96,14 +99,28 @@ const remove = command({
 const reset = command({
   name: 'member reset',
   does: 'prints a link by which a member sets a new password',
-  options: { email },
-  run: (tools: CommandTools, { email: address }) =>
+  options: {
+    email,
+    codes: flag('also switches one-time codes off, for a member who has lost the phone'),
+    sso: flag('also removes the link with the account at the OpenID provider'),
+  },
+  run: (tools: CommandTools, { email: address, codes, sso }) =>
     inDatabase(tools, async (db, config) => {
       const publicUrl = await getPublicUrl(db, config);
       const made = await makeResetLink({ db, publicUrl }, commandActor(), address);
+      await takeAway(db, address, { codes, sso });
       return { data: made, text: `${made.url}\n\nThe link works once, within an hour.` };
     }),
 });
+
+/** Ways to sign in that the member can use no more. */
+async function takeAway(db: Db, address: string, lost: { codes: boolean; sso: boolean }) {
+  const member = await findCredentials(db, address);
+  if (!member) throw notFound('member');
+  const own = { memberId: member.id, actor: commandActor() };
+  if (lost.codes) await switchCodesOff({ db }, own);
+  if (lost.sso) await unlinkSso(db, own);
+}
 
 export const memberCommands: readonly Command<CommandTools>[] = [
   invite,

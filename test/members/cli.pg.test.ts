@@ -90,7 +90,7 @@ test('member list, role and remove know members by address, and keep the last ow
 });
 
 test('member reset prints a link that sets a new password', async () => {
-  await makeMember(db, { email: 'lost@people.test' });
+  await makeMember(db, { email: 'lost-phone@people.test' });
   const { url: link } = await json('reset', '--email', 'Lost@people.test');
   assert.match(link, /^https:\/\/askback\.test\/reset\/[\w-]{43}$/);
   assert.equal(await statusOf(link), 200);
@@ -106,3 +106,24 @@ for (const [words, code] of [
     assert.equal((await run(...words)).code, code);
   });
 }
+
+test('member reset switches lost codes off and removes a lost link, when it is asked to', async () => {
+  const email = 'lost-phone@people.test';
+  const secret = Buffer.alloc(60);
+  const id = await makeMember(db, {
+    ...{ email, totp_secret: secret, totp_since: new Date() },
+    ...{ sso_issuer: 'https://login.test', sso_subject: '1' },
+  });
+  const left = async () => {
+    const [row] = await db<{ codes: boolean; sso: boolean }[]>`
+      select totp_since is not null as codes, sso_subject is not null as sso
+      from members where id = ${id}`;
+    return row;
+  };
+  await json('reset', '--email', email);
+  assert.deepEqual(await left(), { codes: true, sso: true });
+  await json('reset', '--email', email, '--codes');
+  assert.deepEqual(await left(), { codes: false, sso: true });
+  await json('reset', '--email', email, '--sso');
+  assert.deepEqual(await left(), { codes: false, sso: false });
+});
