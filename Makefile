@@ -31,7 +31,7 @@ askback: $(installed)
 test: $(installed)
 	@$(tsx) test/run.ts $(only)
 
-## e2e: the pages in a real browser (CHROMIUM names it), pictures in .cache/screenshots; only=NAME picks files
+## e2e: the pages in a real browser (CHROMIUM names it), pictures in .cache/screenshots; only=NAME picks files, SCREENS=NAME screens of the app
 e2e: $(installed)
 	@$(tsx) test/run.ts --browser $(only)
 

@@ -46,9 +46,11 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
     <section class="part" aria-labelledby="newest">
       <div class="title">
         <h2 id="newest">Newest comments</h2>
-        <a class="more" href={all}>
-          {total === 1 ? 'The only response' : `All ${count(total)} responses`}
-        </a>
+        {total === 0 ? null : (
+          <a class="more" href={all}>
+            {total === 1 ? 'The only response' : `All ${count(total)} responses`}
+          </a>
+        )}
       </div>
       {comments.length === 0 ? <p class="soft">No comments on these days.</p> : null}
       <ul class="rows">
