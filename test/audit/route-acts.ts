@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { commandWriter } from '../../src/audit/actor.ts';
+import type { Act } from '../../src/audit/acts.ts';
+import { createKey } from '../../src/keys/manage.ts';
+import type { Db } from '../../src/lib/db/db.ts';
+import { createTag } from '../../src/tags/manage.ts';
+import { makeContact, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+
+/** An organization, asked by its write key and by the browser of its owner. */
+export type ActScene = {
+  db: Db;
+  orgId: string;
+  api: (method: string, path: string, body?: unknown) => Promise<Response>;
+  post: (path: string, form?: Record<string, string>) => Promise<Response>;
+  settings: string;
+  survey: (over?: Record<string, unknown>) => Promise<string>;
+  contact: (survey: string) => Promise<string>;
+  response: (over?: Record<string, unknown>) => Promise<string>;
+  /** With a real secret, so that it can sign. */
+  webhook: () => Promise<string>;
+  tag: () => Promise<string>;
+  campaign: () => Promise<string>;
+};
+
+/** How a route is called, and the act that it leaves; or why it leaves none. */
+export type RouteAct =
+  | { act: Act; call: (scene: ActScene) => Promise<Response> }
+  | { none: string }
+  /** It calls the verb of another route, and is called by the tests of its screen. */
+  | { sameAs: string };
+
+const onSurvey = (act: Act, word: string, over: object = {}): RouteAct => ({
+  act,
+  call: async ({ api, survey }) =>
+    await api('POST', `/v1/surveys/${await survey({ ...over })}/${word}`),
+});
+
+const onCampaign = (act: Act, word: string): RouteAct => ({
+  act,
+  call: async ({ api, campaign }) => {
+    const id = await campaign();
+    if (word === 'resume') await api('POST', `/v1/campaigns/${id}/pause`);
+    return await api('POST', `/v1/campaigns/${id}/${word}`);
+  },
+});
+
+const onWebhook = (act: Act, method: string, rest = '', body?: object): RouteAct => ({
+  act,
+  call: async ({ api, webhook }) => await api(method, `/webhooks/${await webhook()}${rest}`, body),
+});
+
+/** Nothing is sent while the test runs. */
+export const later = { send_at: new Date(Date.now() + 7 * 86_400_000).toISOString() };
+
+const visit = 'a contact answers or unsubscribes: the row itself says when';
+const wish = { name: 'n', question_text: 'q', from_name: 'Ann', from_email: 'ann@acme.test' };
+const tagForm = { name: 'vip', color: '#112233' };
+const general = {
+  ...{ name: 'Renamed', color: '#112233', language: 'en', time_zone: 'UTC', slug: randomUUID() },
+};
+
+/** Every route that is no GET: a new one fails the test until it stands here. */
+export const routeActs: Readonly<Record<string, RouteAct>> = {
+  'POST /api/v1/surveys': {
+    act: 'survey.created',
+    call: ({ api }) => api('POST', '/v1/surveys', wish),
+  },
+  'PATCH /api/v1/surveys/:id': {
+    act: 'survey.changed',
+    call: async ({ api, survey }) =>
+      await api('PATCH', `/v1/surveys/${await survey()}`, { name: 'x' }),
+  },
+  'DELETE /api/v1/surveys/:id': {
+    act: 'survey.deleted',
+    call: async ({ api, survey }) => await api('DELETE', `/v1/surveys/${await survey()}`),
+  },
+  'POST /api/v1/surveys/:id/open': onSurvey('survey.opened', 'open', { status: 'draft' }),
+  'POST /api/v1/surveys/:id/close': onSurvey('survey.closed', 'close'),
+  'POST /api/v1/surveys/:id/reopen': onSurvey('survey.reopened', 'reopen', {
+    ...{ status: 'completed', completed_by: 'hand', completed_at: new Date() },
+  }),
+  'POST /api/v1/surveys/:id/copy': onSurvey('survey.copied', 'copy'),
+  'POST /api/v1/surveys/:id/send': {
+    act: 'send.requested',
+    call: async ({ api, survey }) =>
+      await api('POST', `/v1/surveys/${await survey()}/send`, { contacts: [{ email: 'x' }] }),
+  },
+  'POST /api/v1/surveys/:id/campaigns': {
+    act: 'campaign.created',
+    call: async ({ api, survey, contact }) => {
+      const id = await survey();
+      await contact(id);
+      return await api('POST', `/v1/surveys/${id}/campaigns`, later);
+    },
+  },
+  'POST /api/v1/campaigns/:id/pause': onCampaign('campaign.paused', 'pause'),
+  'POST /api/v1/campaigns/:id/resume': onCampaign('campaign.resumed', 'resume'),
+  'POST /api/v1/campaigns/:id/stop': onCampaign('campaign.stopped', 'stop'),
+  'DELETE /api/v1/suppressions/:id': {
+    act: 'suppression.removed',
+    call: async ({ api, db, orgId }) => {
+      const [row] = await db<{ id: string }[]>`
+        insert into suppressions ${db({ org_id: orgId, email: 'a@b.test', kind: 'bounced' })}
+        returning id`;
+      return await api('DELETE', `/v1/suppressions/${row!.id}`);
+    },
+  },
+  'PATCH /api/v1/responses/:id': {
+    act: 'response.changed',
+    call: async ({ api, response }) =>
+      await api('PATCH', `/v1/responses/${await response()}`, { state: 'done' }),
+  },
+  'PUT /api/v1/responses/:id/tags': {
+    act: 'response.tagged',
+    call: async ({ api, response, tag }) =>
+      await api('PUT', `/v1/responses/${await response()}/tags`, { tags: [await tag()] }),
+  },
+  'POST /api/v1/responses/:id/notes': {
+    act: 'response.noted',
+    call: async ({ api, response }) =>
+      await api('POST', `/v1/responses/${await response()}/notes`, { text: 'ring ann@acme.test' }),
+  },
+  'POST /api/v1/responses/:id/release': {
+    act: 'response.released',
+    call: async ({ api, response }) =>
+      await api('POST', `/v1/responses/${await response({ held_reason: 'scanner' })}/release`),
+  },
+  'DELETE /api/v1/responses/:id': {
+    act: 'response.deleted',
+    call: async ({ api, response }) => await api('DELETE', `/v1/responses/${await response()}`),
+  },
+  'POST /api/v1/tags': { act: 'tag.created', call: ({ api }) => api('POST', '/v1/tags', tagForm) },
+  'PATCH /api/v1/tags/:id': {
+    act: 'tag.changed',
+    call: async ({ api, tag }) => await api('PATCH', `/v1/tags/${await tag()}`, { name: 'x' }),
+  },
+  'DELETE /api/v1/tags/:id': {
+    act: 'tag.deleted',
+    call: async ({ api, tag }) => await api('DELETE', `/v1/tags/${await tag()}`),
+  },
+  'POST /api/v1/contacts': {
+    act: 'contact.saved',
+    call: async ({ api, survey }) =>
+      await api('POST', '/v1/contacts', { survey_id: await survey(), email: 'bo@people.test' }),
+  },
+  'DELETE /api/v1/contacts/:id': {
+    act: 'contact.deleted',
+    call: async ({ api, survey, contact }) =>
+      await api('DELETE', `/v1/contacts/${await contact(await survey())}`),
+  },
+  'POST /api/bounces': { none: 'test/suppressions/bounces.pg.test.ts hands in real messages' },
+  'POST /api/webhooks': {
+    act: 'webhook.created',
+    call: ({ api }) =>
+      api('POST', '/webhooks', { url: 'https://a.test/x?token=s', events: ['response.received'] }),
+  },
+  'PUT /api/webhooks/:id': onWebhook('webhook.changed', 'PUT', '', { description: 'x' }),
+  'DELETE /api/webhooks/:id': onWebhook('webhook.deleted', 'DELETE'),
+  'POST /api/webhooks/:id/rotate-secret': onWebhook(
+    ...(['webhook.secret_rotated', 'POST', '/rotate-secret'] as const),
+  ),
+  'POST /api/webhooks/:id/test': onWebhook('webhook.tested', 'POST', '/test'),
+  'POST /api/webhooks/:id/replay': {
+    act: 'webhook.replayed',
+    call: async (scene) => {
+      const { webhook } = await failedDelivery(scene);
+      return await scene.api('POST', `/webhooks/${webhook}/replay`, { since: '2020-01-01' });
+    },
+  },
+  'POST /api/webhooks/:id/deliveries/:delivery_id/redeliver': {
+    act: 'delivery.redelivered',
+    call: async (scene) => {
+      const { webhook, delivery } = await failedDelivery(scene);
+      return await scene.api('POST', `/webhooks/${webhook}/deliveries/${delivery}/redeliver`);
+    },
+  },
+  'POST /mcp': { none: 'its tools call the routes of the API, which leave their own traces' },
+  'POST /o/:slug/settings/general': {
+    act: 'organization.changed',
+    call: ({ post, settings }) => post(`${settings}/general`, general),
+  },
+  'POST /o/:slug/settings/api-keys': {
+    act: 'key.created',
+    call: ({ post, settings }) => post(`${settings}/api-keys`, { name: 'website' }),
+  },
+  'POST /o/:slug/settings/api-keys/:id/revoke': {
+    act: 'key.revoked',
+    call: async ({ db, orgId, post, settings }) => {
+      const { id } = await createKey(db, commandWriter(orgId), { name: 'old' });
+      return await post(`${settings}/api-keys/${id}/revoke`);
+    },
+  },
+  'POST /o/:slug/settings/tags': {
+    act: 'tag.created',
+    call: ({ post, settings }) => post(`${settings}/tags`, tagForm),
+  },
+  'POST /o/:slug/settings/tags/:id': {
+    act: 'tag.changed',
+    call: async ({ post, settings, tag }) => await post(`${settings}/tags/${await tag()}`, tagForm),
+  },
+  'POST /o/:slug/settings/tags/:id/delete': {
+    act: 'tag.deleted',
+    call: async ({ post, settings, tag }) => await post(`${settings}/tags/${await tag()}/delete`),
+  },
+  'POST /o/:slug/settings/texts': {
+    act: 'organization.changed',
+    call: ({ post, settings }) => post(`${settings}/texts`, { language: 'de' }),
+  },
+  'POST /o/:slug/settings/notifications': {
+    act: 'notifications.changed',
+    call: ({ post, settings }) => post(`${settings}/notifications`, { time_zone: 'UTC' }),
+  },
+  ...Object.fromEntries(
+    ['/s/:token', '/f/:share_id', '/e/:share_id', '/u/:token'].flatMap((path) => [
+      [`POST ${path}`, { none: visit }],
+      [`POST ${path}/${path.startsWith('/u') ? 'undo' : 'x'}`, { none: visit }],
+    ]),
+  ),
+};
+
+async function failedDelivery({ db, orgId, webhook }: ActScene) {
+  const webhook_id = await webhook();
+  const delivery = { id: randomUUID(), org_id: orgId, webhook_id, message_id: randomUUID() };
+  await db`
+    insert into deliveries ${db({ ...delivery, event: 'response.received', body: '{}', status: 'failed' })}`;
+  return { webhook: webhook_id, delivery: delivery.id };
+}
+
+/** Makes the rows that an act needs, without leaving a trace of their own where that is possible. */
+export const rowsOf = (db: Db, orgId: string) => {
+  const survey = (over: Record<string, unknown> = {}) => makeSurvey(db, orgId, over);
+  return {
+    survey,
+    contact: (survey_id: string) => makeContact(db, { org_id: orgId, survey_id }),
+    response: async (over: Record<string, unknown> = {}) =>
+      await makeResponse(db, { org_id: orgId, survey_id: await survey() }, over),
+    webhook: (secret: Buffer, id: string) => makeWebhook(db, orgId, { id, secret }),
+    tag: async () =>
+      (await createTag(db, commandWriter(orgId), { name: randomUUID(), color: '#112233' })).id,
+  };
+};
