@@ -604,7 +604,7 @@ create table reporters (
 );
 create index reporters_by_organization on reporters (org_id);
 
--- A property of the contact, a tag or the sentiment of a response that counts: what responses are found by.
+-- A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by.
 create table response_facets (
   org_id uuid not null,
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
@@ -926,6 +926,9 @@ begin atomic
               cross join lateral ( select property_facets(c.properties) as property_facets
                     from contacts c
                    where ((c.org_id = r.org_id) and (c.survey_id = r.survey_id) and (c.id = r.contact_id))
+                 union
+                  select property_facets(r.properties) as property_facets
+                   where ((r.contact_id is null) and (r.properties is not null))
                  union
                   select facet_of('tag', '', (t.tag_id)) as facet_of
                     from response_tags t
@@ -1352,6 +1355,10 @@ begin
         select in_org, facet, in_at, in_id, in_survey, in_category
         from property_facets(contact_properties) facet;
       end if;
+    elsif in_properties is not null then
+      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+      select in_org, facet, in_at, in_id, in_survey, in_category
+      from property_facets(in_properties) facet;
     end if;
     perform count_response(
       in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded);

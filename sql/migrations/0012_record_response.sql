@@ -134,6 +134,10 @@ begin
         select in_org, facet, in_at, in_id, in_survey, in_category
         from property_facets(contact_properties) facet;
       end if;
+    elsif in_properties is not null then
+      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
+      select in_org, facet, in_at, in_id, in_survey, in_category
+      from property_facets(in_properties) facet;
     end if;
     perform count_response(
       in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded);

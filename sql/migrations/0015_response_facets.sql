@@ -56,7 +56,7 @@ create table response_facets (
 );
 
 comment on table response_facets is
-  'A property of the contact, a tag or the sentiment of a response that counts: what responses are found by';
+  'A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
 comment on column response_facets.created_at is 'of the response, as are survey_id and category';
 
@@ -84,6 +84,9 @@ begin atomic
     select property_facets(c.properties)
     from contacts c
     where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+    union
+    select property_facets(r.properties)
+    where r.contact_id is null and r.properties is not null
     union
     select facet_of('tag', '', t.tag_id::text)
     from response_tags t

@@ -39,9 +39,9 @@ function wouldHave(sql: Sql, facet: Facet): Part {
       select from response_tags t
       where t.org_id = r.org_id and t.response_id = r.id and t.tag_id = ${facet.value}::uuid)`;
   }
-  return sql`exists (
+  return sql`(r.contact_id is null and ${hash(sql, facet)} in (select property_facets(r.properties)) or exists (
     select from contacts c, property_facets(c.properties) facet
-    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${hash(sql, facet)})`;
+    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${hash(sql, facet)}))`;
 }
 
 const hash = (sql: Sql, { kind, name, value }: Facet) =>

@@ -74,7 +74,7 @@ const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
   c.email as contact_email, c.name as contact_name, ${nameOfSurvey(sql, orgId, sql`r`)},
   (select type from surveys where org_id = ${orgId} and id = r.survey_id) as survey_type,
-  r.language, coalesce(c.properties, '{}') as properties, ${tagsOf(sql)} as tags, r.state,
+  r.language, coalesce(c.properties, r.properties, '{}') as properties, ${tagsOf(sql)} as tags, r.state,
   case when r.owner_id is not null then (select email from members where id = r.owner_id) end as owner`;
 
 /** Most responses have none: to look is cheaper than to sort nothing. */
