@@ -34,13 +34,22 @@ export const allResponses: ResponseFilter = {
   owner: null,
 };
 
-/** The filtered responses, as a source `r` with id and created_at, and its conditions. */
+/**
+ * The filtered responses, as a source `r` with id and created_at, and its conditions. What facets do not know is
+ * looked up by the time too, which the indexes of comments, languages, states and owners have.
+ */
 export function filteredRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   if (!readsFacets(filter)) return sql`responses r where ${matches(sql, orgId, filter)}`;
   const own = ownConditions(sql, orgId, filter);
   return sql`${facetRows(sql, orgId, filter.facets)} r
     where true ${indexed(sql, filter)}
-    ${own ? sql`and exists (select from responses o where o.org_id = ${orgId} and o.id = r.id ${own(sql`o`)})` : sql``}`;
+    ${
+      own
+        ? sql`and exists (
+      select from responses o
+      where o.org_id = ${orgId} and o.held_reason is null and o.created_at = r.created_at and o.id = r.id ${own(sql`o`)})`
+        : sql``
+    }`;
 }
 
 /** Whether the rows are those of the facets, which know only what their index has. */

@@ -27,7 +27,7 @@ export function PeopleList({ path, search, people, meta }: PeopleProps) {
               type="search"
               size="wide"
               value={search}
-              help="Any part of the address or the name"
+              placeholder="Address or name"
             />
           </div>
         </FilterForm>
@@ -74,11 +74,7 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
         person.surveys,
         person.last_asked_at ? <Time at={person.last_asked_at} show="ago" /> : 'never',
         person.last_answered_at ? <Time at={person.last_answered_at} show="ago" /> : 'never',
-        person.suppressed ? (
-          <State kind="skipped">Suppressed</State>
-        ) : (
-          <State kind="fine">Allowed</State>
-        ),
+        person.suppressed ? <State kind="skipped">Suppressed</State> : '',
       ],
     }))}
   />

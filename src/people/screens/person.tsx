@@ -19,6 +19,11 @@ export function PersonScreen({ person, timeline, here, home, mayChange }: Person
   const isSuppressed = person.suppressions.length > 0;
   return (
     <>
+      {person.name ? (
+        <p>
+          <bdi>{person.name}</bdi>
+        </p>
+      ) : null}
       {isSuppressed ? (
         <p>
           <State kind="skipped">{texts.suppressed}</State>
@@ -41,9 +46,7 @@ export function PersonScreen({ person, timeline, here, home, mayChange }: Person
           rows={timeline.map((entry) => ({
             cells: [
               <Time at={entry.at} show="second" />,
-              <State kind={steps[entry.what].kind} code={entry.reason_code ?? entry.what}>
-                {steps[entry.what].text}
-              </State>,
+              <What entry={entry} />,
               entry.survey_id ? (
                 <a href={`${home}/surveys/${entry.survey_id}`}>
                   <bdi>{entry.survey_name}</bdi>
@@ -57,6 +60,17 @@ export function PersonScreen({ person, timeline, here, home, mayChange }: Person
         />
       </section>
     </>
+  );
+}
+
+/** What went as it should is plain: colour is for the rest. */
+function What({ entry }: { entry: TimelineEntry }) {
+  const { kind, text } = steps[entry.what];
+  if (kind === 'fine') return <>{text}</>;
+  return (
+    <State kind={kind} code={entry.reason_code ?? entry.what}>
+      {text}
+    </State>
   );
 }
 

@@ -47,7 +47,7 @@ function Said({ response, origin, path }: DetailProps) {
         <h2>
           <bdi>{personOf(response)}</bdi>
         </h2>
-        <Chip score={score} category={category} scale={scaleText(survey_type)} big />
+        <Chip score={`${score} ${scaleText(survey_type)}`} category={category} big />
       </div>
       <p class="small soft">
         {email && origin.contact_id ? (

@@ -1,5 +1,6 @@
+import type { Child } from 'hono/jsx';
 import { categories } from '../../scores.ts';
-import { Field, Select, Tick } from '../../web/app/fields.tsx';
+import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
 import { languages } from '../../web/language.ts';
 import type { FilterChoices } from './shown.queries.ts';
@@ -32,7 +33,7 @@ export function Filters({ path, updates, query, choices }: FiltersProps) {
               type="search"
               value={value('search')}
               size="wide"
-              help="Comment, name or address"
+              placeholder="Comment, name or address"
             />
             <Select
               name="survey_id"
@@ -92,19 +93,33 @@ export function Filters({ path, updates, query, choices }: FiltersProps) {
               options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
               size="day"
             />
-            <Tick
-              name="has_comment"
-              label="With a comment"
-              value="true"
-              checked={value('has_comment') === 'true'}
-            />
-            <Tick name="held" label="Held" value="true" checked={value('held') === 'true'} />
+            <Ticked name="has_comment" checked={value('has_comment') === 'true'}>
+              With a comment
+            </Ticked>
+            <Ticked name="held" checked={value('held') === 'true'}>
+              Held
+            </Ticked>
           </div>
         </FilterForm>
       </search>
     </details>
   );
 }
+
+/** Next to its word, as narrow as that. */
+const Ticked = ({
+  name,
+  checked,
+  children,
+}: {
+  name: string;
+  checked: boolean;
+  children: Child;
+}) => (
+  <label class="tick">
+    <input type="checkbox" name={name} value="true" checked={checked} /> {children}
+  </label>
+);
 
 const names = new Intl.DisplayNames('en', { type: 'language' });
 const languageOptions = [...languages.keys()].map((tag) => ({

@@ -123,7 +123,6 @@ export function NotePart({ response, here, editor, note }: PartProps) {
   return (
     <div>
       <h3>Notes</h3>
-      {notes.length === 0 ? <p class="soft">none</p> : null}
       <ul class="rows">
         {notes.map(({ text, author, created_at }) => (
           <li>

@@ -85,7 +85,9 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
     body: (
       <>
         <Filters path={path} updates={listId} query={query} choices={choices} />
-        <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
+        <div class="part">
+          <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
+        </div>
       </>
     ),
   });
