@@ -75,13 +75,26 @@ const indexed = (sql: Sql, { survey_id, category, range }: ResponseFilter) => sq
 
 /** Conditions on columns that only responses have, for a source of the given name; undefined without any. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  const { hasComment, language, state, owner } = filter;
+  const { held, hasComment, language, state, owner } = filter;
   if (!hasOwnConditions(filter)) return undefined;
   return (row: Part) => sql`
-    ${hasComment === null ? sql`` : sql`and ${row}.comment is ${hasComment ? sql`not null` : sql`null`}`}
+    ${commentCondition(sql, orgId, { hasComment, row, isAlone: held || !(language || state || owner) })}
     ${language ? sql`and ${row}.language = ${language}` : sql``}
     ${state ? sql`and ${row}.state = ${state}` : sql``}
     ${owner ? sql`and ${row}.owner_id = (${memberOf(sql, orgId, owner)})` : sql``}`;
+}
+
+type CommentWish = { hasComment: boolean | null; row: Part; isAlone: boolean };
+
+/** Next to a condition that has an index of its own, a comment is looked up in its index, not in the row. */
+function commentCondition(sql: Sql, orgId: OrgId, { hasComment, row, isAlone }: CommentWish) {
+  if (hasComment === null) return sql``;
+  if (!hasComment) return sql`and ${row}.comment is null`;
+  if (isAlone) return sql`and ${row}.comment is not null`;
+  return sql`and exists (
+    select from responses k
+    where k.org_id = ${orgId} and k.held_reason is null and k.comment is not null
+      and k.created_at = ${row}.created_at and k.id = ${row}.id)`;
 }
 
 const hasOwnConditions = ({ hasComment, language, state, owner }: ResponseFilter) =>

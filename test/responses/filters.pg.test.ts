@@ -173,6 +173,18 @@ test('comment, language, state and owner narrow a list', async () => {
   assert.deepEqual(await org.found('has_comment=false'), new Set([angry]));
   assert.deepEqual(await org.found('has_comment=true&category=detractor'), new Set([done]));
   assert.deepEqual(await org.found('has_comment=false&category=promoter'), new Set());
+  const held = {
+    held_reason: 'hidden_link',
+    comment: 'Odd',
+    category: 'detractor',
+    language: 'de',
+  };
+  const odd = await org.respond(held);
+  for (const more of ['', '&state=open', '&language=de', '&state=open&language=de']) {
+    assert.deepEqual(await org.found(`held=true&has_comment=true${more}`), new Set([odd]), more);
+  }
+  assert.deepEqual(await org.found('has_comment=true&language=de'), new Set([happy]));
+  assert.deepEqual(await org.found('has_comment=false&language=de'), new Set());
   assert.deepEqual(await org.found('language=de'), new Set([happy]));
   assert.deepEqual(await org.found('state=open'), new Set([angry]));
   assert.deepEqual(await org.found('state=done&has_comment=true'), new Set([done]));
