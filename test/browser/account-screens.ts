@@ -9,12 +9,14 @@ export const accountEntries: readonly ScreenEntry[] = [
   { name: 'account-passkey-name', as: 'owner', path: passkeyPage('name') },
   { name: 'account-passkey-remove', as: 'owner', path: passkeyPage('remove') },
   { name: 'account-prove', as: 'owner', path: '/account/prove' },
+  { name: 'sign-in-code-none', as: null, path: '/sign-in/code' },
 ];
 
 const owner = 'owner@members.test';
 
 /** Passkeys, codes and a second session, as an account has them after a while. */
 async function withProofs({ db }: BrowserScene) {
+  await addOwner(db);
   await db`
     update members
     set totp_secret = ${randomBytes(60)}, totp_since = now() - interval '40 days', password_hash = 'x'
@@ -36,6 +38,7 @@ function passkeyPage(act: string) {
 }
 
 async function addPasskey(db: BrowserScene['db'], name: string): Promise<string> {
+  await addOwner(db);
   const id = randomBytes(32).toString('base64url');
   await db`
     insert into passkeys (id, member_id, name, public_key, used_at)
@@ -43,4 +46,10 @@ async function addPasskey(db: BrowserScene['db'], name: string): Promise<string>
     from members
     where email = ${owner}`;
   return id;
+}
+
+/** The member that the browser is signed in as, if no screen before needed it. */
+async function addOwner(db: BrowserScene['db']) {
+  await db`
+    insert into members (email, name) values (${owner}, 'Hana Moreau') on conflict do nothing`;
 }

@@ -11,7 +11,7 @@ import type { ListedPasskey } from '../passkeys/queries.ts';
 import { CodesPart, PasskeysPart, SsoPart } from './account-proofs.tsx';
 import { SessionsPart } from './account-sessions.tsx';
 import { accountTexts as texts } from './account-texts.ts';
-import { NewPassword } from './new-password.tsx';
+import { AccountName, NewPassword } from './new-password.tsx';
 
 type AccountPageProps = {
   member: SignedInMember;
@@ -71,7 +71,7 @@ function PasswordPart({ member, proofs, form }: PasswordPartProps) {
       <p class="small soft">{proofs.hasPassword ? texts.passwordAbout : texts.passwordNone}</p>
       <form method="post" action="/account/password" class="fields narrow">
         <Mistakes form={form} />
-        <input type="hidden" name="username" value={member.email} autocomplete="username" />
+        <AccountName email={member.email} />
         {proofs.hasPassword ? (
           <Field
             name="current_password"

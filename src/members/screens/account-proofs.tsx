@@ -55,7 +55,7 @@ export function CodesPart({ proofs }: { proofs: AccountProofs }) {
     return (
       <Part id="codes" title={texts.codes}>
         <p class="small soft">{texts.codesAbout}</p>
-        <form method="post" action="/account/codes">
+        <form method="post" action="/account/codes" class="fields">
           <div class="actions">
             <State kind="skipped">{texts.codesOff}</State>
             <button type="submit">{texts.switchOn}</button>

@@ -18,3 +18,10 @@ export function NewPassword({ name, label, form }: NewPasswordProps) {
     />
   );
 }
+
+/** Lets a password manager know whose password a form is about. */
+export function AccountName({ email }: { email: string }) {
+  return (
+    <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
+  );
+}

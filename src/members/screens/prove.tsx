@@ -12,6 +12,7 @@ import { PasswordField } from '../forms.ts';
 import { passkeyPlace } from '../passkeys/place.rules.ts';
 import { proveTexts as texts } from '../screen-texts.ts';
 import { proveByPassword, type SignInTools } from '../sign-in.ts';
+import { AccountName } from './new-password.tsx';
 import { OtherWaysToSignIn } from './other-ways.tsx';
 
 const ProveForm = v.object({ password: PasswordField });
@@ -57,7 +58,7 @@ async function showProve(
       {hasPassword ? (
         <form method="post" action={withNext('/account/prove', next)} class="fields">
           <Mistakes form={form} />
-          <input type="hidden" name="username" value={email} autocomplete="username" />
+          <AccountName email={email} />
           <Field
             name="password"
             label={texts.password}
