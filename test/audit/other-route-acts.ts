@@ -3,6 +3,8 @@ import type { RouteAct } from './route-acts.ts';
 const byItsTests = 'leaves the acts of a member, which the tests of the members room look at';
 const proof = 'a proof or a look-up: what follows from it is session.started';
 
+const operators = 'the verbs of org create and org update, with the operator as their actor';
+
 /** Routes whose acts need more than a form: another test takes them. */
 export const otherRouteActs: Readonly<Record<string, RouteAct>> = {
   'POST /welcome/:token': { none: byItsTests },
@@ -60,4 +62,22 @@ export const otherRouteActs: Readonly<Record<string, RouteAct>> = {
     sameAs: 'POST /api/webhooks/:id/deliveries/:delivery_id/redeliver',
   },
   'POST /o/:slug/webhooks/:id/replay': { sameAs: 'POST /api/webhooks/:id/replay' },
+  'POST /account/name': { none: byItsTests },
+  'POST /account/password': { none: byItsTests },
+  'POST /account/sessions/end': { none: byItsTests },
+  'POST /account/sessions/:id/end': { none: byItsTests },
+  'POST /account/sso/remove': { none: byItsTests },
+  'POST /account/passkeys': { none: byItsTests },
+  'POST /account/passkeys/:id/name': { none: byItsTests },
+  'POST /account/passkeys/:id/remove': { none: byItsTests },
+  'POST /account/codes/new': { none: byItsTests },
+  'POST /account/codes/renew': { none: byItsTests },
+  'POST /account/codes/off': { none: byItsTests },
+  'POST /operator/organizations/:id/invite': { none: byItsTests },
+  'POST /operator/operators': { none: byItsTests },
+  'POST /operator/operators/:id/remove': { none: byItsTests },
+  'POST /account/codes': { none: 'only begins what another form ends' },
+  'POST /account/passkeys/options': { none: 'only begins what another form ends' },
+  'POST /operator/organizations': { none: operators },
+  'POST /operator/organizations/:id': { none: operators },
 };

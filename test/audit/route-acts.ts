@@ -12,6 +12,7 @@ export type ActScene = {
   orgId: string;
   api: (method: string, path: string, body?: unknown) => Promise<Response>;
   post: (path: string, form?: Record<string, string>) => Promise<Response>;
+  home: string;
   settings: string;
   survey: (over?: Record<string, unknown>) => Promise<string>;
   contact: (survey: string) => Promise<string>;
@@ -175,6 +176,22 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     },
   },
   'POST /mcp': { none: 'its tools call the routes of the API, which leave their own traces' },
+  'POST /o/:slug/people/:id/suppress': {
+    act: 'suppression.added',
+    call: async ({ post, home, survey, contact }) =>
+      await post(`${home}/people/${await contact(await survey())}/suppress`),
+  },
+  'POST /o/:slug/people/:id/allow': {
+    act: 'suppression.removed',
+    call: async ({ post, home, survey, contact }) => {
+      const person = `${home}/people/${await contact(await survey())}`;
+      await post(`${person}/suppress`);
+      return await post(`${person}/allow`);
+    },
+  },
+  'POST /o/:slug/summaries': {
+    none: 'the job that it starts leaves summary.created, in the name of the member',
+  },
   'POST /o/:slug/settings/general': {
     act: 'organization.changed',
     call: ({ post, settings }) => post(`${settings}/general`, general),

@@ -76,5 +76,5 @@ async function makeScene(): Promise<ActScene> {
     const id = randomUUID();
     return await rows.webhook(secrets.seal({ owner: orgId, id }, `whsec_${'a'.repeat(43)}=`), id);
   }
-  return { db, orgId, api, post, settings: `${home}/settings`, campaign, ...rows, webhook };
+  return { db, orgId, api, post, home, settings: `${home}/settings`, campaign, ...rows, webhook };
 }
