@@ -12,10 +12,12 @@ import { startCampaign } from './start.ts';
 import { dropWaiting, stopIn } from './stop.ts';
 import { nextOpening } from './window.rules.ts';
 
-const mailsPerBatch = 500;
+const mailsPerBatch = 1000;
 /** More claimed mails than this never wait for the mail server: pausing withdraws them, and a look back is cheap. */
-const mostOpenMails = 3000;
+const mostOpenMails = 4000;
 const lookEveryMs = 1000;
+/** While there is more to claim: the mail server is not kept waiting. */
+const refillEveryMs = 200;
 
 export type AdvanceTools = {
   db: Db;
@@ -64,8 +66,10 @@ async function mail(tx: Sql, campaign: CampaignState, { open, now }: { open: num
   if (paced.mails > 0) await claimBatch(tx, campaign, paced, now);
   const isFull = paced.mails === mailsPerBatch && waiting > mailsPerBatch;
   if (isFull && open + mailsPerBatch < mostOpenMails) return 'again';
-  const paceMs = waiting > paced.mails ? (paced.nextMailAt?.getTime() ?? 0) : 0;
-  return await lookAt(tx, campaign, new Date(Math.max(now.getTime() + lookEveryMs, paceMs)));
+  const hasMore = waiting > paced.mails;
+  const paceMs = hasMore ? (paced.nextMailAt?.getTime() ?? 0) : 0;
+  const lookMs = hasMore && perHour === null && open < mostOpenMails ? refillEveryMs : lookEveryMs;
+  return await lookAt(tx, campaign, new Date(Math.max(now.getTime() + lookMs, paceMs)));
 }
 
 /** The campaign, if it is this job's turn. */

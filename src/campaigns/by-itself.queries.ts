@@ -92,7 +92,7 @@ export async function listDueToAsk(
   return await sql<AskableContact[]>`
     select c.id, c.email, c.email_key as key
     from contacts c
-    where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.status = 'pending'
+    where c.org_id = ${orgId} and c.survey_id::text = ${surveyId} and c.status = 'pending'
       and c.created_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
       and c.created_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
       and not exists (select from campaign_contacts w
@@ -114,7 +114,7 @@ export async function listDueToRemind(
     select c.id, c.email, c.email_key as key
     from mails m
     join contacts c on c.org_id = m.org_id and c.survey_id = m.survey_id and c.id = m.contact_id
-    where m.org_id = ${orgId} and m.survey_id = ${surveyId} and m.reminder = 0 and m.status = 'sent'
+    where m.org_id = ${orgId} and m.survey_id::text = ${surveyId} and m.reminder = 0 and m.status = 'sent'
       and m.claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
       and m.finished_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
       and m.finished_at >= ${campaign.created_at}::timestamptz - make_interval(days => ${afterDays})
@@ -138,7 +138,7 @@ export async function findRemindedUntil(
     await sql<{ until: Date }[]>`
       select least(${now}::timestamptz - make_interval(days => ${afterDays}), min(claimed_at)) as until
       from mails
-      where org_id = ${orgId} and survey_id = ${surveyId} and reminder = 0
+      where org_id = ${orgId} and survey_id::text = ${surveyId} and reminder = 0
         and claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
         and claimed_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
         and (status in ('claimed', 'sending')

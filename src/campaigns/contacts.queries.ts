@@ -52,7 +52,7 @@ type Decided = {
   reason: string | null;
 };
 
-/** Notes which waiting contacts were claimed with a batch, and which a rule blocked. */
+/** Notes which waiting contacts were claimed with a batch, and which a rule blocked. Joined by their keys, as mails are. */
 export async function saveDecided(
   sql: Sql,
   { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
@@ -64,9 +64,10 @@ export async function saveDecided(
     from unnest(${decided.map(({ contact_id }) => contact_id)}::uuid[],
                 ${decided.map(({ batch_id }) => batch_id)}::uuid[],
                 ${decided.map(({ reason_code }) => reason_code)}::text[],
-                ${decided.map(({ reason }) => reason)}::text[])
-           as d (contact_id, batch_id, reason_code, reason)
-    where w.org_id = ${orgId} and w.campaign_id = ${campaignId} and w.contact_id = d.contact_id`;
+                ${decided.map(({ reason }) => reason)}::text[],
+                ${decided.map(() => campaignId)}::uuid[])
+           as d (contact_id, batch_id, reason_code, reason, campaign_id)
+    where w.contact_id = d.contact_id and w.campaign_id = d.campaign_id and w.org_id = ${orgId}`;
 }
 
 /** Lets contacts whose mails were withdrawn wait again. */

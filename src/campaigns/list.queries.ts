@@ -105,6 +105,38 @@ export async function latestCampaigns(
     order by p.created_at desc, p.id desc`;
 }
 
+/** What a survey does by itself, and campaigns, for a screen. */
+export type CampaignRun = CampaignRecord & {
+  kind: 'campaign' | 'asking' | 'reminder';
+  reminder: number;
+  after_days: number | null;
+};
+
+const runItem = (sql: Sql) => sql`
+  ${item(sql)}
+  cross join lateral (select p.kind, p.reminder, p.after_days) run`;
+
+/** What a survey does by itself: it asks, and reminds. */
+export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurveyIds) {
+  return await sql<CampaignRun[]>`
+    select item.*, run.*
+    from campaigns p
+    ${runItem(sql)}
+    where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind <> 'campaign'
+    order by p.kind, p.reminder`;
+}
+
+type OrgSurveyIds = { orgId: string; surveyId: string };
+
+export async function findRun(sql: Sql, orgId: string, id: string) {
+  const [run] = await sql<CampaignRun[]>`
+    select item.*, run.*
+    from campaigns p
+    ${runItem(sql)}
+    where p.org_id = ${orgId} and p.id = ${id}`;
+  return run;
+}
+
 /** The command line owns the deployment: it names a campaign by its id alone. */
 export async function findOrganizationOfCampaign(sql: Sql, id: string) {
   const [found] = await sql<{ org_id: string }[]>`
@@ -159,7 +191,7 @@ export function listResults(sql: Sql, orgId: OrgId, { campaignId, page }: Campai
   return sql`(
     select ${list}
     from campaigns
-    where org_id = ${orgId} and id = ${campaignId} and kind = 'campaign'
+    where org_id = ${orgId} and id = ${campaignId}
   )`;
 }
 

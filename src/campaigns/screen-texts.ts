@@ -72,9 +72,22 @@ export const campaignTexts = {
   closed: 'The survey is closed: it cannot be sent. Reopen it first.',
   draft: 'The survey is a draft: open it before sending it.',
   viewer: 'Editors and owners can send.',
+  byItself: 'By itself',
   noTime: 'Say when it should start.',
   pastTime: 'This time has passed.',
 };
+
+type NamedRun = {
+  kind: 'campaign' | 'asking' | 'reminder';
+  reminder: number;
+  after_days: number | null;
+};
+
+/** What a run that no person started is called. */
+export const runTitle = ({ kind, reminder, after_days }: NamedRun) =>
+  kind === 'reminder'
+    ? `Reminder ${reminder}, after ${counted(after_days ?? 0, 'day')}`
+    : `Asked by itself, after ${counted(after_days ?? 0, 'day')}`;
 
 const statusWords = {
   scheduled: ['waiting', 'Scheduled'],

@@ -25,8 +25,9 @@ export async function markUnclaimed(sql: Sql, survey: OrgSurvey, ids: readonly s
 
 /** Locked in the order in which mailing locks them. */
 const lockedInOrder = (sql: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string[]) => sql`
-  select id
-  from contacts
-  where org_id = ${orgId} and survey_id = ${surveyId} and id = any (${[...ids]}::uuid[])
-  order by email_key, id
-  for no key update`;
+  select l.id
+  from unnest(${[...ids]}::uuid[]) as given (id)
+  join contacts l on l.id = given.id
+  where l.org_id = ${orgId} and l.survey_id = ${surveyId}
+  order by l.email_key, l.id
+  for no key update of l`;

@@ -24,7 +24,7 @@ export async function listContactsOf(
   const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
   const matching = sql`
     contacts
-    where org_id = ${orgId} and survey_id = ${surveyId}
+    where org_id = ${orgId} and survey_id::text = ${surveyId}
       ${search === '' ? sql`` : sql`and (email || ' ' || coalesce(name, '')) ilike ${pattern}`}`;
   const contacts = await sql<SurveyContact[]>`
     select id, email, name, status, failure_reason, sent_at, responded_at, created_at

@@ -55,7 +55,7 @@ const contactsOf = (surveyId: string) =>
   }));
 
 /** How many mails arrived since the last time this was asked, the first and the last of them. */
-async function mailsAt({ worker }: Sink) {
+export async function mailsAt({ worker }: Sink) {
   worker.postMessage('arrived');
   const [arrived] = (await once(worker, 'message')) as [
     { count: number; firstAt: number; lastAt: number },

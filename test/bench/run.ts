@@ -1,6 +1,7 @@
 import { connect } from '../../src/lib/db/db.ts';
 import { analysis } from './analysis.ts';
 import { answers } from './answers.ts';
+import { campaigns } from './campaigns.ts';
 import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
 import { reads } from './reads.ts';
@@ -16,6 +17,7 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   reads,
   answers,
   sends,
+  campaigns,
   steady,
   deliveries,
   analysis,

@@ -9,8 +9,8 @@ import { DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.t
 import { State, Time } from '../../web/app/marks.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
-import { type CampaignResult, findCampaign, listResults } from '../list.queries.ts';
-import { campaignTexts, reasonText, resultWord } from '../screen-texts.ts';
+import { type CampaignResult, findRun, listResults } from '../list.queries.ts';
+import { campaignTexts, reasonText, resultWord, runTitle } from '../screen-texts.ts';
 import { Progress } from './progress.tsx';
 import { trailOf } from './send-screen.tsx';
 
@@ -33,12 +33,14 @@ export async function showCampaign(
       <Progress
         {...{ campaign, here, now: now?.() ?? new Date() }}
         mayControl={c.var.organization.role !== 'viewer'}
+        isByItself={campaign.kind !== 'campaign'}
       />
       <Results results={results.data} page={page} total={total} here={here} />
     </>
   );
-  const title =
+  const named =
     campaign.name === survey.name ? campaignTexts.sendTitle(survey.name) : campaign.name;
+  const title = campaign.kind === 'campaign' ? named : runTitle(campaign);
   return renderScreen(c, { title, section: 'surveys', body, trail });
 }
 
@@ -61,7 +63,7 @@ async function find(
   const { id: orgId, slug } = c.var.organization;
   const base = `/o/${slug}/surveys`;
   const survey = await getOrgSurvey(db, orgId, surveyId);
-  const campaign = await findCampaign(db, orgId, campaignId);
+  const campaign = await findRun(db, orgId, campaignId);
   if (campaign?.survey_id !== surveyId) throw notFound('campaign');
   const sendPath = `${base}/${surveyId}/send`;
   const trail = [...trailOf({ base, survey }), { text: 'Send', href: sendPath }];

@@ -3,25 +3,40 @@ import { Time } from '../../web/app/marks.tsx';
 import type { CampaignRecord } from '../list.queries.ts';
 import { campaignTexts } from '../screen-texts.ts';
 
-type ProgressProps = { campaign: CampaignRecord; here: string; mayControl: boolean; now: Date };
+type ProgressProps = {
+  campaign: CampaignRecord;
+  here: string;
+  mayControl: boolean;
+  now: Date;
+  /** Whether it is something that the survey does by itself: it has no end, and is changed with the survey. */
+  isByItself?: boolean;
+};
 
 const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
 /** How far a campaign is. While it runs, script asks for this part again; without script a reload shows the same. */
-export function Progress({ campaign, here, mayControl, now }: ProgressProps) {
-  const live = isOn(campaign)
-    ? {
-        ...{ 'hx-get': here, 'hx-trigger': 'every 2s', 'hx-select': '#progress' },
-        'hx-swap': 'outerHTML',
-      }
-    : {};
+export function Progress(props: ProgressProps) {
+  const { campaign, here, mayControl, now, isByItself = false } = props;
+  const live =
+    isOn(campaign) && !isByItself
+      ? {
+          ...{ 'hx-get': here, 'hx-trigger': 'every 2s', 'hx-select': '#progress' },
+          'hx-swap': 'outerHTML',
+        }
+      : {};
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;
   const mails = total - duplicates - invalid;
   return (
     <section id="progress" aria-labelledby="running" {...live}>
       <h2 id="running">Sending</h2>
       <p role="status">
-        <Standing campaign={campaign} mails={mails} now={now} />
+        {isByItself ? (
+          <strong>
+            {count(sent)} of {counted(mails, 'mail')} sent.
+          </strong>
+        ) : (
+          <Standing campaign={campaign} mails={mails} now={now} />
+        )}
       </p>
       <p class="hidden" id="bar-words">
         Mails with an outcome
@@ -35,7 +50,7 @@ export function Progress({ campaign, here, mayControl, now }: ProgressProps) {
         <Sum state="skipped" name="Not mailed" value={duplicates + invalid} />
         <Sum state="waiting" name={isOver(campaign) ? 'Left out' : 'Waiting'} value={remaining} />
       </dl>
-      {mayControl ? <Controls campaign={campaign} here={here} /> : null}
+      {mayControl ? <Controls {...{ campaign, here, isByItself }} /> : null}
     </section>
   );
 }
@@ -106,13 +121,15 @@ function timeLeft({ remaining, sent, per_hour, started_at }: CampaignRecord, now
     : `About ${counted(Math.round(hours / 24), 'day')} to go.`;
 }
 
-function Controls({ campaign, here }: { campaign: CampaignRecord; here: string }) {
+type ControlsProps = { campaign: CampaignRecord; here: string; isByItself: boolean };
+
+function Controls({ campaign, here, isByItself }: ControlsProps) {
   const results = (
     <a class="more" href={`${here}/results.csv`}>
       Outcome per person as CSV
     </a>
   );
-  if (isOver(campaign)) return <div class="actions">{results}</div>;
+  if (isByItself || isOver(campaign)) return <div class="actions">{results}</div>;
   const isPaused = campaign.status === 'paused';
   return (
     <div class="actions">

@@ -8,8 +8,13 @@ import type { FormState } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { viewJudgement } from '../judgement.ts';
-import { type CampaignRecord, latestCampaigns } from '../list.queries.ts';
-import { campaignTexts, statusWord } from '../screen-texts.ts';
+import {
+  type CampaignRecord,
+  type CampaignRun,
+  latestCampaigns,
+  listRunsByItself,
+} from '../list.queries.ts';
+import { campaignTexts, runTitle, statusWord } from '../screen-texts.ts';
 import { WhoIsMailed, WhyNot } from './judgement.tsx';
 import { SendForm } from './send-form.tsx';
 
@@ -26,10 +31,11 @@ export async function showSend(
 ) {
   const { id: orgId, slug, role } = c.var.organization;
   const survey = await getOrgSurvey(db, orgId, surveyId);
-  const [judgement, organization, campaigns] = await Promise.all([
+  const [judgement, organization, campaigns, runs] = await Promise.all([
     viewJudgement(db, { orgId, surveyId }),
     getOrganization(db, orgId),
     latestCampaigns(db, { orgId, surveyId }, campaignsShown),
+    listRunsByItself(db, { orgId, surveyId }),
   ]);
   const base = `/o/${slug}/surveys`;
   const paths = { contacts: `${base}/${surveyId}/contacts`, edit: `${base}/${surveyId}/edit` };
@@ -45,6 +51,7 @@ export async function showSend(
       </section>
       <WhyNot judgement={judgement} csv={`${here}/judgement.csv`} />
       <Campaigns campaigns={campaigns} here={here} />
+      <ByItself runs={runs} here={here} />
     </>
   );
   return renderScreen(c, {
@@ -76,29 +83,48 @@ function Campaigns({ campaigns, here }: CampaignsProps) {
       <DataTable
         caption="Campaigns of this survey, newest first"
         nowrap
-        columns={[
-          { head: 'Started' },
-          { head: 'State' },
-          { head: 'Sent', number: true },
-          { head: 'Failed', number: true },
-          { head: 'Not mailed', number: true },
-          { head: 'Waiting', number: true },
-        ]}
+        columns={[{ head: 'Started' }, { head: 'State' }, ...countHeads]}
         rows={campaigns.map((each) => ({ cells: cellsOf(each, here) }))}
       />
     </section>
   );
 }
 
+const countHeads = [
+  { head: 'Sent', number: true },
+  { head: 'Failed', number: true },
+  { head: 'Not mailed', number: true },
+  { head: 'Waiting', number: true },
+];
+
+function ByItself({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
+  if (runs.length === 0) return null;
+  return (
+    <section aria-labelledby="by-itself">
+      <h2 id="by-itself">{campaignTexts.byItself}</h2>
+      <DataTable
+        caption="Reminders, and contacts that were asked by themselves"
+        nowrap
+        columns={[{ head: 'What' }, ...countHeads]}
+        rows={runs.map((run) => ({
+          cells: [<a href={`${here}/${run.id}`}>{runTitle(run)}</a>, ...countsOf(run)],
+        }))}
+      />
+    </section>
+  );
+}
+
+const countsOf = ({ sent, failed, duplicates, invalid, remaining }: CampaignRecord) =>
+  [sent, failed, duplicates + invalid, remaining].map((each) => count(each));
+
 function cellsOf(campaign: CampaignRecord, here: string) {
   const [kind, word] = statusWord(campaign.status);
-  const { sent, failed, duplicates, invalid, remaining } = campaign;
   return [
     <a href={`${here}/${campaign.id}`}>
       <Time at={campaign.started_at ?? campaign.send_at ?? campaign.created_at} />
       <span class="hidden">, {campaign.name}</span>
     </a>,
     <State kind={kind}>{word}</State>,
-    ...[sent, failed, duplicates + invalid, remaining].map((each) => count(each)),
+    ...countsOf(campaign),
   ];
 }
