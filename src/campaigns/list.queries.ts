@@ -2,7 +2,7 @@ import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
-import { batchOutcomes, isBlocked } from './batch.queries.ts';
+import { batchOutcomes } from './batch.queries.ts';
 import type { CampaignStatus } from './campaign.queries.ts';
 
 /** A campaign under its public names. */
@@ -143,73 +143,3 @@ export async function findOrganizationOfCampaign(sql: Sql, id: string) {
     select org_id from campaigns where id = ${id} and kind = 'campaign'`;
   return found?.org_id;
 }
-
-/** A result of a campaign for one contact. */
-export type CampaignResult = {
-  contact_id: string;
-  email: string;
-  status: 'waiting' | 'sent' | 'duplicate' | 'invalid' | 'failed';
-  reason: string | null;
-  reason_code: string | null;
-  at: string | null;
-};
-
-/** What became of each contact `p` of a campaign `g`. */
-const resultItem = (sql: Sql) => sql`
-  join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id
-  join contacts c on c.org_id = p.org_id and c.survey_id = p.survey_id and c.id = p.contact_id
-  left join mails m on m.contact_id = p.contact_id and m.request_id = p.batch_id and m.org_id = p.org_id
-  cross join lateral (
-    select case when p.reason_code is not null or ${isBlocked(sql)} then 'duplicate'
-                when p.batch_id is null or m.status in ('claimed', 'sending') then 'waiting'
-                when m.status = 'sent' or m.id is null then 'sent'
-                else 'failed' end as status
-  ) r
-  cross join lateral (
-    select r.status = 'waiting' and p.batch_id is null and g.status = 'stopped' as stopped
-  ) x
-  cross join lateral (
-    select p.contact_id, c.email, r.status,
-           case when x.stopped then 'the campaign was stopped before this mail'
-                when r.status not in ('waiting', 'sent') then coalesce(p.reason, m.reason) end as reason,
-           case when x.stopped then 'stopped'
-                when r.status not in ('waiting', 'sent') then coalesce(p.reason_code, m.reason_code) end as reason_code,
-           iso(case when r.status <> 'waiting' then coalesce(m.finished_at, p.created_at) end) as at
-  ) item`;
-
-type CampaignPage = { campaignId: string; page: Page };
-
-/** The results of a campaign by contact. Null if the organization has no such campaign. */
-export function listResults(sql: Sql, orgId: OrgId, { campaignId, page }: CampaignPage) {
-  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId}`;
-  const list = pagedJson(sql, {
-    picked: newest(sql, { rows }, page),
-    item: resultItem(sql),
-    total: sql`select count(*) from ${rows}`,
-    page,
-  });
-  return sql`(
-    select ${list}
-    from campaigns
-    where org_id = ${orgId} and id = ${campaignId}
-  )`;
-}
-
-type ResultsAfter = { orgId: string; campaignId: string; after: string | null; atMost: number };
-
-/** The same in parts, for a file: after one of them. */
-export const nextResults = (sql: Sql, { orgId, campaignId, after, atMost }: ResultsAfter) => sql<
-  (CampaignResult & { row_id: string })[]
->`
-  select item.*, p.id as row_id
-  from (
-    select *
-    from campaign_contacts
-    where org_id = ${orgId} and campaign_id = ${campaignId}
-      and (${after}::uuid is null
-           or (created_at, id) < (select created_at, id from campaign_contacts where id = ${after}::uuid))
-    order by created_at desc, id desc
-    limit ${atMost}
-  ) p
-  ${resultItem(sql)}
-  order by p.created_at desc, p.id desc`;

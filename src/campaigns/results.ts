@@ -1,6 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/csv-line.ts';
-import { type CampaignResult, nextResults } from './list.queries.ts';
+import { type CampaignResult, nextResults } from './results.queries.ts';
 
 const atOnce = 1000;
 const head = ['email', 'status', 'reason', 'reason_code', 'at'];

@@ -10,7 +10,8 @@ import { refuseOverLimit } from '../organizations/usage.queries.ts';
 import type { AdvanceTools } from './advance.ts';
 import { pauseCampaign, resumeCampaign, stopCampaign } from './control.ts';
 import { type CampaignWish, createCampaign, tryCampaign } from './create.ts';
-import { campaignJson, findCampaign, listCampaigns, listResults } from './list.queries.ts';
+import { campaignJson, findCampaign, listCampaigns } from './list.queries.ts';
+import { listResults } from './results.queries.ts';
 import { CampaignInput, CampaignQuery } from './schemas.ts';
 
 /** Mounted next to the surveys' own routes. */

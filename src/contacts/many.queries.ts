@@ -61,7 +61,10 @@ export async function listByAddress(
 
 type Addition = { key: string; properties: Record<string, unknown> };
 
-/** The merged properties of contacts that come to more than so many bytes as Postgres writes JSON. */
+/**
+ * The merged properties of contacts that come to more than so many bytes as Postgres writes JSON. Contacts are found
+ * one by one: no plan reads a whole survey for each part of a list.
+ */
 export async function listLargeMerges(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -69,8 +72,13 @@ export async function listLargeMerges(
   bytes: number,
 ) {
   return await sql<Addition[]>`
-    select c.email_key as key, c.properties || given.properties as properties
+    select given.key, c.properties || given.properties as properties
     from json_to_recordset(${JSON.stringify(additions)}::text::json) as given (key text, properties jsonb)
-    join contacts c on c.survey_id = ${surveyId} and c.email_key = given.key
-    where c.org_id = ${orgId} and octet_length((c.properties || given.properties)::text) > ${bytes}`;
+    cross join lateral (
+      select properties
+      from contacts
+      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key
+      limit 1
+    ) c
+    where octet_length((c.properties || given.properties)::text) > ${bytes}`;
 }

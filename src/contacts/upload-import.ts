@@ -63,14 +63,23 @@ function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
   const seen = new Set<string>();
   const counts = { added: 0, known: 0, repeated: 0 };
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
+  let saving = Promise.resolve();
 
-  async function flush() {
-    const taken = await refuseOverfull(tx, survey, { lines, rejects });
+  async function save(some: { lines: Line[]; rejects: UploadReject[] }) {
+    const taken = await refuseOverfull(tx, survey, some);
     const added = taken.length > 0 ? await saveUploaded(tx, survey, taken) : 0;
     counts.added += added;
     counts.known += taken.length - added;
-    if (rejects.length > 0) await insertRejects(tx, which, rejects);
+    if (some.rejects.length > 0) await insertRejects(tx, which, some.rejects);
+  }
+
+  /** While a batch is saved the next one is read. */
+  async function flush() {
+    const some = { lines, rejects };
     [lines, rejects] = [[], []];
+    await saving;
+    saving = save(some);
+    saving.catch(() => {}); // thrown to the next batch, or at the end
   }
 
   return {
@@ -86,6 +95,7 @@ function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
     },
     async end() {
       await flush();
+      await saving;
       return counts;
     },
   };

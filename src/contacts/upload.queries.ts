@@ -124,10 +124,19 @@ export async function saveUploaded(
   }));
   const saved = await sql<{ added: boolean }[]>`
     insert into contacts as c (org_id, survey_id, email, name, properties, token)
-    select ${orgId}, ${surveyId}, email, name, properties, token
+    select ${orgId}, ${surveyId}, given.email, given.name, given.properties, given.token
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as given (email text, name text, properties jsonb, token text)
-    order by lower(email)
+    left join lateral (
+      select id, name, properties
+      from contacts
+      where survey_id = ${surveyId} and email_key = lower(given.email)
+      limit 1
+    ) known on true
+    where known.id is null
+      or (coalesce(given.name, known.name), known.properties || given.properties)
+         is distinct from (known.name, known.properties)
+    order by lower(given.email)
     on conflict (survey_id, email_key) do update
       set name = coalesce(excluded.name, c.name), properties = c.properties || excluded.properties,
           updated_at = now()

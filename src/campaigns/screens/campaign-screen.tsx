@@ -9,7 +9,8 @@ import { DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.t
 import { State, Time } from '../../web/app/marks.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
-import { type CampaignResult, findRun, listResults } from '../list.queries.ts';
+import { findRun } from '../list.queries.ts';
+import { type CampaignResult, listResults } from '../results.queries.ts';
 import { campaignTexts, reasonText, resultWord, runTitle } from '../screen-texts.ts';
 import { Progress } from './progress.tsx';
 import { trailOf } from './send-screen.tsx';

@@ -32,7 +32,7 @@ export async function UploadScreen({ db, orgId, upload, form, here }: UploadScre
       <p>{contactTexts.mapMeans(upload.rows)}</p>
       {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
       <div class="scroll" tabindex={0} role="region" aria-label="First rows">
-        <table class="nowrap">
+        <table>
           <caption class="hidden">The first rows of the list</caption>
           <thead>
             <tr>
@@ -47,9 +47,7 @@ export async function UploadScreen({ db, orgId, upload, form, here }: UploadScre
             {rows.map(({ cells }) => (
               <tr>
                 {columns.map((_, place) => (
-                  <td>
-                    <bdi>{cells[place] ?? ''}</bdi>
-                  </td>
+                  <td dir="auto">{cells[place] ?? ''}</td>
                 ))}
               </tr>
             ))}
@@ -80,8 +78,8 @@ function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; pl
   const id = `column_${place}`;
   return (
     <div class="field">
-      <label for={id}>
-        <bdi>{name}</bdi>
+      <label for={id} dir="auto">
+        {name}
       </label>
       <select id={id} name={id}>
         {uses.map(([value, text]) => (
