@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
+
+const { db, url } = await testDatabase();
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
+const run = (...words: string[]) => askback(words, environment);
+const acts = async (org: string) =>
+  (await db`select act, actor_kind from audit_events where org_id = ${org} order by at`).map(
+    (row) => `${row['actor_kind']} ${row['act']}`,
+  );
+
+function fieldsFile(fields: object) {
+  const file = join(mkdtempSync(join(tmpdir(), 'survey-')), 'fields.json');
+  writeFileSync(file, JSON.stringify(fields));
+  return file;
+}
+
+test('survey create takes texts as options, all else from a file, and options win', async () => {
+  const org = await makeOrganization(db);
+  const texts = { de: { question_text: 'Zufrieden?' } };
+  const fields = fieldsFile({ texts, reminders: [{ after_days: 3 }], intro: 'from the file' });
+  const { code, stdout, stderr } = await run(
+    ...['survey', 'create', '--org', org, '--name', 'Spring', '--question', 'Happy?', '--json'],
+    ...['--from-name', 'Ann', '--from-email', 'ann@acme.test', '--fields', fields],
+    ...['--intro', 'Hello {{first_name|there}}', '--ask-after-days', '7', '--type', 'csat'],
+  );
+  assert.equal(code, 0, stderr);
+  const { id } = JSON.parse(stdout) as { id: string };
+  const [row] =
+    await db`select type, intro, texts, reminders, ask_after_days from surveys where id = ${id}`;
+  assert.deepEqual(
+    { ...row },
+    {
+      ...{ type: 'csat', intro: 'Hello {{first_name|there}}', texts },
+      ...{ reminders: [{ after_days: 3 }], ask_after_days: 7 },
+    },
+  );
+  assert.deepEqual(await acts(org), ['command survey.created']);
+});
+
+test('survey update refuses what the API refuses, in its words', async () => {
+  const org = await makeOrganization(db);
+  const id = await makeSurvey(db, org);
+  const { code, stderr } = await run('survey', 'update', '--id', id, '--intro', '{{nmae}}');
+  assert.equal(code, 1);
+  assert.match(stderr, /intro: \{\{nmae\}\} is not a placeholder/);
+});
+
+test('survey copy makes a draft, and survey delete asks for --answers where there are some', async () => {
+  const org = await makeOrganization(db);
+  const id = await makeSurvey(db, org, { name: 'Spring' });
+  await makeResponse(db, { org_id: org, survey_id: id });
+  assert.match(
+    (await run('survey', 'copy', '--id', id)).stdout,
+    /^made the draft Spring \(copy\): /,
+  );
+  const refused = await run('survey', 'delete', '--id', id);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /the survey has answers/);
+  assert.equal((await run('survey', 'delete', '--id', id, '--answers')).code, 0);
+  const left = await db`select name, status from surveys where org_id = ${org}`;
+  assert.deepEqual([...left], [{ name: 'Spring (copy)', status: 'draft' }]);
+  assert.deepEqual(await acts(org), ['command survey.copied', 'command survey.deleted']);
+});
