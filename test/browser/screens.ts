@@ -1,6 +1,7 @@
 import { accountEntries } from './account-screens.ts';
 import { askingScreens } from './asking-screens.ts';
 import { homeEntries } from './home.ts';
+import { memberEntries } from './member-screens.ts';
 import { responseEntries } from './response-screens.ts';
 import type { ScreenEntry } from './screen-entry.ts';
 import { settingsEntries } from './settings-screens.ts';
@@ -24,5 +25,6 @@ export const screenEntries: readonly ScreenEntry[] = [
   ...summaryEntries,
   ...webhookEntries,
   ...surveyScreens,
+  ...memberEntries,
   { name: 'not-found-alone', as: null, path: '/welcome/no/such/page', status: 404 },
 ];

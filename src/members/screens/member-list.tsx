@@ -80,11 +80,11 @@ function Members({ path, reader, members }: MemberListProps) {
 function Acts({ path, name }: { path: string; name: string }) {
   return (
     <Actions>
-      <a class="button" href={`${path}/role`}>
+      <a class="more" href={`${path}/role`}>
         {texts.changeRole}
         <span class="hidden"> of {name}</span>
       </a>
-      <a class="button" href={`${path}/remove`}>
+      <a class="more" href={`${path}/remove`}>
         {texts.remove}
         <span class="hidden"> {name}</span>
       </a>

@@ -116,6 +116,7 @@ function showReset(c: Context, { member, form = emptyForm(), status = 200 }: Sho
       <p class="soft">{texts.newAbout(member.email)}</p>
       <form method="post" class="fields">
         <Mistakes form={form} />
+        <input type="hidden" name="username" value={member.email} autocomplete="username" />
         <NewPassword name="password" label={texts.newPassword} form={form} />
         <button type="submit" class="primary">
           {texts.save}

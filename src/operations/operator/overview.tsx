@@ -39,10 +39,10 @@ export function Overview(props: OverviewProps) {
 function Health({ health: { failing, warned } }: OverviewProps) {
   const rows = [
     ...Object.entries(failing).map(([name, why]) => ({
-      cells: [name, <State kind="failed">{why}</State>],
+      cells: [name, <State kind="failed">{texts.failing}</State>, why],
     })),
     ...Object.entries(warned).map(([name, why]) => ({
-      cells: [name, <State kind="warning">{why}</State>],
+      cells: [name, <State kind="warning">{texts.warning}</State>, why],
     })),
   ];
   const isReady = Object.keys(failing).length === 0;
@@ -51,10 +51,11 @@ function Health({ health: { failing, warned } }: OverviewProps) {
       <p>
         <State kind={isReady ? 'fine' : 'failed'}>{isReady ? texts.ready : texts.notReady}</State>
       </p>
+      <p class="soft">{isReady ? texts.readyMeans : texts.notReadyMeans}</p>
       {rows.length > 0 ? (
         <DataTable
           caption={texts.health}
-          columns={[{ head: texts.check }, { head: texts.finding }]}
+          columns={[{ head: texts.check }, { head: texts.state }, { head: texts.finding }]}
           rows={rows}
         />
       ) : null}
@@ -164,7 +165,7 @@ function Operators({ operators }: OverviewProps) {
     <Part id="operators" title={texts.operators} act={act}>
       <p class="soft">{texts.operatorsAbout}</p>
       <DataTable caption={texts.operators} columns={columns} rows={rows} />
-      <Pager summary={counted(operators.length, 'operator')} />
+      <p class="small soft">{counted(operators.length, 'operator')}</p>
     </Part>
   );
 }
