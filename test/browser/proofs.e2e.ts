@@ -125,7 +125,7 @@ test('a member switches one-time codes on, and signs in with one, without any sc
     totpCode(fromBase32(key), Math.floor(Date.now() / 30_000) + ahead);
   await page.getByRole('textbox', { name: 'Code' }).fill(codeAt(0));
   await page.getByRole('button', { name: 'Switch on' }).click();
-  await page.getByRole('heading', { name: 'One-time codes are on.' }).waitFor();
+  await page.getByRole('heading', { name: 'One-time codes are on' }).waitFor();
   await keepScreenshot(page, 'app-account-recovery');
   const [recovery] = (await page.locator('#recovery').textContent())!.split('\n');
 

@@ -41,7 +41,7 @@ export function AccountPage(props: AccountPageProps) {
 
 function NamePart({ member, form }: { member: SignedInMember; form: FormState }) {
   return (
-    <Part id="you" title={texts.name}>
+    <Part id="profile" title={texts.profile}>
       <form method="post" action="/account/name" class="fields narrow">
         <Mistakes form={form} />
         <Field

@@ -1,6 +1,7 @@
 /** The sentences of the Account screens. */
 export const accountTexts = {
   title: 'Account',
+  profile: 'Profile',
   name: 'Name',
   nameHelp: 'Colleagues see it next to what you do.',
   email: 'Email',
@@ -56,7 +57,7 @@ export const accountTexts = {
   codeHelp: 'The six digits that the app shows now. They prove that it has the key.',
   codeWrong:
     'This is not the code of this key. Check the clock of the phone, and try the next code.',
-  codesNowOn: 'One-time codes are on.',
+  codesNowOn: 'One-time codes are on',
   recoveryTitle: 'Store your recovery codes',
   recoveryAbout:
     'Each signs you in once without your phone. They are shown only now: store them where your password is not.',

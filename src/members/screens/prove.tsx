@@ -55,25 +55,25 @@ async function showProve(
   const body = (
     <>
       <p class="soft">{texts.about(email)}</p>
-      {hasPassword ? (
-        <form method="post" action={withNext('/account/prove', next)} class="fields">
-          <Mistakes form={form} />
-          <AccountName email={email} />
-          <Field
-            name="password"
-            label={texts.password}
-            form={form}
-            type="password"
-            autocomplete="current-password"
-            required
-          />
-          <button type="submit" class="primary">
-            {texts.button}
-          </button>
-        </form>
-      ) : null}
-      {hasAny ? null : <p>{texts.noPassword}</p>}
       <div class="fields">
+        {hasPassword ? (
+          <form method="post" action={withNext('/account/prove', next)} class="fields">
+            <Mistakes form={form} />
+            <AccountName email={email} />
+            <Field
+              name="password"
+              label={texts.password}
+              form={form}
+              type="password"
+              autocomplete="current-password"
+              required
+            />
+            <button type="submit" class="primary">
+              {texts.button}
+            </button>
+          </form>
+        ) : null}
+        {hasAny ? null : <p>{texts.noPassword}</p>}
         <OtherWaysToSignIn tools={tools} next={next} prove={ways} />
       </div>
     </>
