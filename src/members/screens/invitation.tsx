@@ -89,7 +89,9 @@ function showInvitation(c: Context, { opened, form = emptyForm(), status = 200 }
   const body = (
     <>
       <p>{link.role ? texts.about(link.role, place) : texts.aboutOperator}</p>
-      <p class="soft">{way === 'sign_in' ? texts.hasAccount(email) : texts.for(email)}</p>
+      {way === 'new' ? null : (
+        <p class="soft">{way === 'join' ? texts.for(email) : texts.hasAccount(email)}</p>
+      )}
       {way === 'new' ? <NewAccount form={form} email={email} /> : null}
       {way === 'join' ? (
         <form method="post" class="fields">
@@ -115,7 +117,7 @@ function NewAccount({ form, email }: { form: FormState; email: string }) {
   return (
     <form method="post" class="fields">
       <Mistakes form={form} />
-      <input type="hidden" name="email" value={email} />
+      <Field name="username" label={texts.email} value={email} autocomplete="username" readonly />
       <Field name="name" label={texts.name} form={form} autocomplete="name" required />
       <NewPassword name="password" label={texts.password} form={form} />
       <button type="submit" class="primary">

@@ -113,10 +113,16 @@ type ShowReset = { member: MemberName; form?: FormState; status?: 200 | 422 };
 function showReset(c: Context, { member, form = emptyForm(), status = 200 }: ShowReset) {
   const body = (
     <>
-      <p class="soft">{texts.newAbout(member.email)}</p>
+      <p class="soft">{texts.newAbout}</p>
       <form method="post" class="fields">
         <Mistakes form={form} />
-        <input type="hidden" name="username" value={member.email} autocomplete="username" />
+        <Field
+          name="username"
+          label={texts.email}
+          value={member.email}
+          autocomplete="username"
+          readonly
+        />
         <NewPassword name="password" label={texts.newPassword} form={form} />
         <button type="submit" class="primary">
           {texts.save}
