@@ -2,6 +2,7 @@ import { Select } from '../../web/app/fields.tsx';
 import { counted, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
 import { Live } from '../../web/app/live.tsx';
 import { Chip, State, Tag, Time } from '../../web/app/marks.tsx';
+import { ExportLinks } from './export-links.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 import { personOf, type ShownResponse, scaleText } from './shown.ts';
 import { responseTexts as texts } from './texts.ts';
@@ -26,6 +27,7 @@ export function ResponseList(props: ListProps) {
       <div class="title">
         <h2>{found}</h2>
         <span class="small soft">newest first</span>
+        {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
       {query.get('held') === 'true' ? <p class="small soft">{texts.heldList}</p> : null}
       {responses.length === 0 ? (

@@ -81,7 +81,6 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
   return renderScreen(c, {
     title: 'Responses',
     section: 'responses',
-    actions: mayChange ? <ExportLinks path={path} query={query} /> : null,
     body: (
       <>
         <Filters path={path} updates={listId} query={query} choices={choices} />
@@ -94,34 +93,6 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
 }
 
 type ListMeta = { page: number; limit: number; total: number };
-
-/** Of what is filtered when the page was made; the file has every page. */
-function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) {
-  const wanted = new URLSearchParams(query);
-  for (const name of ['page', 'limit', 'cursor']) wanted.delete(name);
-  const of = (format: string) => {
-    const all = new URLSearchParams(wanted);
-    all.set('format', format);
-    return `${path}/export?${all}`;
-  };
-  return (
-    <details class="menu">
-      <summary class="button">Export</summary>
-      <ul class="list end">
-        <li>
-          <a href={of('csv')} hx-boost="false">
-            As CSV
-          </a>
-        </li>
-        <li>
-          <a href={of('jsonl')} hx-boost="false">
-            As JSON Lines
-          </a>
-        </li>
-      </ul>
-    </details>
-  );
-}
 
 /** A field that was left empty is no filter. */
 const filled = (c: Context<ScreenEnv>) =>

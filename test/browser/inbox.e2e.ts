@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { desktop, launchBrowser } from '../e2e/browser.ts';
+import { makeScene, signInBrowser } from './scene.ts';
+
+const [scene, browser] = [await makeScene(), await launchBrowser()];
+const inbox = `${scene.base}/o/${scene.full.slug}/responses`;
+
+async function open(javaScriptEnabled: boolean) {
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled });
+  await signInBrowser(context, scene, 'editor');
+  const page = await context.newPage();
+  await page.goto(inbox);
+  return page;
+}
+
+const countOf = (text: string | null) =>
+  Number(/^([\d,]+) response/.exec(text ?? '')?.[1]?.replace(',', ''));
+
+test('the inbox is searched as one types, and its address and its export follow', async () => {
+  const page = await open(true);
+  const heading = page.locator('#found h2');
+  const all = countOf(await heading.textContent());
+  await page.getByLabel('Search').pressSequentially('onboarding');
+  await page.waitForURL(/search=onboarding/);
+  await heading.filter({ hasNotText: `${all} responses` }).waitFor();
+  const found = countOf(await heading.textContent());
+  assert.ok(found > 0 && found < all, `${found} of ${all}`);
+  assert.equal(await page.locator(':focus').getAttribute('name'), 'search');
+  const file = await page.locator('a[href*="/export"]').first().getAttribute('href');
+  assert.match(file ?? '', /search=onboarding/);
+});
+
+for (const script of [true, false]) {
+  test(`chosen responses get a tag, ${script ? 'with' : 'without'} script`, async () => {
+    const page = await open(script);
+    await page.getByLabel('Category').selectOption('detractor');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/category=detractor/);
+    await page
+      .getByLabel(/^Choose the response/)
+      .nth(0)
+      .check();
+    await page
+      .getByLabel(/^Choose the response/)
+      .nth(1)
+      .check();
+    await page.getByLabel('Tag the chosen').selectOption({ index: 0 });
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByText('The tag is on 2 responses.').waitFor();
+    assert.match(page.url(), /category=detractor/);
+  });
+}
