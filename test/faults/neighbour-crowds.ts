@@ -29,6 +29,31 @@ export const crowds: readonly Crowd[] = [
     },
   },
   {
+    shared: 'mail connections and database: a campaign of 100,000',
+    rounds: 20,
+    async prepare({ db, many }) {
+      await db`update organizations set monthly_send_limit = 1000000 where id = ${many.id}`;
+      await db`
+        insert into contacts (org_id, survey_id, email, token)
+        select ${many.id}, ${many.surveyId}, 'p' || n || '@a.test', replace(gen_random_uuid()::text, '-', '')
+        from generate_series(1, 100000) as n`;
+      await db`analyze contacts`;
+    },
+    async start({ many, address }) {
+      const path = `/api/v1/surveys/${many.surveyId}/campaigns`;
+      const started = await fetch(`${address}${path}`, { method: 'POST', headers: many.write });
+      const { data } = (await started.json()) as { data: { id: string } };
+      return async (wrong) => {
+        const found = await fetch(`${address}/api/v1/campaigns/${data.id}`, { headers: many.read });
+        const { data: campaign } = (await found.json()) as { data: Record<string, number> };
+        const { total = 0, sent = 0, duplicates = 0, failed = 0, remaining = 0 } = campaign;
+        if (sent + duplicates + failed + remaining !== total || sent === 0 || failed > 0) {
+          wrong.mail.push(`the campaign: ${JSON.stringify(campaign)}`);
+        }
+      };
+    },
+  },
+  {
     shared: 'reading of comments: 8 callers post the worst ones',
     rounds,
     async prepare({ db, many }) {
