@@ -13,7 +13,7 @@ import { createLog } from '../../src/lib/log/log.ts';
 import { openSession } from '../../src/lib/queue/session.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { until } from '../support/probe/until.ts';
-import type { Doom, Order, Point } from './mail-points.ts';
+import type { Cause, Doom, Order, Point } from './mail-points.ts';
 import { createSender } from './mail-sender.ts';
 
 const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
@@ -78,27 +78,52 @@ export async function prepareKills(databaseUrl: string) {
 }
 
 export type Ground = Awaited<ReturnType<typeof prepareKills>>;
-type Kill = { point: Point; nth: number; people: number };
+type Kill = { point: Point; nth: number; people: number; cause?: Cause };
 
 /**
  * A process sends to some people and is killed when it comes to the point for the nth time. As soon as
  * its session's lock is free another goes on, and then the caller asks again.
  */
-export async function killAt(ground: Ground, { point, nth, people }: Kill): Promise<Ledger> {
+export async function killAt(
+  ground: Ground,
+  { point, nth, people, cause = 'send' }: Kill,
+): Promise<Ledger> {
   const { db, survivor, place } = ground;
   const orgId = await makeOrganization(db);
-  const surveyId = await makeSurvey(db, orgId);
+  const surveyId = await makeSurvey(db, orgId, remindedSurvey(db, cause));
   const emails = Array.from({ length: people }, (_, n) => `p${n}-${surveyId}@people.test`);
-  const order = { orgId, surveyId, emails };
+  const order = { orgId, surveyId, emails, cause };
+  if (cause !== 'send') await addContacts(db, order);
   const poolId = `doomed-${randomUUID()}`;
 
   const killed =
     (await run(ground.script, { ...place, ...order, poolId, point, nth })) === 'SIGKILL';
   await takenOver(ground, poolId);
   await survivor.mail(orgId);
-  await survivor.claim(order);
+  await survivor.cause(order);
   await survivor.mail(orgId);
   return { point, killed, ...(await balance(ground, order)) };
+}
+
+const remindedSurvey = (db: Ground['db'], cause: Cause) =>
+  cause === 'reminder' ? { reminders: db.json([{ after_days: 1 }]) } : {};
+
+/** Contacts that are to be asked; or that were asked a day ago and are to be reminded. */
+async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }: Order) {
+  const status = cause === 'reminder' ? 'sent' : 'pending';
+  await db`
+    insert into contacts (org_id, survey_id, email, token, status)
+    select ${orgId}, ${surveyId}, email, replace(gen_random_uuid()::text, '-', ''), ${status}
+    from unnest(${emails}::text[]) as e (email)`;
+  if (cause !== 'reminder') return;
+  await db`
+    insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
+    select org_id, survey_id, id, email, gen_random_uuid(), '2020-01-01', 'sent', now() - interval '25 hours',
+           now() - interval '25 hours'
+    from contacts where survey_id = ${surveyId}`;
+  await db`
+    insert into campaigns (org_id, survey_id, kind, reminder, after_days, name, status, created_at)
+    values (${orgId}, ${surveyId}, 'reminder', 1, 1, 'reminder', 'running', now() - interval '2 days')`;
 }
 
 async function run(script: string, doom: Doom): Promise<string | null> {
@@ -117,9 +142,11 @@ async function takenOver({ db, sweep }: Ground, poolId: string) {
   });
 }
 
-async function balance({ db, arrivals }: Ground, { orgId, emails }: Order) {
+async function balance({ db, arrivals }: Ground, { orgId, emails, cause }: Order) {
+  const reminder = cause === 'reminder' ? 1 : 0;
   const rows = await db<{ email: string; status: string }[]>`
-    select email, status from mails where org_id = ${orgId} and status <> 'failed'`;
+    select email, status from mails
+    where org_id = ${orgId} and status <> 'failed' and reminder = ${reminder}`;
   const statusOf = new Map(rows.map(({ email, status }) => [email, status]));
   const [usage] = await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`;
   const mails = emails.map((email) => ({

@@ -9,8 +9,12 @@ export const points = [
 
 export type Point = (typeof points)[number];
 
+/** What has the mails sent: a request, a campaign, or a survey that reminds by itself. */
+export const causes = ['send', 'campaign', 'reminder'] as const;
+export type Cause = (typeof causes)[number];
+
 /** Which survey goes to which address. */
-export type Order = { orgId: string; surveyId: string; emails: string[] };
+export type Order = { orgId: string; surveyId: string; emails: string[]; cause: Cause };
 
 export type Place = { databaseUrl: string; smtpUrl: string };
 

@@ -15,7 +15,7 @@ async function send({ poolId, point, nth, ...order }: Doom) {
   });
   const session = await openSession(order.databaseUrl, createLog({ level: 'fatal' }), 'askback');
   await session.register(poolId);
-  await sender.claim(order);
+  await sender.cause(order);
   await sender.mail(order.orgId);
   await sender.close();
   await session.free(poolId);

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactionSql } from 'postgres';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { advanceCampaign } from '../../src/campaigns/advance.ts';
+import { askByItself } from '../../src/campaigns/by-itself.ts';
+import { createCampaign } from '../../src/campaigns/create.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
@@ -13,6 +17,12 @@ import type { Order, Place, Point } from './mail-points.ts';
 
 const settings = { sendDeadlineSeconds: 60 };
 const connections = 4;
+
+type MailOrTurn = {
+  id: string;
+  task: 'sends.mail' | 'campaigns.advance';
+  payload: { org_id: string; mail_ids: string[]; campaign_id: string; turn: number };
+};
 
 export type Sender = ReturnType<typeof createSender>;
 
@@ -31,20 +41,44 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
   const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const deafen = mailed.subscribe(() => pass('after the record'));
 
+  const passing = passingBeforeCommit(db, pass);
+  const tools = { db: passing, pump: () => {} };
+  const run = ({ task, payload }: MailOrTurn) =>
+    task === 'sends.mail'
+      ? mailJobs.run(payload.org_id, payload.mail_ids)
+      : advanceCampaign(tools, payload);
+  const begin = {
+    /** One campaign, however often it is asked for. */
+    async campaign({ orgId, surveyId }: Omit<Order, 'emails' | 'cause'>) {
+      const [known] = await db`select from campaigns where survey_id = ${surveyId}`;
+      if (!known) await createCampaign(tools, commandWriter(orgId), { surveyId });
+      pass('after the claim');
+    },
+    async reminder() {
+      await askByItself(tools);
+      pass('after the claim');
+    },
+  };
+
   return {
-    async claim({ emails, ...where }: Order) {
+    /** Claims the mails, or has a campaign or reminders claim them step by step. */
+    async cause({ emails, cause, ...where }: Order) {
+      if (cause !== 'send') return await begin[cause](where);
       const submitted = emails.map((email) => readContact({ email }));
       const wish = { requestId: randomUUID(), submitted, traceparent: null };
-      await claim(passingBeforeCommit(db, pass), where, wish);
+      await claim(passing, where, wish);
       pass('after the claim');
     },
     /** The jobs that an organization has left, side by side. */
     async mail(orgId: string) {
-      const jobs = await db<{ id: string; mail_ids: string[] }[]>`
-        select id, payload -> 'mail_ids' as mail_ids from outbox
-        where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}`;
-      await Promise.all(jobs.map(({ mail_ids }) => mailJobs.run(orgId, mail_ids)));
-      await db`delete from outbox where id = any (${jobs.map(({ id }) => id)})`;
+      for (;;) {
+        const jobs = await db<MailOrTurn[]>`
+          select id, task, payload from outbox
+          where task in ('sends.mail', 'campaigns.advance') and payload ->> 'org_id' = ${orgId}`;
+        if (jobs.length === 0) return;
+        await Promise.all(jobs.map(run));
+        await db`delete from outbox where id = any (${jobs.map(({ id }) => id)})`;
+      }
     },
     async close() {
       deafen();

@@ -2,7 +2,7 @@ import { runMigrations } from 'graphile-worker';
 import { connect } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
 import { broken, type Ground, killAt, type Ledger, prepareKills } from './kills.ts';
-import { type Point, points } from './mail-points.ts';
+import { type Cause, causes, type Point, points } from './mail-points.ts';
 
 const people = 60;
 const sideBySide = 4;
@@ -12,12 +12,14 @@ export async function* killMails(server: string, times: number) {
   const databaseUrl = await ownDatabase(server);
   const ground = await prepareKills(databaseUrl);
   try {
-    for (const point of points) {
+    for (const [cause, point] of causes.flatMap((each) =>
+      points.map((at) => [each, at] as const),
+    )) {
       const began = performance.now();
-      const ledgers = await killOften(ground, point, times);
+      const ledgers = await killOften(ground, { cause, point }, times);
       const seconds = (performance.now() - began) / 1000;
       yield {
-        counts: { point, ...counted(ledgers), seconds: Math.round(seconds) },
+        counts: { cause, point, ...counted(ledgers), seconds: Math.round(seconds) },
         wrong: ledgers.flatMap(broken),
       };
     }
@@ -47,14 +49,18 @@ async function ownDatabase(server: string): Promise<string> {
 }
 
 /** A few at a time, and over the kills everywhere from the first mail to the last but a few. */
-async function killOften(ground: Ground, point: Point, times: number): Promise<Ledger[]> {
+async function killOften(
+  ground: Ground,
+  { cause, point }: { cause: Cause; point: Point },
+  times: number,
+): Promise<Ledger[]> {
   const ledgers: Ledger[] = [];
   let next = 0;
   const worker = async () => {
     while (next < times) {
       const kill = next++;
       const nth = isOnceOnly(point) ? 1 : 1 + ((kill * 7) % people);
-      ledgers.push(await killAt(ground, { point, nth, people }));
+      ledgers.push(await killAt(ground, { point, nth, people, cause }));
     }
   };
   await Promise.all(Array.from({ length: sideBySide }, worker));

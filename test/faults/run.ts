@@ -61,14 +61,17 @@ try {
     title: 'fairness: a dead subscriber with 50,000 deliveries next to a live one',
   };
   if (chosen(fairness)) console.log(fairness.title, await runFairness(server.url));
-  const mail = { title: 'mail: a sending process, killed 100 times at each of five points' };
+  const mail = {
+    title:
+      'mail: a sending process, killed 100 times at each of five points of a send, a campaign and reminders',
+  };
   if (chosen(mail)) {
     console.log(mail.title);
     const table: object[] = [];
     for await (const { counts, wrong } of killMails(server.url, 100)) {
       table.push(counts);
       complain(wrong);
-      console.log(counts.point, `${counts.kills} kills in ${counts.seconds} s`);
+      console.log(counts.cause, counts.point, `${counts.kills} kills in ${counts.seconds} s`);
     }
     console.table(table);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { broken, killAt, prepareKills } from '../faults/kills.ts';
-import type { Point } from '../faults/mail-points.ts';
+import { causes, type Point } from '../faults/mail-points.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { url } = await testDatabase();
@@ -22,9 +22,11 @@ const kills: [point: Point, unknownAtMost: number][] = [
   ['after the record', people - 1],
 ];
 
-for (const [point, unknownAtMost] of kills) {
-  test(`killed ${point}, each mail goes out at most once and none is lost in silence`, async () => {
-    const ledger = await killAt(ground, { point, nth: 1, people });
+const all = causes.flatMap((cause) => kills.map((kill) => [cause, ...kill] as const));
+
+for (const [cause, point, unknownAtMost] of all) {
+  test(`killed ${point} of a ${cause}, each mail goes out at most once and none is lost in silence`, async () => {
+    const ledger = await killAt(ground, { point, nth: 1, people, cause });
     assert.deepEqual(broken(ledger), []);
     const unknown = ledger.mails.filter(({ status }) => status === 'unknown');
     assert.ok(unknown.length <= unknownAtMost, `${unknown.length} are unknown`);
