@@ -103,7 +103,7 @@ test('contact import reads standard input, and says when it is not UTF-8', async
   const { code, stdout, stderr } = await askback(words, environment, { input });
   assert.deepEqual(
     [code, stdout, stderr],
-    [0, 'imported 1 contacts\n', 'standard input is read as Windows-1252\n'],
+    [0, 'imported 1 contact\n', 'standard input is read as Windows-1252\n'],
   );
   assert.deepEqual(await contactsOf(survey), [
     { email: 'ann@acme.test', name: 'Zoë', properties: { Ort: 'Köln' } },
