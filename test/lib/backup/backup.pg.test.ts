@@ -112,7 +112,24 @@ async function fillEveryTable(db: Db) {
   const logo = { type: 'image/png', width: 1, height: 1, bytes };
   await db`insert into organization_logos ${db({ org_id, ...logo })}`;
   await db`insert into former_slugs ${db({ org_id, slug: 'before' })}`;
+  await db`insert into reporters ${db({ org_id, name: 'metabase', role_name: 'no such role' })}`;
+  await fillCampaignTables(db, of);
   await fillMemberTables(db, org_id);
+}
+
+type ContactPlace = { org_id: string; survey_id: string; contact_id: string };
+
+async function fillCampaignTables(db: Db, { org_id, survey_id, contact_id }: ContactPlace) {
+  const [campaign_id, upload_id] = [randomUUID(), randomUUID()];
+  const running = { id: campaign_id, name: 'spring', status: 'running' };
+  await db`insert into campaigns ${db({ org_id, survey_id, ...running })}`;
+  await db`insert into campaign_batches ${db({ id: randomUUID(), org_id, campaign_id, mails: 1 })}`;
+  await db`insert into campaign_contacts ${db({ org_id, survey_id, campaign_id, contact_id })}`;
+  const list = { name: 'list.csv', delimiter: ';', first_line: 1, has_header: true, rows: 1 };
+  await db`insert into contact_uploads ${db({ id: upload_id, org_id, survey_id, ...list })}`;
+  await db`insert into contact_upload_chunks ${db({ org_id, upload_id, place: 0, chunk: 'a;b' })}`;
+  await db`
+    insert into contact_upload_rejects ${db({ org_id, upload_id, line: 2, value: 'x', reason: 'no address' })}`;
 }
 
 async function fillMemberTables(db: Db, org_id: string) {
@@ -127,6 +144,7 @@ async function fillMemberTables(db: Db, org_id: string) {
   await db`insert into notification_choices ${db(wanted)}`;
   await db`insert into member_links ${db({ token_hash: hash, org_id, role: 'viewer', ...invitation })}`;
   await db`insert into passkeys ${db({ id: 'abc', member_id, name: 'phone', public_key: hash })}`;
+  await db`insert into spent_handshakes ${db({ hash, expires_at: new Date(0) })}`;
   await db`insert into recovery_codes ${db({ member_id, code_hash: hash })}`;
   await db`insert into audit_events ${db({ org_id, act: 'key.created', actor_kind: 'command', actor: 'ann' })}`;
 }
