@@ -1,6 +1,7 @@
 import { connect } from '../../src/lib/db/db.ts';
 import { analysis } from './analysis.ts';
 import { answers } from './answers.ts';
+import { app } from './app.tsx';
 import { campaigns } from './campaigns.ts';
 import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   deliveries,
   analysis,
   telemetry,
+  app,
 };
 
 const only = process.argv[2];
