@@ -113,9 +113,22 @@ export async function checkSecondStep(
   }
   const codes = await findCodes(db, memberId);
   if (!codes?.totp_secret || !codes.totp_since) return false;
-  const secret = secrets.openBytes(totpOwner(memberId), codes.totp_secret);
+  const secret = openSecret(secrets, memberId, codes.totp_secret);
   const step = totpStep({ secret, code: typed, at: new Date(), lastStep: codes.totp_step });
   return step !== null && (await useStep(db, memberId, step));
+}
+
+/** After a change of the key that left the old one out, recovery codes are what remains. */
+function openSecret(secrets: Secrets, memberId: string, sealed: Buffer): Buffer {
+  try {
+    return secrets.openBytes(totpOwner(memberId), sealed);
+  } catch {
+    throw new Refusal(
+      'unavailable',
+      'Codes of your app cannot be checked, because the key of this server was changed. Use a recovery code.',
+      { code: 'codes_unreadable' },
+    );
+  }
 }
 
 function newRecoveryCodes(memberId: string) {
