@@ -5,6 +5,7 @@ import { app } from './app.tsx';
 import { campaigns } from './campaigns.ts';
 import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
+import { listening } from './listening.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section, text } from './report.ts';
 import { sends } from './sends.ts';
@@ -16,6 +17,7 @@ import { units } from './units.ts';
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   units,
   reads,
+  listening,
   answers,
   sends,
   campaigns,
