@@ -10,6 +10,7 @@ const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 export const payloads = {
   'campaigns.advance': v.object({ org_id: Uuid, campaign_id: Uuid, turn: v.number() }),
   'campaigns.sweep': Nothing,
+  'contacts.clean_up': Nothing,
   'audit.clean_up': Nothing,
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,

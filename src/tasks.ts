@@ -2,6 +2,7 @@ import type { CronItem } from 'graphile-worker';
 import { cleanUpAudit } from './audit/cleanup.ts';
 import { advanceCampaign } from './campaigns/advance.ts';
 import { sweepCampaigns } from './campaigns/sweep.ts';
+import { cleanUpUploads } from './contacts/cleanup.ts';
 import { type JobName, type JobPayloads, payloads } from './jobs.ts';
 import { cleanUpKeys } from './keys/cleanup.ts';
 import type { Db } from './lib/db/db.ts';
@@ -41,6 +42,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
   const runs: { [Name in JobName]: Run<Name> } = {
     'campaigns.advance': (job) => advanceCampaign(tools, job),
     'campaigns.sweep': () => sweepCampaigns(tools),
+    'contacts.clean_up': () => cleanUpUploads(tools),
     'audit.clean_up': () => cleanUpAudit(tools),
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),
@@ -85,6 +87,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
 export const crontab: CronItem[] = [
   { task: 'keys.clean_up', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
+  { task: 'contacts.clean_up', match: '37 3 * * *', options: { maxAttempts: 5 } },
   { task: 'campaigns.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'sends.recover', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },

@@ -116,7 +116,7 @@ test('a viewer sees contacts and campaigns, and may change neither', async () =>
 
 test("another organization's survey and campaign are not found", async () => {
   const [own, other] = [await scene(), await scene()];
-  for (const place of ['contacts', 'send', `send/${own.survey}`]) {
+  for (const place of ['contacts', 'send', `send/${own.survey}`, 'send/judgement.csv']) {
     assert.equal((await own.get(`${own.home}/surveys/${other.survey}/${place}`)).status, 404);
   }
 });

@@ -4,13 +4,14 @@ import { csvAnswer } from '../../lib/export/csv-answer.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { getOrgSurvey } from '../../surveys/manage.queries.ts';
 import { flash } from '../../web/app/flash.ts';
 import { emptyForm, readForm, withMistake } from '../../web/app/read-form.ts';
 import type { AdvanceTools } from '../advance.ts';
 import { pauseCampaign, resumeCampaign, stopCampaign } from '../control.ts';
 import { createCampaign } from '../create.ts';
 import { exportJudgement } from '../judgement.ts';
-import { findCampaign } from '../list.queries.ts';
+import { findCampaign, findRun } from '../list.queries.ts';
 import { exportResults } from '../results.ts';
 import { campaignTexts } from '../screen-texts.ts';
 import { showCampaign, showStop } from './campaign-screen.tsx';
@@ -48,8 +49,9 @@ export const campaignScreens = (tools: AdvanceTools) =>
       }
     })
 
-    .get('/:id/send/judgement.csv', (c) => {
+    .get('/:id/send/judgement.csv', async (c) => {
       const survey = { orgId: c.var.organization.id, surveyId: idOf(c.req.param('id')) };
+      await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
       return csvAnswer(exportJudgement(tools.db, survey), 'judgement.csv');
     })
 
@@ -57,8 +59,10 @@ export const campaignScreens = (tools: AdvanceTools) =>
       showCampaign(c, tools, { ...idsOf(c.req.param()), page: parsePage(c.req.queries()) }),
     )
 
-    .get('/:id/send/:campaign/results.csv', (c) => {
-      const { campaignId } = idsOf(c.req.param());
+    .get('/:id/send/:campaign/results.csv', async (c) => {
+      const { surveyId, campaignId } = idsOf(c.req.param());
+      const run = await findRun(tools.db, c.var.organization.id, campaignId);
+      if (run?.survey_id !== surveyId) throw notFound('campaign');
       return csvAnswer(exportResults(tools.db, c.var.organization.id, campaignId), 'results.csv');
     })
 
