@@ -78,7 +78,6 @@ const organization: Record<string, RouteAccess> = {
   'GET /surveys': 'viewer',
   'GET /surveys/new': 'editor',
   'POST /surveys': 'editor',
-  'GET /surveys/preview': 'editor',
   'POST /surveys/preview': 'editor',
   'GET /surveys/:id': 'viewer',
   'GET /surveys/:id/edit': 'editor',

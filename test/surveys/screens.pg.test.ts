@@ -218,7 +218,7 @@ test('the shareable link is drawn as a QR code', async () => {
 });
 
 const reading = ['', '/ID', '/ID?period=30d', '/ID/share', '/ID/share/qr.svg'];
-const editing = ['/new', '/ID/edit', '/ID/close', '/preview'];
+const editing = ['/new', '/ID/edit', '/ID/close'];
 const posts = ['', '/ID/edit', '/ID/open', '/ID/reopen', '/ID/close', '/ID/copy', '/preview'];
 
 for (const role of ['viewer', 'editor', 'owner'] as const) {

@@ -9,7 +9,7 @@ type Scheme = 'light' | 'dark';
 export function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
   const shown = inScheme(html, scheme);
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(shown) ?? [];
-  const headers = pageHeaders(style);
+  const headers = pageHeaders(style, { pictures: true });
   // A mail's styles stand at its elements.
   const styles = /<style>.*<body[^>]* style=/s.test(shown) ? "style-src 'unsafe-inline'" : null;
   const policy = headers['Content-Security-Policy']!.replace(

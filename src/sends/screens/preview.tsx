@@ -1,6 +1,8 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import type { Db } from '../../lib/db/db.ts';
 import { complaint } from '../../lib/validation/parse.ts';
+import { logoPath } from '../../organizations/logo.rules.ts';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
 import { type Category, categories, categoryOf, scoresInOrder } from '../../scores.ts';
@@ -12,33 +14,27 @@ import { NewSurveyInput, type NewSurveyWish } from '../../surveys/wish.schemas.t
 import { readForm } from '../../web/app/read-form.ts';
 import { languageOf } from '../../web/language.ts';
 import type { HtmlPage } from '../../web/layout.tsx';
+import { findMailSender } from '../preview.queries.ts';
 import { readLetter } from '../preview.ts';
 import { asFrame, remarkPage } from './preview-frame.tsx';
 
-type PreviewTools = { publicUrl: string };
+type PreviewTools = { db: Db; publicUrl: string };
 
 /** What contacts of a survey would see, in a frame of the form that it is made with. Nothing is stored or sent. */
 export const previewScreens = (tools: PreviewTools) =>
-  new Hono<ScreenEnv>()
-    .get('/', (c) => {
-      requireRole(c, 'editor');
-      const page = remarkPage('Preview shows the survey here as the form says it.');
-      return asFrame(c, page, 'light');
-    })
-
-    .post('/', async (c) => {
-      requireRole(c, 'editor');
-      const form = await readForm(c, SurveyFields);
-      const fields = form.errors ? form.typed : form.values;
-      const one = (name: string) => [fields[name] ?? ''].flat()[0] ?? '';
-      const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
-      const result = v.safeParse(NewSurveyInput, withExamples(wishOf(fields)));
-      if (!result.success) {
-        return asFrame(c, remarkPage(`Not yet: ${complaint(result.issues[0])}.`), scheme);
-      }
-      const shown = { show: one('preview.show'), language: one('preview.language') };
-      return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
-    });
+  new Hono<ScreenEnv>().post('/', async (c) => {
+    requireRole(c, 'editor');
+    const form = await readForm(c, SurveyFields);
+    const fields = form.errors ? form.typed : form.values;
+    const one = (name: string) => [fields[name] ?? ''].flat()[0] ?? '';
+    const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
+    const result = v.safeParse(NewSurveyInput, withExamples(wishOf(fields)));
+    if (!result.success) {
+      return asFrame(c, remarkPage(`Not yet: ${complaint(result.issues[0])}.`), scheme);
+    }
+    const shown = { show: one('preview.show'), language: one('preview.language') };
+    return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
+  });
 
 /** What is not typed yet need not keep the rest from being shown. */
 const withExamples = (wish: ReturnType<typeof wishOf>) => ({
@@ -53,7 +49,7 @@ type ShownPart = { wish: NewSurveyWish; show: string; language: string };
 
 async function preview(
   c: Context<ScreenEnv>,
-  { publicUrl }: PreviewTools,
+  { db, publicUrl }: PreviewTools,
   { wish, show, language: wished }: ShownPart,
 ): Promise<HtmlPage> {
   const texts = (wish.texts ?? {}) as TextsByLanguage;
@@ -62,16 +58,17 @@ async function preview(
   const survey = { ...wish, texts, subject, intro, follow_up, thanks, audience };
   const tag = languageFor(survey, { property: wished });
   const reader = readerOf(survey);
+  const organization = await findMailSender(db, c.var.organization.id);
   if (show === 'mail') {
-    const { id, name, color } = c.var.organization;
     const reply_to = given ?? wish.from_email;
-    const mailed = { survey: { id, ...survey, reply_to }, organization: { id, name, color } };
+    const mailed = { survey: { id: organization.id, ...survey, reply_to }, organization };
     const { html, subject: line } = await readLetter(mailed, { publicUrl, language: tag, reader });
     return {
       html: html.replace('<title>', `<title>${line.replaceAll('<', '&lt;')} · `),
       headers: {},
     };
   }
+  const { name, color, logo = null } = organization;
   const said = textsIn(survey, tag);
   const fill = (text: string) => fillIn(text, reader);
   const followUp =
@@ -80,7 +77,7 @@ async function preview(
       : mapValues(said.follow_up, fill);
   const asked = {
     ...{ type: wish.type, question: fill(said.question_text), followUp, language: tag },
-    sender: { name: c.var.organization.name, color: c.var.organization.color },
+    sender: { name, color, logo: logoPath(organization.id, logo) },
   };
   const page = { survey: asked, language: languageOf(tag) };
   const category = categories.find((each) => each === show);

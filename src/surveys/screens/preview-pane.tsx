@@ -54,7 +54,7 @@ export function Preview({ surveys, languages }: PreviewProps) {
         />
       </div>
       <div class="screen">
-        <iframe name="preview-frame" title="Preview of the survey" src={`${surveys}/preview`} />
+        <iframe name="preview-frame" title="Preview of the survey" />
       </div>
     </section>
   );

@@ -62,8 +62,8 @@ function enhance(root) {
 }
 
 /**
- * A form with a preview shows it as one types: it presses the form's own button. Each time in a new frame, so that the
- * back button keeps its meaning, which takes the place of the old one once it is there.
+ * A form with a preview shows it as one types: it presses the form's own button. Each time in a new frame, which takes
+ * the place of the old one once it is there, so that nothing flickers.
  */
 for (const form of document.querySelectorAll('form[data-preview]')) {
   let timer;
