@@ -56,16 +56,16 @@ create index api_keys_by_organization on api_keys (org_id);
 -- Acts with their actor and target, written in the transaction of the act itself and kept 400 days.
 create table audit_events (
   id uuid not null default gen_random_uuid(),
-  org_id uuid,          -- organization that was acted on; none for acts on the deployment
-  at timestamptz not null default now(),
-  act text not null,    -- name of the act, such as key.created
-  actor_kind text not null,
-  actor_id uuid,
-  actor text not null,  -- name of the actor at that time
-  target text,          -- kind of the thing that was acted on
-  target_id text,
-  details jsonb not null default '{}'::jsonb,
-  request_id text,
+  org_id uuid,                                 -- organization that was acted on; none for acts on the deployment
+  at timestamptz not null default now(),       -- when it was done
+  act text not null,                           -- name of the act, such as key.created
+  actor_kind text not null,                    -- member, key, command, job or visitor
+  actor_id uuid,                               -- id of the member or key; the command line, jobs and visitors have none
+  actor text not null,                         -- name of the actor at that time
+  target text,                                 -- kind of the thing that was acted on
+  target_id text,                              -- id of the thing that was acted on
+  details jsonb not null default '{}'::jsonb,  -- what helps to understand the act later; never an address, a comment or a secret
+  request_id text,                             -- the request that carried the act, as its answer and the log name it
   constraint audit_events_actor_kind_check check (actor_kind = any (array['member', 'key', 'command', 'job', 'visitor'])),
   constraint audit_events_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint audit_events_pkey primary key (id)
@@ -92,15 +92,15 @@ create unique index blocked_mails_once_a_day on blocked_mails (org_id, email_key
 
 -- Mails of a campaign that were claimed together. Their outcomes are counted in mails until all have one, and here after that.
 create table campaign_batches (
-  id uuid not null,        -- request_id of its mails
+  id uuid not null,                               -- request_id of its mails
   org_id uuid not null,
   campaign_id uuid not null,
-  mails integer not null,  -- how many were claimed and not withdrawn
-  sent integer,
-  blocked integer,         -- mails that a rule blocked after the claim, or whose contact was deleted
-  failed integer,
-  claimed_at timestamptz not null default now(),
-  ended_at timestamptz,    -- when all of them had an outcome
+  mails integer not null,                         -- how many were claimed and not withdrawn
+  sent integer,                                   -- how many of its mails were sent; counted once all have an outcome
+  blocked integer,                                -- mails that a rule blocked after the claim, or whose contact was deleted
+  failed integer,                                 -- how many of its mails failed; counted once all have an outcome
+  claimed_at timestamptz not null default now(),  -- when its mails were claimed
+  ended_at timestamptz,                           -- when all of them had an outcome
   constraint campaign_batches_check check ((ended_at is null) = (sent is null) and (ended_at is null) = (blocked is null) and (ended_at is null) = (failed is null)),
   constraint campaign_batches_mails_check check (mails >= 0),
   constraint campaign_batches_org_id_campaign_id_fkey foreign key (org_id, campaign_id) references campaigns(org_id, id) on delete cascade,
@@ -136,10 +136,10 @@ create table campaigns (
   kind text not null default 'campaign',  -- campaign: somebody started it; asking, reminder: what a survey does by itself, one row each
   reminder smallint not null default 0,   -- which reminder it is, for those
   after_days integer,                     -- after how many days it reminds
-  name text not null,
-  status text not null,
-  send_at timestamptz,
-  per_hour integer,
+  name text not null,                     -- as lists show it
+  status text not null,                   -- scheduled, running, paused, finished, stopped or refused
+  send_at timestamptz,                    -- when it is to begin; without a time at once
+  per_hour integer,                       -- mails an hour at most; without a number there is no such pace
   reason text,                            -- why it was refused, or stopped by itself
   month date,                             -- whose quota its mails take
   total integer not null default 0,       -- contacts that were judged
@@ -151,8 +151,8 @@ create table campaigns (
   next_mail_at timestamptz,               -- when its pace allows the next mail
   seen_until timestamptz,                 -- contacts that were added, or mails that were claimed, before this are done with, for what a survey does by itself
   created_at timestamptz not null default now(),
-  started_at timestamptz,
-  finished_at timestamptz,
+  started_at timestamptz,                 -- when its contacts were judged
+  finished_at timestamptz,                -- when it ended, in whatever way
   constraint campaigns_check check ((kind = 'reminder') = (reminder > 0)),
   constraint campaigns_kind_check check (kind = any (array['campaign', 'asking', 'reminder'])),
   constraint campaigns_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
@@ -172,8 +172,8 @@ create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder)
 create table contact_upload_chunks (
   org_id uuid not null,
   upload_id uuid not null,
-  place integer not null,
-  chunk text not null,
+  place integer not null,  -- its place in the list, from 0
+  chunk text not null,     -- a part of the text of the list
   constraint contact_upload_chunks_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
   constraint contact_upload_chunks_pkey primary key (upload_id, place)
 );
@@ -184,7 +184,7 @@ create table contact_upload_rejects (
   upload_id uuid not null,
   line integer not null,  -- line of the file
   value text not null,    -- what stood in the place of the address
-  reason text not null,
+  reason text not null,   -- why the line is left out
   constraint contact_upload_rejects_org_id_upload_id_fkey foreign key (org_id, upload_id) references contact_uploads(org_id, id) on delete cascade,
   constraint contact_upload_rejects_pkey primary key (upload_id, line)
 );
@@ -195,7 +195,7 @@ create table contact_uploads (
   org_id uuid not null,
   survey_id uuid not null,
   name text not null,           -- name of the file
-  delimiter text not null,
+  delimiter text not null,      -- what separates its columns
   first_line integer not null,  -- line of the file on which its text begins
   has_header boolean not null,  -- whether the first row seems to name the columns
   rows integer not null,        -- rows of the file, without the header
@@ -235,7 +235,7 @@ create table contacts (
 ) with (fillfactor=75);
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
-create index contacts_of_survey on contacts (survey_id, created_at desc, id desc);
+create index contacts_of_survey on contacts ((survey_id), created_at desc, id desc);
 create index contacts_search on contacts using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
@@ -303,7 +303,7 @@ create table delivery_attempts (
 
 -- Earlier slugs of organizations: addresses with them lead to the present ones.
 create table former_slugs (
-  slug text not null,
+  slug text not null,  -- as it was in addresses
   org_id uuid not null,
   constraint former_slugs_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint former_slugs_pkey primary key (slug)
@@ -394,23 +394,23 @@ create table mails (
   constraint mails_pkey primary key (id)
 ) with (fillfactor=50);
 create index mails_by_address on mails (org_id, email_key, claimed_at desc);
-create index mails_by_age on mails (survey_id, claimed_at);
+create index mails_by_age on mails ((survey_id), claimed_at);
 create index mails_by_contact on mails (contact_id);
 create index mails_by_request on mails (request_id);
 create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 
 -- A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored.
 create table member_links (
-  token_hash bytea not null,
+  token_hash bytea not null,                   -- SHA-256 of what stands in the link
   id uuid not null default gen_random_uuid(),  -- names an invitation where it is listed and withdrawn
-  kind text not null,
+  kind text not null,                          -- welcome, invitation or reset
   email text,                                  -- address that an invitation is for
   member_id uuid,                              -- member whose password a reset changes
   org_id uuid,                                 -- organization that an invitation leads to, if any
-  role text,
-  is_operator boolean not null default false,
-  expires_at timestamptz not null,
-  used_at timestamptz,
+  role text,                                   -- role in the organization that an invitation leads to
+  is_operator boolean not null default false,  -- whether it makes the person an operator
+  expires_at timestamptz not null,             -- when it stops working
+  used_at timestamptz,                         -- when it was used: it works once
   created_at timestamptz not null default now(),
   constraint member_links_check check ((role is null) = (org_id is null)),
   constraint member_links_check1 check ((kind = 'reset') = (member_id is not null)),
@@ -430,9 +430,9 @@ create index member_links_by_organization on member_links (org_id) where org_id 
 -- A person who signs in.
 create table members (
   id uuid not null default gen_random_uuid(),
-  email text not null,
+  email text not null,                                                -- as it was typed; mails go there
   email_key text not null generated always as (lower(email)) stored,  -- the address in lower case, by which members are found
-  name text not null,
+  name text not null,                                                 -- as other members see it
   password_hash text,                                                 -- argon2id with its parameters and salt; without one there is no sign-in by password
   totp_secret bytea,                                                  -- secret of the one-time codes, sealed; it counts once totp_since is set
   totp_since timestamptz,                                             -- when the first code proved that the secret has arrived
@@ -453,8 +453,8 @@ create table members (
 create table memberships (
   org_id uuid not null,
   member_id uuid not null,
-  role text not null,
-  group_role text,  -- role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one
+  role text not null,  -- viewer, editor or owner
+  group_role text,     -- role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one
   created_at timestamptz not null default now(),
   constraint memberships_group_role_check check (group_role = any (array['viewer', 'editor', 'owner'])),
   constraint memberships_role_check check (role = any (array['viewer', 'editor', 'owner'])),
@@ -468,10 +468,10 @@ create index memberships_by_member on memberships (member_id);
 create table notification_choices (
   org_id uuid not null,
   member_id uuid not null,
-  events text[] not null default '{}'::text[],  -- kinds of events, each notified of when it occurs
-  digest text not null default 'none',          -- how often a digest is sent
-  time_zone text not null default 'UTC',        -- IANA name: when the member's day and week begin
-  changed_at timestamptz not null default now(),
+  events text[] not null default '{}'::text[],    -- kinds of events, each notified of when it occurs
+  digest text not null default 'none',            -- how often a digest is sent
+  time_zone text not null default 'UTC',          -- IANA name: when the member's day and week begin
+  changed_at timestamptz not null default now(),  -- when the member chose last
   constraint notification_choices_digest_check check (digest = any (array['none', 'day', 'week'])),
   constraint notification_choices_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
   constraint notification_choices_pkey primary key (org_id, member_id)
@@ -494,11 +494,11 @@ create index organization_day_tallies_to_fold on organization_day_tallies (org_i
 -- The picture that an organization shows on its pages and mails.
 create table organization_logos (
   org_id uuid not null,
-  type text not null,
-  width integer not null,
-  height integer not null,
-  bytes bytea not null,
-  changed_at timestamptz not null default now(),
+  type text not null,                             -- media type, read from the file
+  width integer not null,                         -- in pixels, read from the file
+  height integer not null,                        -- in pixels, read from the file
+  bytes bytea not null,                           -- the file as it was uploaded
+  changed_at timestamptz not null default now(),  -- when it was uploaded
   constraint organization_logos_bytes_check check (octet_length(bytes) <= 262144),
   constraint organization_logos_height_check check (height > 0),
   constraint organization_logos_type_check check (type = any (array['image/png', 'image/jpeg', 'image/webp'])),
@@ -549,13 +549,13 @@ create table outbox (
 
 -- A credential that a member signs in with in place of a password.
 create table passkeys (
-  id text not null,                   -- the credential id that the authenticator gave, base64url
+  id text not null,                                 -- the credential id that the authenticator gave, base64url
   member_id uuid not null,
-  name text not null,
-  public_key bytea not null,
-  counter bigint not null default 0,  -- counter of the newest use; a smaller one shows a copy of the authenticator
-  transports text[] not null default '{}'::text[],
-  used_at timestamptz,
+  name text not null,                               -- what its member calls it
+  public_key bytea not null,                        -- what its signatures are checked with, as COSE
+  counter bigint not null default 0,                -- counter of the newest use; a smaller one shows a copy of the authenticator
+  transports text[] not null default '{}'::text[],  -- how browsers reach the authenticator
+  used_at timestamptz,                              -- when it last signed its member in
   created_at timestamptz not null default now(),
   constraint passkeys_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
   constraint passkeys_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
@@ -584,8 +584,8 @@ create unlogged table rate_windows (
 -- Codes of which each replaces a one-time code once.
 create table recovery_codes (
   member_id uuid not null,
-  code_hash bytea not null,
-  used_at timestamptz,
+  code_hash bytea not null,  -- SHA-256 of the code
+  used_at timestamptz,       -- when it was used: it works once
   constraint recovery_codes_code_hash_check check (octet_length(code_hash) = 32),
   constraint recovery_codes_member_id_fkey foreign key (member_id) references members(id) on delete cascade,
   constraint recovery_codes_pkey primary key (member_id, code_hash)
@@ -610,8 +610,8 @@ create table response_facets (
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
   created_at timestamptz not null,  -- of the response, as are survey_id and category
   response_id uuid not null,
-  survey_id uuid not null,
-  category text not null,
+  survey_id uuid not null,          -- that of the response
+  category text not null,           -- that of the response
   constraint response_facets_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
   constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category)
 );
@@ -719,13 +719,13 @@ create table service_record (
 
 -- A browser that is signed in. Only the hash of its cookie is stored.
 create table sessions (
-  token_hash bytea not null,
+  token_hash bytea not null,                     -- SHA-256 of the cookie
   id uuid not null default gen_random_uuid(),    -- names the session where it is listed and ended
   member_id uuid not null,
   proved_at timestamptz not null default now(),  -- when the member last gave a proof, such as a password: acts of an owner need a recent one
   used_at timestamptz not null default now(),    -- last use, kept to the minute
-  user_agent text,
-  address text,
+  user_agent text,                               -- what the browser says it is
+  address text,                                  -- network address that the member signed in from
   awaits_code boolean not null default false,    -- whether the second step is still missing: such a session opens nothing but that step
   created_at timestamptz not null default now(),
   constraint sessions_token_hash_check check (octet_length(token_hash) = 32),
@@ -738,8 +738,8 @@ create index sessions_by_member on sessions (member_id);
 
 -- Second halves of proofs that have been used: a return from an OpenID provider, a passkey's answer. Each counts once.
 create table spent_handshakes (
-  hash bytea not null,  -- hash of the cookie that bound the proof to its browser
-  expires_at timestamptz not null,
+  hash bytea not null,              -- hash of the cookie that bound the proof to its browser
+  expires_at timestamptz not null,  -- when it would have stopped working anyway
   constraint spent_handshakes_hash_check check (octet_length(hash) = 32),
   constraint spent_handshakes_pkey primary key (hash)
 );

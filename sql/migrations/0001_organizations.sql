@@ -57,6 +57,7 @@ create table former_slugs (
 create index former_slugs_by_organization on former_slugs (org_id);
 
 comment on table former_slugs is 'Earlier slugs of organizations: addresses with them lead to the present ones';
+comment on column former_slugs.slug is 'as it was in addresses';
 
 create table organization_logos (
   org_id     uuid primary key references organizations (id) on delete cascade,
@@ -68,3 +69,8 @@ create table organization_logos (
 );
 
 comment on table organization_logos is 'The picture that an organization shows on its pages and mails';
+comment on column organization_logos.bytes is 'the file as it was uploaded';
+comment on column organization_logos.changed_at is 'when it was uploaded';
+comment on column organization_logos.height is 'in pixels, read from the file';
+comment on column organization_logos.type is 'media type, read from the file';
+comment on column organization_logos.width is 'in pixels, read from the file';

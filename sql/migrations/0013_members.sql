@@ -28,6 +28,8 @@ comment on column members.totp_step is 'time step of the newest code that was ac
 comment on column members.sso_issuer is 'OpenID provider that the person signs in with';
 comment on column members.sso_subject is 'the person''s id at that provider';
 comment on column members.is_operator is 'whether the person runs the deployment';
+comment on column members.name is 'as other members see it';
+comment on column members.email is 'as it was typed; mails go there';
 
 create table memberships (
   org_id     uuid not null references organizations (id) on delete cascade,
@@ -44,6 +46,7 @@ comment on table memberships is 'A member''s role in an organization. An organiz
 
 comment on column memberships.group_role is
   'role that the groups of the OpenID provider gave last. It follows the groups as long as the role is still this one';
+comment on column memberships.role is 'viewer, editor or owner';
 
 create table member_links (
   token_hash  bytea primary key check (octet_length(token_hash) = 32),
@@ -72,6 +75,12 @@ comment on column member_links.id is 'names an invitation where it is listed and
 comment on column member_links.email is 'address that an invitation is for';
 comment on column member_links.member_id is 'member whose password a reset changes';
 comment on column member_links.org_id is 'organization that an invitation leads to, if any';
+comment on column member_links.expires_at is 'when it stops working';
+comment on column member_links.is_operator is 'whether it makes the person an operator';
+comment on column member_links.kind is 'welcome, invitation or reset';
+comment on column member_links.role is 'role in the organization that an invitation leads to';
+comment on column member_links.token_hash is 'SHA-256 of what stands in the link';
+comment on column member_links.used_at is 'when it was used: it works once';
 
 create table sessions (
   token_hash   bytea primary key check (octet_length(token_hash) = 32),
@@ -93,6 +102,9 @@ comment on column sessions.id is 'names the session where it is listed and ended
 comment on column sessions.proved_at is 'when the member last gave a proof, such as a password: acts of an owner need a recent one';
 comment on column sessions.used_at is 'last use, kept to the minute';
 comment on column sessions.awaits_code is 'whether the second step is still missing: such a session opens nothing but that step';
+comment on column sessions.address is 'network address that the member signed in from';
+comment on column sessions.token_hash is 'SHA-256 of the cookie';
+comment on column sessions.user_agent is 'what the browser says it is';
 
 create table passkeys (
   id         text primary key,
@@ -109,6 +121,10 @@ create index passkeys_by_member on passkeys (member_id);
 
 comment on table passkeys is 'A credential that a member signs in with in place of a password';
 comment on column passkeys.id is 'the credential id that the authenticator gave, base64url';
+comment on column passkeys.name is 'what its member calls it';
+comment on column passkeys.public_key is 'what its signatures are checked with, as COSE';
+comment on column passkeys.transports is 'how browsers reach the authenticator';
+comment on column passkeys.used_at is 'when it last signed its member in';
 comment on column passkeys.counter is 'counter of the newest use; a smaller one shows a copy of the authenticator';
 
 create table recovery_codes (
@@ -119,6 +135,8 @@ create table recovery_codes (
 );
 
 comment on table recovery_codes is 'Codes of which each replaces a one-time code once';
+comment on column recovery_codes.code_hash is 'SHA-256 of the code';
+comment on column recovery_codes.used_at is 'when it was used: it works once';
 
 create table spent_handshakes (
   hash       bytea primary key check (octet_length(hash) = 32),
@@ -130,6 +148,7 @@ create index spent_handshakes_by_age on spent_handshakes (expires_at);
 comment on table spent_handshakes is
   'Second halves of proofs that have been used: a return from an OpenID provider, a passkey''s answer. Each counts once';
 comment on column spent_handshakes.hash is 'hash of the cookie that bound the proof to its browser';
+comment on column spent_handshakes.expires_at is 'when it would have stopped working anyway';
 
 create table proof_attempts (
   subject   text primary key,
@@ -168,3 +187,9 @@ comment on column audit_events.org_id is 'organization that was acted on; none f
 comment on column audit_events.act is 'name of the act, such as key.created';
 comment on column audit_events.actor is 'name of the actor at that time';
 comment on column audit_events.target is 'kind of the thing that was acted on';
+comment on column audit_events.actor_kind is 'member, key, command, job or visitor';
+comment on column audit_events.at is 'when it was done';
+comment on column audit_events.request_id is 'the request that carried the act, as its answer and the log name it';
+comment on column audit_events.target_id is 'id of the thing that was acted on';
+comment on column audit_events.details is 'what helps to understand the act later; never an address, a comment or a secret';
+comment on column audit_events.actor_id is 'id of the member or key; the command line, jobs and visitors have none';

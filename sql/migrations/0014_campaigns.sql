@@ -47,6 +47,12 @@ comment on column campaigns.turn is 'number of the job that may go on with it: p
 comment on column campaigns.next_at is 'when that job is due';
 comment on column campaigns.next_mail_at is 'when its pace allows the next mail';
 comment on column campaigns.seen_until is 'contacts that were added, or mails that were claimed, before this are done with, for what a survey does by itself';
+comment on column campaigns.finished_at is 'when it ended, in whatever way';
+comment on column campaigns.name is 'as lists show it';
+comment on column campaigns.started_at is 'when its contacts were judged';
+comment on column campaigns.status is 'scheduled, running, paused, finished, stopped or refused';
+comment on column campaigns.send_at is 'when it is to begin; without a time at once';
+comment on column campaigns.per_hour is 'mails an hour at most; without a number there is no such pace';
 
 create index campaigns_newest_first on campaigns (survey_id, created_at desc, id desc) where kind = 'campaign';
 create unique index campaigns_by_itself on campaigns (survey_id, kind, reminder) where kind <> 'campaign';
@@ -73,6 +79,9 @@ comment on column campaign_batches.id is 'request_id of its mails';
 comment on column campaign_batches.mails is 'how many were claimed and not withdrawn';
 comment on column campaign_batches.blocked is 'mails that a rule blocked after the claim, or whose contact was deleted';
 comment on column campaign_batches.ended_at is 'when all of them had an outcome';
+comment on column campaign_batches.claimed_at is 'when its mails were claimed';
+comment on column campaign_batches.sent is 'how many of its mails were sent; counted once all have an outcome';
+comment on column campaign_batches.failed is 'how many of its mails failed; counted once all have an outcome';
 
 create index campaign_batches_by_campaign on campaign_batches (campaign_id);
 create index campaign_batches_open on campaign_batches (claimed_at) where ended_at is null;

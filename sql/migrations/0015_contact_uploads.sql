@@ -29,6 +29,7 @@ comment on column contact_uploads.added is 'contacts that were new';
 comment on column contact_uploads.known is 'contacts that the survey had';
 comment on column contact_uploads.repeated is 'rows with an address of a row before';
 comment on column contact_uploads.imported_at is 'when its contacts were taken over';
+comment on column contact_uploads.delimiter is 'what separates its columns';
 
 create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
 create index contact_uploads_by_age on contact_uploads (created_at);
@@ -43,6 +44,8 @@ create table contact_upload_chunks (
 );
 
 comment on table contact_upload_chunks is 'The text of an uploaded list in pieces, until its contacts are taken over';
+comment on column contact_upload_chunks.chunk is 'a part of the text of the list';
+comment on column contact_upload_chunks.place is 'its place in the list, from 0';
 
 create table contact_upload_rejects (
   org_id    uuid not null,
@@ -57,3 +60,4 @@ create table contact_upload_rejects (
 comment on table contact_upload_rejects is 'A row of an uploaded list that was left out';
 comment on column contact_upload_rejects.line is 'line of the file';
 comment on column contact_upload_rejects.value is 'what stood in the place of the address';
+comment on column contact_upload_rejects.reason is 'why the line is left out';

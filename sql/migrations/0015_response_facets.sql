@@ -59,6 +59,8 @@ comment on table response_facets is
   'A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
 comment on column response_facets.created_at is 'of the response, as are survey_id and category';
+comment on column response_facets.category is 'that of the response';
+comment on column response_facets.survey_id is 'that of the response';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
 

@@ -16,3 +16,4 @@ comment on table notification_choices is
 comment on column notification_choices.events is 'kinds of events, each notified of when it occurs';
 comment on column notification_choices.digest is 'how often a digest is sent';
 comment on column notification_choices.time_zone is 'IANA name: when the member''s day and week begin';
+comment on column notification_choices.changed_at is 'when the member chose last';
