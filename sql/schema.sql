@@ -272,6 +272,7 @@ create table deliveries (
   attempts smallint not null default 0,      -- attempts made
   status_code smallint,                      -- of the last attempt
   response_body text,                        -- beginning of the last answer
+  duration_ms integer,                       -- how long the attempt took that delivered it
   traceparent text,                          -- the trace that the event began in
   is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
   created_at timestamptz not null default now(),
@@ -287,7 +288,7 @@ create index deliveries_due on deliveries (webhook_id, next_attempt_at) where st
 create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
 create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending' and attempts > 0;
 
--- One POST of a delivery.
+-- A POST that failed. The one that delivered is in the row of its delivery: most have no other.
 create table delivery_attempts (
   org_id uuid not null,
   delivery_id uuid not null,

@@ -47,6 +47,7 @@ create table deliveries (
   attempts        smallint not null default 0,
   status_code     smallint,
   response_body   text,
+  duration_ms     integer,
   traceparent     text,
   is_replay       boolean not null default false,
   created_at      timestamptz not null default now(),
@@ -69,6 +70,7 @@ comment on column deliveries.status is 'skipped: the webhook was not active';
 comment on column deliveries.attempts is 'attempts made';
 comment on column deliveries.status_code is 'of the last attempt';
 comment on column deliveries.response_body is 'beginning of the last answer';
+comment on column deliveries.duration_ms is 'how long the attempt took that delivered it';
 comment on column deliveries.traceparent is 'the trace that the event began in';
 comment on column deliveries.delivered_at is 'when it was accepted';
 comment on column deliveries.next_attempt_at is 'when it is due; set as long as it is pending';
@@ -95,7 +97,7 @@ create table delivery_attempts (
 );
 
 comment on table delivery_attempts is
-  'One POST of a delivery';
+  'A POST that failed. The one that delivered is in the row of its delivery: most have no other';
 comment on column delivery_attempts.number is 'counted from 1';
 comment on column delivery_attempts.status_code is 'status of the answer';
 comment on column delivery_attempts.response_body is 'beginning of the answer';

@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { attemptsOf } from './attempts.cte.ts';
 import { testEvent } from './rules.ts';
 
 /** Traces that the span of a replay links to, at most. */
@@ -32,8 +33,7 @@ export async function listDeliveries(
                  'number', number, 'status_code', status_code, 'response_body', response_body,
                  'error', error, 'duration_ms', duration_ms, 'at', iso(at)
                ) order by number), '[]') as attempts
-        from delivery_attempts
-        where org_id = ${orgId} and delivery_id = d.id
+        from (${attemptsOf(sql, orgId, sql`d.id`)}) attempt
       ) a
       cross join lateral (
         select d.id, d.webhook_id, d.event, d.status, a.attempts, d.status_code, d.response_body,
@@ -154,9 +154,10 @@ export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDeli
   await sql`
     with delivery as (
       insert into deliveries (org_id, id, message_id, webhook_id, event, body, status, attempts,
-                              status_code, response_body, delivered_at, traceparent)
+                              status_code, response_body, duration_ms, delivered_at, traceparent)
       select org_id, ${test.id}::uuid, ${test.id}::uuid, id, ${test.event}, ${test.body},
              ${test.status}, 1, ${test.status_code}::smallint, ${test.response_body},
+             case when ${test.status} = 'delivered' then ${test.duration_ms}::integer end,
              case when ${test.status} = 'delivered' then now() end, ${test.traceparent}
       from webhooks
       where org_id = ${orgId} and id = ${test.webhook_id}
@@ -166,5 +167,6 @@ export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDeli
       (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
     select org_id, id, 1, ${test.status_code}::smallint, ${test.response_body}, ${test.error},
            ${test.duration_ms}, ${test.at}
-    from delivery`;
+    from delivery
+    where ${test.status} <> 'delivered'`;
 }

@@ -51,6 +51,7 @@ export async function saveAttempts(
       set status = a.status, attempts = a.number, status_code = a.status_code,
           response_body = a.response_body, claimed_by = null,
           delivered_at = case when a.status = 'delivered' then now() end,
+          duration_ms = case when a.status = 'delivered' then a.duration_ms end,
           next_attempt_at = now() + make_interval(secs => a.retry_in_seconds),
           traceparent = coalesce(d.traceparent, a.traceparent)
       from attempt a
@@ -63,6 +64,7 @@ export async function saveAttempts(
       select ${org_id}, id, number, status_code, response_body, error, duration_ms, at
       from attempt
       join recorded_now using (id)
+      where attempt.status <> 'delivered'
       on conflict (org_id, delivery_id, number) do nothing
     )
     select id, next_attempt_at, traceparent
@@ -90,7 +92,6 @@ export type DeliveredRow = {
   status_code: number | null;
   response_body: string | null;
   duration_ms: number;
-  at: Date;
   traceparent: string | null;
 };
 
@@ -105,7 +106,7 @@ export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[])
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
         org_id uuid, id uuid, number smallint, status_code smallint, response_body text,
-        duration_ms integer, at timestamptz, traceparent text)
+        duration_ms integer, traceparent text)
     ), found as materialized (
       select d.org_id, d.id, d.webhook_id, d.status = 'pending' and d.attempts = a.number - 1 as is_new
       from attempt a
@@ -118,19 +119,11 @@ export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[])
     ), recorded_now as (
       update deliveries d
       set status = 'delivered', attempts = a.number, status_code = a.status_code,
-          response_body = a.response_body, claimed_by = null, delivered_at = now(),
+          response_body = a.response_body, duration_ms = a.duration_ms, claimed_by = null, delivered_at = now(),
           next_attempt_at = null, traceparent = coalesce(d.traceparent, a.traceparent)
       from found
       join attempt a using (org_id, id)
       where d.org_id = found.org_id and d.id = found.id and found.is_new
-      returning d.org_id, d.id, d.webhook_id
-    ), recorded as (
-      insert into delivery_attempts
-        (org_id, delivery_id, number, status_code, response_body, duration_ms, at)
-      select org_id, id, number, status_code, response_body, duration_ms, at
-      from attempt
-      join recorded_now using (org_id, id)
-      on conflict (org_id, delivery_id, number) do nothing
     ), stale as materialized (
       select w.org_id, w.id
       from webhooks w

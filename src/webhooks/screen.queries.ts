@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { attemptsOf } from './attempts.cte.ts';
 import { testEvent } from './rules.ts';
 
 type DeliveriesOf = { orgId: string; webhookId: string };
@@ -23,9 +24,10 @@ export async function pageOfDeliveries(
   { page, limit, status }: { page: number; limit: number; status: string | null },
 ) {
   const rows = await sql<ListedDelivery[]>`
-    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at, last.duration_ms
+    select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at,
+           coalesce(d.duration_ms, last.duration_ms) as duration_ms
     from (
-      select org_id, id, event, status, attempts, status_code, created_at
+      select org_id, id, event, status, attempts, status_code, duration_ms, created_at
       from deliveries
       where org_id = ${orgId} and webhook_id = ${webhookId}
         and (${status}::text is null or status = ${status}::text)
@@ -149,9 +151,7 @@ export async function listAttempts(
   deliveryId: string,
 ): Promise<ShownAttempt[]> {
   return await sql<ShownAttempt[]>`
-    select number, status_code, response_body, error, duration_ms, at
-    from delivery_attempts
-    where org_id = ${orgId} and delivery_id = ${deliveryId}
+    ${attemptsOf(sql, orgId, sql`${deliveryId}::uuid`)}
     order by number`;
 }
 

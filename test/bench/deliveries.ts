@@ -85,9 +85,8 @@ async function allDelivered(sql: Sql) {
 async function deliveryRate(sql: Sql): Promise<number> {
   const { rate } = one(
     await sql<{ rate: number }[]>`
-      select (count(*) / extract(epoch from max(d.delivered_at) - min(a.at)))::float8 as rate
-      from deliveries d
-      join delivery_attempts a on a.org_id = d.org_id and a.delivery_id = d.id`,
+      select (count(*) / extract(epoch from max(d.delivered_at) - min(d.delivered_at - make_interval(secs => d.duration_ms / 1000.0))))::float8 as rate
+      from deliveries d`,
   );
   return rate;
 }

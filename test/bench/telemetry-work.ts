@@ -95,8 +95,7 @@ async function anyLeft(sql: Sql): Promise<boolean> {
 async function betweenAttempts(sql: Sql): Promise<number> {
   return one(
     await sql<{ ms: number }[]>`
-      select (extract(epoch from max(d.delivered_at) - min(a.at)) * 1000)::float8 as ms
-      from deliveries d
-      join delivery_attempts a on a.org_id = d.org_id and a.delivery_id = d.id`,
+      select (extract(epoch from max(d.delivered_at) - min(d.delivered_at - make_interval(secs => d.duration_ms / 1000.0))) * 1000)::float8 as ms
+      from deliveries d`,
   ).ms;
 }

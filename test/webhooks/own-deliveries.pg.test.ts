@@ -143,9 +143,10 @@ for (const died of ['before its first attempt', 'while the subscriber answered']
     doomed.release();
     await dead.stop();
     const [row] = await db`
-      select attempts, (select count(*)::int from delivery_attempts where delivery_id = d.id) as kept
+      select attempts, duration_ms is not null as timed,
+             (select count(*)::int from delivery_attempts where delivery_id = d.id) as failed
       from deliveries d where webhook_id = ${target!.webhook_id}`;
-    assert.deepEqual({ ...row }, { attempts: 1, kept: 1 });
+    assert.deepEqual({ ...row }, { attempts: 1, timed: true, failed: 0 });
   });
 }
 

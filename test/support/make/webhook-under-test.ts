@@ -74,7 +74,7 @@ export async function startWebhookUnderTest(db: Db) {
              (select count(*)::int from outbox where task = 'webhooks.notify_deactivated'
                 and payload ->> 'webhook_id' = ${id}) as "switchedOff",
              array(select (d.body::json ->> 'message') || ' ' || d.status || ' ' || d.attempts || ' '
-                          || (select count(*) from delivery_attempts a
+                          || (select count(*) + (d.duration_ms is not null)::int from delivery_attempts a
                               where a.org_id = d.org_id and a.delivery_id = d.id)
                    from deliveries d where d.webhook_id = w.id) as deliveries
       from webhooks w where id = ${id}`;
