@@ -16,9 +16,14 @@ export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserSc
   const { db } = await testDatabase();
   await fillDemo(db, new Date());
   const empty = await makeOrganization(db, { name: 'Northgate Clinic', slug: 'northgate-clinic' });
-  const base = await serveApp((publicUrl) => bareApp(db, { publicUrl, ...over }));
+  let routes: BrowserScene['routes'] = [];
+  const base = await serveApp((publicUrl) => {
+    const app = bareApp(db, { publicUrl, ...over });
+    routes = app.routes;
+    return app;
+  });
   return {
-    ...{ db, base },
+    ...{ db, base, routes },
     full: { id: demoOrganization, slug: await slugOfOrganization(db, demoOrganization) },
     empty: { id: empty, slug: 'northgate-clinic' },
   };
@@ -43,9 +48,18 @@ const people = { viewer: 'Viktor Lind', editor: 'Lena Dahl', owner: 'Hana Moreau
 /** Signs the browser in: with this role in both organizations, or as an operator who owns them too. */
 export async function signInBrowser(
   context: BrowserContext,
-  { db, base, full, empty }: BrowserScene,
+  scene: BrowserScene,
   as: NonNullable<ScreenEntry['as']>,
 ) {
+  const { Cookie } = await signInAs(scene, as);
+  await signInWith(context, { base: scene.base, cookie: Cookie });
+}
+
+/** The header of a browser that is signed in like that. */
+export async function signInAs(
+  { db, full, empty }: Pick<BrowserScene, 'db' | 'full' | 'empty'>,
+  as: NonNullable<ScreenEntry['as']>,
+): Promise<{ Cookie: string }> {
   const role = as === 'operator' ? 'owner' : as;
   const email = `${as}@members.test`;
   const [known] = await db<{ id: string }[]>`select id from members where email = ${email}`;
@@ -53,8 +67,7 @@ export async function signInBrowser(
     known?.id ??
     (await makeMember(db, { name: people[role], email, is_operator: as === 'operator' }));
   await signIn(db, { member, org: full.id, role });
-  const { Cookie } = await signIn(db, { member, org: empty.id, role });
-  await signInWith(context, { base, cookie: Cookie });
+  return await signIn(db, { member, org: empty.id, role });
 }
 
 /** Gives the browser the cookies of a header; over http it takes none that is for https alone. */

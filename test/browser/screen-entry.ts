@@ -5,6 +5,7 @@ export type BrowserScene = {
   db: Db;
   /** The address of the service, such as `http://127.0.0.1:40123`. */
   base: string;
+  routes: readonly { method: string; path: string }[];
   /** The organization that the demo has filled. */
   full: { id: string; slug: string };
   empty: { id: string; slug: string };

@@ -47,6 +47,11 @@ export const webhookEntries: readonly ScreenEntry[] = [
   { name: 'webhook-new', as: 'editor', path: ({ full }) => `/o/${full.slug}/webhooks/new` },
   { name: 'webhook', as: 'editor', path: webhookPath },
   { name: 'webhook-viewer', as: 'viewer', path: webhookPath },
+  {
+    name: 'webhook-rotate-secret',
+    as: 'editor',
+    path: async (scene) => `${await webhookPath(scene)}/rotate-secret`,
+  },
   { name: 'webhooks', as: 'editor', path: ({ full }) => `/o/${full.slug}/webhooks` },
   { name: 'webhook-edit', as: 'editor', path: async (scene) => `${await webhookPath(scene)}/edit` },
   {

@@ -74,9 +74,12 @@ export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => 
   });
 };
 
-/** As it is written, whatever middleware came around it; of a path that leads nowhere there is none. */
+/**
+ * As it is written, whatever middleware came around it; of a path that leads nowhere there is none. The first route
+ * answers: `/surveys/new` where `/surveys/:id` would match too.
+ */
 export function routeOf(c: Context): string {
-  return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? 'none';
+  return matchedRoutes(c).find(({ method }) => method !== 'ALL')?.path ?? 'none';
 }
 
 /**

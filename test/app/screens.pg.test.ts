@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requestEnded } from '../../src/lib/http/http.ts';
+import { makeScene, signInAs } from '../browser/scene.ts';
+import { screenEntries } from '../browser/screens.ts';
+
+const largestPage = 60_000;
+
+const scene = await makeScene();
+const seen = new Set<string>();
+requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
+
+for (const { name, as, path, status = 200 } of screenEntries) {
+  test(`${name} answers ${status} with one heading in less than 60 KB`, async () => {
+    const address = typeof path === 'string' ? path : await path(scene);
+    const headers: Record<string, string> = as ? await signInAs(scene, as) : {};
+    const answer = await fetch(scene.base + address, { headers });
+    const html = await answer.text();
+    assert.equal(answer.status, status);
+    assert.equal(html.match(/<h1[ >]/g)?.length, 1);
+    assert.ok(html.length < largestPage, `${html.length} characters`);
+  });
+}
+
+test('every screen of the app is in the list that the browser visits', () => {
+  const missing = scene.routes
+    .filter(({ method }) => method === 'GET')
+    .map(({ path }) => `GET ${path}`)
+    .filter((route) => isScreen.test(route) && !isNoScreen.test(route) && !seen.has(route));
+  assert.deepEqual([...new Set(missing)], []);
+});
+
+const isScreen = /^GET \/(o\/|sign-in|forgot|account|operator|reset|invitations|welcome)/;
+/**
+ * Files, parts of other screens, what only leads elsewhere, and pages that only a post before them opens: a second
+ * step, a secret that is shown once. Passkeys need a host with a name.
+ */
+const isNoScreen =
+  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new)$/;
