@@ -36,4 +36,4 @@ const isScreen = /^GET \/(o\/|sign-in|forgot|account|operator|reset|invitations|
  * step, a secret that is shown once. Passkeys need a host with a name.
  */
 const isNoScreen =
-  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new)$/;
+  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new|sso\/remove)$/;

@@ -76,13 +76,16 @@ export type PagerProps = {
   newer?: string | undefined;
   older?: string | undefined;
   words?: { newer: string; older: string };
+  /** What is paged, where a page has two lists. */
+  label?: string;
 };
 
 /** Where in a list this page is. Both ways are links, so that the back button works. */
-export function Pager({ summary, newer, older, words }: PagerProps) {
+export function Pager({ summary, newer, older, words, label = 'Pages' }: PagerProps) {
   const { newer: back, older: on } = words ?? { newer: 'Newer', older: 'Older' };
+  if (!newer && !older) return <p class="pager">{summary}</p>;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label={label}>
       <span>{summary}</span>
       <span class="actions">
         {newer ? (
