@@ -30,7 +30,7 @@ test('every screen of the app is in the list that the browser visits', () => {
   assert.deepEqual([...new Set(missing)], []);
 });
 
-const isScreen = /^GET \/(o\/|sign-in|forgot|account|operator|reset|invitations|welcome)/;
+const isScreen = /^GET (\/forgot|\/(o\/|sign-in|account|operator|reset|invitations|welcome))/;
 /**
  * Files, parts of other screens, what only leads elsewhere, and pages that only a post before them opens: a second
  * step, a secret that is shown once. Passkeys need a host with a name.
