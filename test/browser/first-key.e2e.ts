@@ -76,3 +76,8 @@ async function surveysBy(line: string): Promise<[number, boolean]> {
   const { data } = JSON.parse(body) as { data?: unknown[] };
   return [Number(status), (data ?? []).length > 0];
 }
+
+test('the service ends in order afterwards', async () => {
+  await browser.close();
+  assert.equal(await service.stop(), 0);
+});
