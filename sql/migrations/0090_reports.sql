@@ -87,6 +87,13 @@ create view askback_reports.nps_by_day with (security_barrier) as
   where responses > 0
   offset 0;
 
+create view askback_reports.campaigns with (security_barrier) as
+  select c.id, c.survey_id, c.name, c.status, c.send_at, c.per_hour, c.total, c.duplicates, c.invalid, c.reason,
+         c.created_at, c.started_at, c.finished_at
+  from campaigns c
+  where c.org_id = (select askback_reports.own_organization()) and c.kind = 'campaign'
+  offset 0;
+
 -- A role that connects, reads the views and can do nothing else. What it may set itself, such as the time limit, keeps an
 -- honest tool from harm; what it may see does not depend on that.
 create function create_reporter_role(role text, password text) returns void

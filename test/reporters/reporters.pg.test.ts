@@ -16,7 +16,15 @@ import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const actor = commandActor();
-const views = ['surveys', 'contacts', 'responses', 'mails', 'deliveries', 'nps_by_day'];
+const views = [
+  'surveys',
+  'contacts',
+  'responses',
+  'mails',
+  'deliveries',
+  'nps_by_day',
+  'campaigns',
+];
 
 /** An organization with one row for each view, with a mark that no other has. */
 async function fill(mark: string) {
@@ -31,6 +39,8 @@ async function fill(mark: string) {
   await db`
     insert into deliveries (org_id, webhook_id, message_id, event, body, status)
     values (${id}, ${webhook}, gen_random_uuid(), ${mark}, '{}', 'skipped')`;
+  const campaign = { org_id: id, survey_id, name: mark, status: 'running' };
+  await db`insert into campaigns ${db(campaign)}`;
   return { id, survey_id };
 }
 
