@@ -30,10 +30,10 @@ test('a link that leads nowhere is a page for people, in their language, and JSO
 });
 
 const wishes: [wish: string, heading: string][] = [
-  ['fr-FR, fr;q=0.9, de;q=0.8, en;q=0.7', 'Hier ist keine Umfrage'],
+  ['sv-SE, sv;q=0.9, de;q=0.8, en;q=0.7', 'Hier ist keine Umfrage'],
   ['en;q=0.4, ar;q=0.9', 'لا يوجد استبيان هنا'],
   ['de;q=0, en', 'There is no survey here'],
-  ['fr, ja', 'There is no survey here'],
+  ['sv, fi', 'There is no survey here'],
   ['*, ;q=, ,,;de', 'There is no survey here'],
 ];
 for (const [wish, heading] of wishes) {
