@@ -478,6 +478,21 @@ create table notification_choices (
   constraint notification_choices_pkey primary key (org_id, member_id)
 );
 
+-- What a member is notified of by mail. The row is what makes it occur once.
+create table notifications (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  member_id uuid not null,
+  kind text not null,     -- kind of the event, or digest
+  subject text not null,  -- what it is about: the id of a response or campaign, a webhook and when it was switched off, a month, the period of a digest
+  created_at timestamptz not null default now(),
+  sent_at timestamptz,    -- when its mail was given to the mail server
+  constraint notifications_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
+  constraint notifications_pkey primary key (id),
+  constraint notifications_org_id_member_id_kind_subject_key unique (org_id, member_id, kind, subject)
+);
+create index notifications_by_age on notifications (created_at);
+
 -- Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys.
 create table organization_day_tallies (
   org_id uuid not null,

@@ -18,6 +18,11 @@ export const payloads = {
   // The token of its link, sealed.
   'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
   'members.mail_reset': v.object({ email: v.string() }),
+  'notifications.assigned': v.object({ org_id: Uuid, member_id: Uuid, response_id: Uuid }),
+  'notifications.clean_up': Nothing,
+  'notifications.digest': Nothing,
+  'notifications.mail': v.object({ org_id: Uuid, notification_id: Uuid }),
+  'notifications.sweep': Nothing,
   'responses.clean_up': Nothing,
   'sends.clean_up': Nothing,
   'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),

@@ -19,6 +19,7 @@ import { resetScreens } from './members/screens/reset.tsx';
 import { signInScreens } from './members/screens/sign-in.tsx';
 import { welcomeScreens } from './members/screens/welcome.tsx';
 import { notificationScreens } from './notifications/screens.tsx';
+import { stopPages } from './notifications/stop-pages.tsx';
 import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx';
 import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
 import { auditScreens } from './organizations/audit-screens.tsx';
@@ -42,7 +43,7 @@ import { webhookScreens } from './webhooks/screens/screens.tsx';
 /** Where the screens of the app are: all else is the API, or pages for contacts. */
 const appPaths = [
   ...['/sign-in', '/sign-out', '/forgot', '/account', '/operator', '/o'],
-  ...['/reset', '/invitations', '/welcome'],
+  ...['/reset', '/invitations', '/welcome', '/notifications'],
 ];
 
 type ScreenTools = WebhookTools &
@@ -73,6 +74,7 @@ export function screens(tools: ScreenTools) {
     .route('/account', accountScreens(tools))
     .route('/', resetScreens(tools))
     .route('/', invitationScreens(tools))
+    .route('/', stopPages(tools))
     .route('/operator', operatorScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
 }

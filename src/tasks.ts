@@ -10,6 +10,13 @@ import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpMembers } from './members/cleanup.ts';
 import { type MailLinkTools, mailInvitation, mailReset } from './members/mail-links.ts';
+import { mailNotification, type NotificationTools } from './notifications/mail.ts';
+import {
+  cleanUpNotifications,
+  notifyAssigned,
+  sweepDigests,
+  sweepNotifications,
+} from './notifications/sweep.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
 import { cleanUpBlockedMails } from './sends/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -33,6 +40,7 @@ export type TaskTools = {
   RecoverTools &
   SummaryTools &
   NotifyTools &
+  NotificationTools &
   MailLinkTools;
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
@@ -49,6 +57,11 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'members.clean_up': () => cleanUpMembers(tools),
     'members.mail_invitation': (job) => mailInvitation(tools, job),
     'members.mail_reset': (job) => mailReset(tools, job),
+    'notifications.assigned': (job) => notifyAssigned(tools, job),
+    'notifications.clean_up': () => cleanUpNotifications(tools),
+    'notifications.digest': () => sweepDigests(tools),
+    'notifications.mail': (job) => mailNotification(tools, job),
+    'notifications.sweep': () => sweepNotifications(tools),
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
@@ -92,6 +105,9 @@ export const crontab: CronItem[] = [
   { task: 'sends.recover', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },
   { task: 'members.clean_up', match: '47 * * * *', options: { maxAttempts: 5 } },
+  { task: 'notifications.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
+  { task: 'notifications.digest', match: '*/10 * * * *', options: { maxAttempts: 5 } },
+  { task: 'notifications.clean_up', match: '59 3 * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
   { task: 'audit.clean_up', match: '53 3 * * *', options: { maxAttempts: 5 } },

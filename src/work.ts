@@ -72,13 +72,13 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const claimedMails = createClaimedMails();
   const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
   const reader = await startReader({ log, parts });
-  const { redact, excerpt } = reader;
+  const { excerpt } = reader;
   const analysts = {
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
   };
   const own = { appMailer, secrets, publicUrl };
-  const tools = { ...common, ...analysts, ...own, redact, deliveries, mailJobs };
+  const tools = { ...common, ...analysts, ...own, ...reader, deliveries, mailJobs };
   jobs = await parts.start(
     'jobs',
     () =>

@@ -10,6 +10,7 @@ const owner: Record<string, string> = {
   organization_logos: 'organizations',
   audit_events: 'audit',
   notification_choices: 'notifications',
+  notifications: 'notifications',
   sessions: 'sessions',
   members: 'members',
   memberships: 'members',

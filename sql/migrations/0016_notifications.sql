@@ -17,3 +17,24 @@ comment on column notification_choices.events is 'kinds of events, each notified
 comment on column notification_choices.digest is 'how often a digest is sent';
 comment on column notification_choices.time_zone is 'IANA name: when the member''s day and week begin';
 comment on column notification_choices.changed_at is 'when the member chose last';
+
+create table notifications (
+  id         uuid primary key default gen_random_uuid(),
+  org_id     uuid not null,
+  member_id  uuid not null,
+  kind       text not null,
+  subject    text not null,
+  created_at timestamptz not null default now(),
+  sent_at    timestamptz,
+  foreign key (org_id, member_id) references memberships (org_id, member_id) on delete cascade,
+  unique (org_id, member_id, kind, subject)
+);
+
+create index notifications_by_age on notifications (created_at);
+
+comment on table notifications is
+  'What a member is notified of by mail. The row is what makes it occur once';
+comment on column notifications.kind is 'kind of the event, or digest';
+comment on column notifications.subject is
+  'what it is about: the id of a response or campaign, a webhook and when it was switched off, a month, the period of a digest';
+comment on column notifications.sent_at is 'when its mail was given to the mail server';

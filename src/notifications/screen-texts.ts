@@ -21,7 +21,18 @@ export const notificationTexts = {
     day: 'Every day',
     week: 'Every week, on Monday',
   } satisfies Record<Digest, string>,
-  digestHelp: 'The score, its change and the newest comments, in the morning.',
+  digestHelp:
+    'The answers, the score and its change, and the detractors still open, at 9 in the morning.',
   timeZone: 'When your day and week begin, such as Europe/Berlin.',
   saved: 'Your notifications are saved.',
+} as const;
+
+/** What the link in a notification opens. */
+export const stopTexts = {
+  title: 'Stop notifications',
+  about: (what: string, organization: string, email: string) =>
+    `“${what}”: no more of these mails about ${organization} go to ${email}.`,
+  action: 'Stop these mails',
+  stopped: (what: string, organization: string) =>
+    `“${what}” is stopped for ${organization}. Settings, Notifications switches it on again.`,
 } as const;

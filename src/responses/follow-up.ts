@@ -1,6 +1,7 @@
 import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
+import { enqueue, type NewJob } from '../jobs.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import {
@@ -40,10 +41,17 @@ export async function followUp(
       target: { kind: 'response', id },
       details: { fields: fields.filter((field) => field !== false), state: state ?? null },
     });
+    const memberId = change.owner_id;
+    if (memberId && memberId !== actor.id) await enqueue(tx, [assigned(orgId, memberId, id)]);
   }).catch((error: unknown) => {
     throw violates(error, 'responses_have_members_as_owners') ? noMember() : error;
   });
 }
+
+const assigned = (org_id: string, member_id: string, response_id: string): NewJob => ({
+  task: 'notifications.assigned',
+  payload: { org_id, member_id, response_id },
+});
 
 async function memberWith(db: Db, orgId: string, email: string): Promise<string> {
   const found = await findOwner(db, orgId, email);

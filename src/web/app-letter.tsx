@@ -8,6 +8,8 @@ export type AppLetter = {
   button?: { text: string; url: string };
   /** Why the mail came, and what to do if it should not have. */
   foot: string;
+  /** What ends mails like this one. */
+  stop?: { text: string; url: string };
 };
 
 const font =
@@ -20,12 +22,13 @@ export const writeAppLetter = (letter: AppLetter) => ({
   html: htmlOf(letter),
 });
 
-function textOf({ sentences, button, foot }: AppLetter): string {
+function textOf({ sentences, button, foot, stop }: AppLetter): string {
   const act = button ? [`${button.text}:\n${button.url}`] : [];
-  return `${[...sentences, ...act, `-- \n${foot}`].join('\n\n')}\n`;
+  const end = stop ? `\n${stop.text}: ${stop.url}` : '';
+  return `${[...sentences, ...act, `-- \n${foot}${end}`].join('\n\n')}\n`;
 }
 
-function htmlOf({ subject, sentences, button, foot }: AppLetter): string {
+function htmlOf({ subject, sentences, button, foot, stop }: AppLetter): string {
   const document = (
     <html lang="en">
       <head>
@@ -41,7 +44,9 @@ function htmlOf({ subject, sentences, button, foot }: AppLetter): string {
             <p style="margin:0 0 16px">{sentence}</p>
           ))}
           {button ? <Button {...button} /> : null}
-          <p style="margin:28px 0 0;font-size:14px;line-height:21px;opacity:.75">{foot}</p>
+          <p style="margin:28px 0 0;font-size:14px;line-height:21px;opacity:.75">
+            {foot} {stop ? <a href={stop.url}>{stop.text}</a> : null}
+          </p>
         </div>
       </body>
     </html>

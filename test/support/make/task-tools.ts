@@ -1,7 +1,7 @@
 import { createAppMailer } from '../../../src/app-mailer.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { redact } from '../../../src/lib/redact/redact.ts';
+import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { createMailbox } from '../../../src/mailbox/mailbox.ts';
 import { createMailJobs } from '../../../src/sends/mail-job.ts';
 import { createMailer } from '../../../src/sends/mailer.ts';
@@ -29,6 +29,7 @@ export function taskTools(db: Db): TaskTools {
       pump,
       publicUrl,
       redact,
+      excerpt: redactedExcerpt,
       secrets: plainSecrets,
       settings: { sendDeadlineSeconds: 60 },
     },

@@ -1,0 +1,81 @@
+import type { Sql } from '../lib/db/db.ts';
+import type { Excerpt } from '../responses/answer.ts';
+import { netPromoterScore, scaleOf } from '../scores.ts';
+import { countPeriod } from '../summaries/summary.queries.ts';
+import {
+  countOpenDetractors,
+  findAnswer,
+  findCampaign,
+  findLimit,
+  findWebhookOff,
+  readDigestPeriods,
+  type StoredNotification,
+} from './facts.queries.ts';
+import { letterTexts as texts } from './letter-texts.ts';
+
+export type NotificationLetter = {
+  subject: string;
+  sentences: string[];
+  /** What opens the thing in the app: below the organization. */
+  path: string;
+  action: string;
+};
+
+export type LetterTools = { db: Sql; excerpt: Excerpt };
+
+/** What the mail says, of how things are now. Nothing when what it is about is gone or has changed back. */
+export async function letterOf(
+  tools: LetterTools,
+  notification: StoredNotification,
+): Promise<NotificationLetter | undefined> {
+  const { kind, org_id: orgId, subject, organization } = notification;
+  if (kind === 'digest') return await digestLetter(tools, notification);
+  if (kind === 'webhook_off') {
+    const [id = ''] = subject.split(' ');
+    const found = await findWebhookOff(tools.db, orgId, id);
+    return found && { ...texts.webhookOff(organization, found), path: `/webhooks/${id}` };
+  }
+  if (kind === 'limit_near' || kind === 'limit_reached') {
+    const found = await findLimit(tools.db, orgId, subject);
+    return found && { ...texts[kind](organization, found), path: '/settings/usage' };
+  }
+  if (kind === 'campaign_finished') {
+    const found = await findCampaign(tools.db, orgId, subject);
+    const path = `/surveys/${found?.survey_id}/send/${subject}`;
+    return found && { ...texts.campaignFinished(found), path };
+  }
+  return await answerLetter(tools, { ...notification, kind });
+}
+
+type AboutAnswer = StoredNotification & { kind: 'detractor' | 'held' | 'assigned' };
+
+/** The comment as subscribers get it too: its beginning, without the people in it. */
+async function answerLetter({ db, excerpt }: LetterTools, about: AboutAnswer) {
+  const { kind, org_id: orgId, subject: id } = about;
+  const found = await findAnswer(db, orgId, id);
+  if (!found) return undefined;
+  const { comment, known_names: names, known_addresses: emails, ...answer } = found;
+  const words = comment === null ? null : await excerpt(comment, { orgId, names, emails });
+  const facts = { ...answer, words, highest: scaleOf(found.type).highest };
+  return { ...texts.answer(kind, facts), path: `/responses/${id}` };
+}
+
+async function digestLetter({ db }: LetterTools, about: StoredNotification) {
+  const { org_id: orgId, organization, subject, time_zone: timeZone } = about;
+  const [unit = 'day', day = ''] = subject.split(' ');
+  const { before, start, end } = await readDigestPeriods(db, { unit, day, timeZone });
+  const now = await countPeriod(db, orgId, { start, end });
+  const earlier = await countPeriod(db, orgId, { start: before, end: start });
+  const figures = {
+    responses: now.responses,
+    nps: netPromoterScore(now),
+    npsBefore: netPromoterScore(earlier),
+    open: await countOpenDetractors(db, orgId),
+    from: dayIn(timeZone, start),
+    to: dayIn(timeZone, new Date(end.getTime() - 1)),
+  };
+  return { ...texts.digest(organization, figures), path: '' };
+}
+
+const dayIn = (timeZone: string, moment: Date) =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);

@@ -1,0 +1,147 @@
+import { enqueueEach } from '../jobs.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
+
+/** More notifications of answers an hour would bury a member's other mails. */
+const mostAnswersAnHour = 30;
+
+/**
+ * Writes a notification, and the job that mails it, for everything that occurred within an hour, to the
+ * members that want it. What has a notification already gets no second one. The minute before a member chose
+ * is swept too: what occurred between the last sweep and a change of the choices is not lost.
+ */
+export async function insertNotifications(sql: Sql) {
+  const events = [
+    answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
+    answers(sql, 'held', sql`r.held_reason is not null`),
+    webhooksOff(sql),
+    limits(sql),
+    campaigns(sql),
+  ].reduce((all, each) => sql`${all} union all ${each}`);
+  await sql`
+    with wishes as (
+      select org_id, member_id, events,
+             greatest(changed_at - interval '1 minute', now() - interval '1 hour') as since
+      from notification_choices
+      where events <> '{}'
+    ), inserted as (
+      insert into notifications (org_id, member_id, kind, subject)
+      ${events}
+      on conflict (org_id, member_id, kind, subject) do nothing
+      returning org_id, id
+    )
+    ${mailEach(sql)}`;
+}
+
+/** The insert of jobs, after a statement part `inserted`. */
+const mailEach = (sql: Sql) =>
+  enqueueEach(
+    sql,
+    { task: 'notifications.mail' },
+    sql`select json_build_object('org_id', org_id, 'notification_id', id) from inserted`,
+  );
+
+/** Answers that were imported are history, and no news. */
+const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
+  select w.org_id, w.member_id, ${kind}::text, r.subject
+  from wishes w
+  cross join lateral (
+    select count(*)::int as sent
+    from notifications n
+    where n.org_id = w.org_id and n.member_id = w.member_id and n.kind = ${kind}
+      and n.created_at > now() - interval '1 hour'
+  ) lately
+  cross join lateral (
+    select r.id::text as subject
+    from responses r
+    where r.org_id = w.org_id and r.created_at >= w.since and r.source <> 'import' and ${condition}
+      and not exists (
+        select from notifications n
+        where n.org_id = w.org_id and n.member_id = w.member_id and n.kind = ${kind}
+          and n.subject = r.id::text
+      )
+    order by r.created_at
+    limit greatest(${mostAnswersAnHour} - lately.sent, 0)
+  ) r
+  where ${kind} = any(w.events)`;
+
+/** Switched off after failures, not by a person. */
+const webhooksOff = (sql: Sql) => sql`
+  select w.org_id, w.member_id, 'webhook_off', concat(h.id, ' ', extract(epoch from h.deactivated_at))
+  from wishes w
+  join webhooks h on h.org_id = w.org_id
+  where 'webhook_off' = any(w.events) and not h.active and h.deactivated_reason is not null
+    and h.deactivated_at >= w.since`;
+
+const limits = (sql: Sql) => sql`
+  select w.org_id, w.member_id, reached.kind, u.month::text
+  from wishes w
+  join organizations o on o.id = w.org_id
+  join mail_usage u on u.org_id = o.id and u.month = date_trunc('month', now() at time zone 'UTC')::date
+  cross join lateral (
+    select case when u.used >= o.monthly_send_limit then 'limit_reached' else 'limit_near' end as kind
+    where u.used > 0 and u.used >= 0.8 * o.monthly_send_limit
+  ) reached
+  where reached.kind = any(w.events)`;
+
+const campaigns = (sql: Sql) => sql`
+  select w.org_id, w.member_id, 'campaign_finished', c.id::text
+  from wishes w
+  join campaigns c on c.org_id = w.org_id
+  where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
+    and c.finished_at >= w.since`;
+
+/** A member that wants it is notified once that a response is its own to follow up. */
+export async function insertAssigned(
+  sql: Sql,
+  { orgId, memberId, responseId }: { orgId: string; memberId: string; responseId: string },
+) {
+  await sql`
+    with inserted as (
+      insert into notifications (org_id, member_id, kind, subject)
+      select n.org_id, n.member_id, 'assigned', r.id::text
+      from notification_choices n
+      join responses r on r.org_id = n.org_id and r.owner_id = n.member_id
+      where n.org_id = ${orgId} and n.member_id = ${memberId} and r.id = ${responseId}
+        and 'assigned' = any(n.events)
+      on conflict (org_id, member_id, kind, subject) do nothing
+      returning org_id, id
+    )
+    ${mailEach(sql)}`;
+}
+
+/**
+ * Digests that are due: from 9 in the morning of the member's day or Monday, for six hours, so that one who
+ * chooses in the evening gets the first on the next day.
+ */
+export async function insertDigests(sql: Sql, now: Date) {
+  await sql`
+    with inserted as (
+      insert into notifications (org_id, member_id, kind, subject)
+      select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
+      from notification_choices n
+      cross join lateral (
+        select date_trunc(case n.digest when 'week' then 'week' else 'day' end, ${now}::timestamptz at time zone n.time_zone) as today
+      ) here
+      cross join lateral (
+        select (here.today + interval '9 hours') at time zone n.time_zone as morning
+      ) due
+      where n.digest <> 'none' and ${now} >= due.morning and ${now} < due.morning + interval '6 hours'
+        and n.changed_at < due.morning
+      on conflict (org_id, member_id, kind, subject) do nothing
+      returning org_id, id
+    )
+    ${mailEach(sql)}`;
+}
+
+/** Older than any month, whose row keeps its limit from a second notification. */
+export async function deleteOldNotifications(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from notifications
+    where id in (
+      select id
+      from notifications
+      where created_at < now() - interval '100 days'
+      limit ${limit}
+    )`;
+  return count;
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import PostalMime from 'postal-mime';
+import { mailNotification } from '../../src/notifications/mail.ts';
+import { sweepDigests } from '../../src/notifications/sweep.ts';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { joinOrganization, makeMember } from '../support/make/session.ts';
+import { taskTools } from '../support/make/task-tools.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const tools = taskTools(db);
+
+/** A Monday in Oslo, on which it is an hour later there than by UTC. */
+const monday = (time: string) => new Date(`2026-03-02T${time}Z`);
+const time_zone = 'Europe/Oslo';
+
+async function reader(wish: { digest: string; changed_at?: Date }) {
+  const org_id = await makeOrganization(db);
+  const member_id = await makeMember(db);
+  await joinOrganization(db, { org: org_id, member: member_id, role: 'viewer' });
+  const changed_at = new Date('2026-01-01');
+  await db`insert into notification_choices ${db({ org_id, member_id, time_zone, changed_at, ...wish })}`;
+  const [member] = await db<{ email: string }[]>`select email from members where id = ${member_id}`;
+  return { org_id, email: member!.email };
+}
+
+async function run(now: Date) {
+  await sweepDigests(tools, now);
+  const jobs = await db<{ payload: { org_id: string; notification_id: string } }[]>`
+    delete from outbox where task = 'notifications.mail' returning payload`;
+  for (const { payload } of jobs) await mailNotification(tools, payload);
+}
+
+async function mailsTo(email: string) {
+  const rows = await db<{ raw: Buffer }[]>`
+    select raw from mailbox_messages where rcpt_to = ${email}`;
+  return await Promise.all(rows.map(({ raw }) => PostalMime.parse(raw)));
+}
+
+test('a digest of yesterday comes once, from 9 in the morning of the member', async () => {
+  const { org_id, email } = await reader({ digest: 'day' });
+  const survey_id = await makeSurvey(db, org_id);
+  const good = { score: 10, category: 'promoter' };
+  const bad = { score: 1, category: 'detractor' };
+  const answers = [
+    { ...good, created_at: new Date('2026-02-28T23:00Z') },
+    { ...good, created_at: new Date('2026-03-01T22:59Z') },
+    { ...bad, created_at: new Date('2026-03-01T12:00Z') },
+    { ...bad, created_at: new Date('2026-02-28T22:59Z') },
+    { ...bad, created_at: new Date('2026-03-01T23:00Z') },
+    { ...bad, created_at: new Date('2026-03-01T12:00Z'), held_reason: 'no_page_view' },
+  ];
+  for (const answer of answers) await makeResponse(db, { org_id, survey_id }, answer);
+  await run(monday('07:59:59'));
+  assert.deepEqual(await mailsTo(email), []);
+  await run(monday('08:00:00'));
+  await run(monday('08:10:00'));
+  const mails = await mailsTo(email);
+  assert.equal(mails.length, 1);
+  assert.equal(mails[0]!.subject, 'Acme: 3 responses, NPS 33');
+  assert.match(mails[0]!.text ?? '', /1 March 2026\./);
+  assert.match(mails[0]!.text ?? '', /NPS: 33, 133 more than before/);
+  assert.match(mails[0]!.text ?? '', /3 detractors open/);
+  await run(new Date('2026-03-03T08:00:00Z'));
+  assert.equal((await mailsTo(email)).length, 2);
+});
+
+test('no digest long after 9, when it was chosen later, or when none is wanted', async () => {
+  const afternoon = await reader({ digest: 'day' });
+  await run(monday('14:00:00'));
+  assert.deepEqual(await mailsTo(afternoon.email), []);
+  const since = await reader({ digest: 'day', changed_at: monday('08:01:00') });
+  const none = await reader({ digest: 'none' });
+  await run(monday('08:10:00'));
+  for (const { email } of [since, none]) assert.deepEqual(await mailsTo(email), []);
+});
+
+test('a digest of the week comes on Monday, and no other day', async () => {
+  const { email } = await reader({ digest: 'week' });
+  await run(new Date('2026-03-03T08:30:00Z'));
+  await run(new Date('2026-03-08T08:30:00Z'));
+  assert.deepEqual(await mailsTo(email), []);
+  await run(monday('08:30:00'));
+  await run(monday('09:30:00'));
+  const mails = await mailsTo(email);
+  assert.equal(mails.length, 1);
+  assert.match(mails[0]!.text ?? '', /23 February 2026 to 1 March 2026/);
+});

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import PostalMime from 'postal-mime';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { mailNotification } from '../../src/notifications/mail.ts';
+import { notifyAssigned, sweepNotifications } from '../../src/notifications/sweep.ts';
+import { followUp } from '../../src/responses/follow-up.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
+import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import { taskTools } from '../support/make/task-tools.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const secrets = createSecrets([Buffer.alloc(32, 1)]);
+const tools = { ...taskTools(db), secrets };
+const app = bareApp(db, { secrets });
+
+type Wish = { events?: string[]; digest?: string; changed_at?: Date };
+
+async function scene(wish: Wish = {}) {
+  const org_id = await makeOrganization(db, { monthly_send_limit: 100 });
+  const survey_id = await makeSurvey(db, org_id);
+  const member_id = await makeMember(db);
+  await joinOrganization(db, { org: org_id, member: member_id, role: 'viewer' });
+  await db`insert into notification_choices ${db({ org_id, member_id, ...wish })}`;
+  const [member] = await db<{ email: string }[]>`select email from members where id = ${member_id}`;
+  const bad = (over: object = {}) =>
+    makeResponse(db, { org_id, survey_id }, { score: 2, category: 'detractor', ...over });
+  return { org_id, survey_id, member_id, email: member!.email, bad };
+}
+
+/** Sweeps, and runs the jobs that mail, as the queue would. */
+async function run() {
+  await sweepNotifications(tools);
+  await runMailJobs();
+}
+
+async function runMailJobs() {
+  const jobs = await db<{ payload: { org_id: string; notification_id: string } }[]>`
+    delete from outbox where task = 'notifications.mail' returning payload`;
+  for (const { payload } of jobs) await mailNotification(tools, payload);
+}
+
+async function mailsTo(email: string) {
+  const rows = await db<{ raw: Buffer }[]>`
+    select raw from mailbox_messages where rcpt_to = ${email} order by received_at`;
+  return await Promise.all(rows.map(({ raw }) => PostalMime.parse(raw)));
+}
+
+const subjectsTo = async (email: string) =>
+  (await mailsTo(email)).map(({ subject }) => subject ?? '').sort();
+
+test('a detractor is mailed once, without the people in the comment, with a link that opens it', async () => {
+  const { org_id, survey_id, email, bad } = await scene({ events: ['detractor'] });
+  const contact_id = await makeContact(
+    db,
+    { org_id, survey_id },
+    { email: 'zoe@people.test', name: 'Zoe Quill' },
+  );
+  const id = await bad({
+    contact_id,
+    comment: 'Zoe Quill here, zoe@people.test: far too slow <b>',
+  });
+  await run();
+  await run();
+  const mails = await mailsTo(email);
+  assert.equal(mails.length, 1);
+  const { subject, text = '', html = '' } = mails[0]!;
+  assert.equal(subject, 'A detractor answered: Onboarding');
+  assert.match(text, /2 of 10/);
+  assert.match(text, /far too slow/);
+  assert.doesNotMatch(`${text} ${html}`, /zoe/i);
+  assert.doesNotMatch(html, /<b>/);
+  const url = `https://askback.test/o/${await slugOfOrganization(db, org_id)}/responses/${id}`;
+  assert.ok(text.includes(url) && html.includes(url));
+});
+
+test('only what a member chose and what occurred since, of its own organization', async () => {
+  const held = await scene({ events: ['held'] });
+  const late = await scene({ events: ['detractor'], changed_at: new Date() });
+  const other = await scene({ events: ['detractor'] });
+  await held.bad();
+  await held.bad({ held_reason: 'no_page_view' });
+  await late.bad({ created_at: new Date(Date.now() - 10 * 60_000) });
+  await other.bad({ source: 'import' });
+  await run();
+  assert.deepEqual(await subjectsTo(held.email), ['A response is held: Onboarding']);
+  assert.deepEqual(await subjectsTo(late.email), []);
+  assert.deepEqual(await subjectsTo(other.email), []);
+});
+
+test('a member that leaves or chooses otherwise before the mail goes out gets none', async () => {
+  const gone = await scene({ events: ['detractor'] });
+  const changed = await scene({ events: ['detractor'] });
+  await gone.bad();
+  await changed.bad();
+  await sweepNotifications(tools);
+  await db`delete from memberships where org_id = ${gone.org_id}`;
+  await db`update notification_choices set events = '{held}' where org_id = ${changed.org_id}`;
+  await runMailJobs();
+  assert.deepEqual([...(await mailsTo(gone.email)), ...(await mailsTo(changed.email))], []);
+});
+
+test('thirty answers an hour at most', async () => {
+  const { email, bad } = await scene({ events: ['detractor'] });
+  for (let answers = 0; answers < 33; answers++) await bad();
+  await run();
+  await run();
+  assert.equal((await mailsTo(email)).length, 30);
+});
+
+test('a webhook switched off after failures is mailed; one that a person switched off is not', async () => {
+  const { org_id, email } = await scene({ events: ['webhook_off'] });
+  const off = { active: false, deactivated_at: new Date() };
+  await makeWebhook(db, org_id, {
+    ...off,
+    url: 'https://hooks.test/secret-path',
+    deactivated_reason: 'status 503',
+  });
+  await makeWebhook(db, org_id, off);
+  await run();
+  await run();
+  const mails = await mailsTo(email);
+  assert.equal(mails.length, 1);
+  assert.match(mails[0]!.text ?? '', /https:\/\/hooks\.test was switched off/);
+  assert.match(mails[0]!.text ?? '', /status 503/);
+  assert.doesNotMatch(mails[0]!.text ?? '', /secret-path/);
+});
+
+test('80 and 100 % of the month’s mails, each once', async () => {
+  const { org_id, email } = await scene({ events: ['limit_near', 'limit_reached'] });
+  const month = db`date_trunc('month', now() at time zone 'UTC')::date`;
+  await db`insert into mail_usage (org_id, month, used) values (${org_id}, ${month}, 79)`;
+  await run();
+  assert.deepEqual(await subjectsTo(email), []);
+  for (const used of [80, 99, 100, 90, 100]) {
+    await db`update mail_usage set used = ${used} where org_id = ${org_id}`;
+    await run();
+  }
+  assert.deepEqual(await subjectsTo(email), [
+    'Acme has used 80 % of the month’s mails',
+    'Acme has used all of the month’s mails',
+  ]);
+});
+
+test('a finished campaign', async () => {
+  const { org_id, survey_id, email } = await scene({ events: ['campaign_finished'] });
+  const ended = { org_id, survey_id, total: 3, finished_at: new Date() };
+  const [campaign] = await db<{ id: string }[]>`
+    insert into campaigns ${db({ ...ended, name: 'May', status: 'finished' })} returning id`;
+  await db`insert into campaigns ${db({ ...ended, name: 'June', status: 'stopped' })}`;
+  await run();
+  const mails = await mailsTo(email);
+  assert.deepEqual(
+    mails.map(({ subject }) => subject),
+    ['A campaign is finished: May'],
+  );
+  assert.ok(mails[0]!.text?.includes(`/surveys/${survey_id}/send/${campaign!.id}`));
+});
+
+test('a response that is assigned is mailed to its owner once, unless the owner did it', async () => {
+  const { org_id, member_id, email, bad } = await scene({ events: ['assigned'] });
+  const id = await bad();
+  const own = await bad();
+  const actor = { kind: 'member', id: member_id, name: 'Ann' } as const;
+  await followUp(tools, { ...commandWriter(org_id), actor }, { id: own, owner: email });
+  for (const owner of [email, null, email]) {
+    await followUp(tools, commandWriter(org_id), { id, owner });
+  }
+  const jobs = await db<{ payload: { org_id: string; member_id: string; response_id: string } }[]>`
+    delete from outbox where task = 'notifications.assigned' returning payload`;
+  for (const { payload } of jobs) await notifyAssigned(tools, payload);
+  await runMailJobs();
+  assert.deepEqual(await subjectsTo(email), ['A response is assigned to you: Onboarding']);
+  assert.ok((await mailsTo(email))[0]!.text?.includes(id));
+});
+
+test('a mail that the server did not take is tried again; one that may have gone out is not', async () => {
+  for (const [kind, tries] of [
+    ['lost', 2],
+    ['unknown', 1],
+  ] as const) {
+    const { org_id, bad } = await scene({ events: ['detractor'] });
+    await bad();
+    await sweepNotifications(tools);
+    const [job] = await db<{ payload: { org_id: string; notification_id: string } }[]>`
+      delete from outbox where task = 'notifications.mail' returning payload`;
+    let sent = 0;
+    const send = async () => {
+      sent += 1;
+      return { kind, reason: 'the connection ended' };
+    };
+    const failing = { ...tools, appMailer: { send } };
+    for (let times = 0; times < 2; times++) {
+      await mailNotification(failing, job!.payload).catch(() => {});
+    }
+    assert.equal(sent, tries, `${kind} ${org_id}`);
+  }
+});
+
+test('the link in a mail stops its kind without a sign-in: opening it changes nothing', async () => {
+  const { org_id, email, bad } = await scene({ events: ['detractor', 'held'] });
+  await bad();
+  await run();
+  const [, path = ''] =
+    /Stop these mails: https:\/\/askback\.test(\S+)/.exec((await mailsTo(email))[0]!.text ?? '') ??
+    [];
+  const events = async () =>
+    (
+      await db<
+        { events: string[] }[]
+      >`select events from notification_choices where org_id = ${org_id}`
+    )[0]?.events;
+
+  const page = await app.request(path, { headers: { Accept: 'text/html' } });
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /<button[^>]*>\s*Stop these mails/);
+  assert.deepEqual(await events(), ['detractor', 'held']);
+
+  for (let times = 0; times < 2; times++) {
+    const stopped = await app.request(path, { method: 'POST' });
+    assert.equal(stopped.status, 200);
+    assert.match(await stopped.text(), /is stopped for Acme/);
+  }
+  assert.deepEqual(await events(), ['held']);
+  const acts = await db<
+    { details: unknown }[]
+  >`select details from audit_events where org_id = ${org_id}`;
+  assert.deepEqual(
+    acts.map(({ details }) => details),
+    [{ events: ['held'], digest: 'none', stopped: 'detractor' }],
+  );
+});
+
+test('a link that was changed is not found', async () => {
+  const answer = await app.request('/notifications/stop/AAAA', {
+    method: 'POST',
+    headers: { Accept: 'text/html' },
+  });
+  assert.equal(answer.status, 404);
+});
