@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
 import { keepScreenshot, launchBrowser, violations } from '../e2e/browser.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
@@ -42,12 +43,8 @@ for (const javaScriptEnabled of [true, false]) {
     const key = await page.getByLabel('Key', { exact: true }).inputValue();
     assert.match(key, /^ask_live_/);
     await keepScreenshot(page, `app-key-made-${javaScriptEnabled ? 'script' : 'plain'}`);
-    const found = await violations(page);
-    // One letter, as in the monogram, may be no text: axe cannot know.
-    assert.deepEqual(
-      found.filter((line) => !line.includes('content is too short')),
-      [],
-    );
+    // Without script axe would wait in the page for a timer that never comes.
+    if (javaScriptEnabled) await checkShownKey(page);
     const shown = await page.locator('pre').innerText();
     assert.deepEqual(await surveysBy(shown), [200, true]);
 
@@ -65,6 +62,15 @@ for (const javaScriptEnabled of [true, false]) {
       .waitFor();
     await context.close();
   });
+}
+
+/** One letter, as in the monogram, may be no text: axe cannot know. */
+async function checkShownKey(page: Page) {
+  const found = await violations(page);
+  assert.deepEqual(
+    found.filter((line) => !line.includes('content is too short')),
+    [],
+  );
 }
 
 /** Runs the line that the page shows, as its reader would paste it. */
