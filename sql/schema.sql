@@ -897,21 +897,24 @@ create unique index themes_one_per_name on themes (org_id, lower(name));
 create table webhooks (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  url text not null,                         -- where events are posted
-  events text[] not null,                    -- names of the events it gets
-  description text,                          -- what the organization wrote about it
-  secret bytea not null,                     -- the key that signs, sealed
-  previous_secret bytea,                     -- the key before it, sealed: signs too until its time is over
-  previous_secret_until timestamptz,         -- when that time is over
-  active boolean not null default true,      -- whether events are posted
-  failure_count integer not null default 0,  -- deliveries that failed in a row, each after all its attempts
-  deactivated_at timestamptz,                -- when it was deactivated
-  deactivated_reason text,                   -- why it was deactivated
-  last_delivery_at timestamptz,              -- when an event was last accepted
+  url text not null,                                     -- where events are posted
+  events text[] not null,                                -- names of the events it gets
+  description text,                                      -- what the organization wrote about it
+  secret bytea not null,                                 -- the key that signs, sealed
+  previous_secret bytea,                                 -- the key before it, sealed: signs too until its time is over
+  previous_secret_until timestamptz,                     -- when that time is over
+  retries text not null default 'standard',              -- standard: one retry, off after 3 failed deliveries; extended: retries for a day, off after 3 days as well
+  active boolean not null default true,                  -- whether events are posted
+  failure_count integer not null default 0,              -- deliveries that failed in a row, each after all its attempts
+  deactivated_at timestamptz,                            -- when it was deactivated
+  deactivated_reason text,                               -- why it was deactivated
+  last_delivery_at timestamptz,                          -- when an event was last accepted
+  undelivered_since timestamptz not null default now(),  -- when an event was last delivered or it was switched on, whichever is later: nothing was delivered since
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint webhooks_events_check check (cardinality(events) > 0),
   constraint webhooks_failure_count_check check (failure_count >= 0),
+  constraint webhooks_retries_check check (retries = any (array['standard', 'extended'])),
   constraint webhooks_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint webhooks_pkey primary key (id),
   constraint webhooks_org_id_id_key unique (org_id, id)

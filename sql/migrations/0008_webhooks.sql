@@ -9,11 +9,13 @@ create table webhooks (
   secret                 bytea not null,
   previous_secret        bytea,
   previous_secret_until  timestamptz,
+  retries                text not null default 'standard' check (retries in ('standard', 'extended')),
   active                 boolean not null default true,
   failure_count          integer not null default 0 check (failure_count >= 0),
   deactivated_at         timestamptz,
   deactivated_reason     text,
   last_delivery_at       timestamptz,
+  undelivered_since      timestamptz not null default now(),
   created_at             timestamptz not null default now(),
   updated_at             timestamptz not null default now(),
 
@@ -28,11 +30,15 @@ comment on column webhooks.description is 'what the organization wrote about it'
 comment on column webhooks.secret is 'the key that signs, sealed';
 comment on column webhooks.previous_secret is 'the key before it, sealed: signs too until its time is over';
 comment on column webhooks.previous_secret_until is 'when that time is over';
+comment on column webhooks.retries is
+  'standard: one retry, off after 3 failed deliveries; extended: retries for a day, off after 3 days as well';
 comment on column webhooks.active is 'whether events are posted';
 comment on column webhooks.failure_count is 'deliveries that failed in a row, each after all its attempts';
 comment on column webhooks.deactivated_at is 'when it was deactivated';
 comment on column webhooks.deactivated_reason is 'why it was deactivated';
 comment on column webhooks.last_delivery_at is 'when an event was last accepted';
+comment on column webhooks.undelivered_since is
+  'when an event was last delivered or it was switched on, whichever is later: nothing was delivered since';
 
 create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc);
 

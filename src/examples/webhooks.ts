@@ -14,6 +14,7 @@ const webhook = {
   org_id: orgId,
   url: 'https://hooks.acme.example/askback',
   events: ['response.received', 'detractor.detected'],
+  retries: 'extended',
   active: true,
   failure_count: 0,
   description: 'CRM',
@@ -55,7 +56,7 @@ const event = { version: '1', surveyId, timestamp: answeredAt };
 export const webhookExamples: Readonly<Record<string, Example>> = {
   listWebhooks: { answer: { webhooks: [webhook] } },
   createWebhook: {
-    body: { url: webhook.url, events: webhook.events, description: 'CRM' },
+    body: { url: webhook.url, events: webhook.events, description: 'CRM', retries: 'extended' },
     answer: { ...webhook, last_delivery_at: null, secret },
   },
   listWebhookEvents: {

@@ -31,7 +31,7 @@ export const observed = [
   {
     name: 'askback_pending_oldest_seconds',
     kind: 'gauge',
-    help: 'The age of the oldest of those.',
+    help: 'The age of the oldest of those; a retry ages from when it is due.',
     unit: 'seconds',
     labels: { channel: channels },
   },

@@ -32,10 +32,12 @@ export async function avoidFullScans(sql: Sql) {
   await sql`select set_config('enable_seqscan', 'off', true)`;
 }
 
+/** A retry may be hours away, so it ages from when it is due. */
 export async function countPendingDeliveries(sql: Sql) {
   return await sql<Pending[]>`
     select count(*)::int as pending,
-           coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+           greatest(extract(epoch from now() - min(
+             case when attempts = 0 then created_at else next_attempt_at end)), 0)::float8 as oldest_seconds
     from deliveries
     where status = 'pending'`;
 }

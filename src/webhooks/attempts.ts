@@ -64,8 +64,8 @@ async function readTarget({ db }: QueueTools, queue: WebhookQueue) {
 }
 
 function start(tools: QueueTools, queue: WebhookQueue, target: WebhookTarget) {
-  const { url, secret, previous_secret } = target;
-  const delivery = { ...queue.ready.shift()!, url, secret, previous_secret };
+  const { url, secret, previous_secret, retries } = target;
+  const delivery = { ...queue.ready.shift()!, url, secret, previous_secret, retries };
   queue.inFlight += 1;
   void attempt(tools, delivery).then(
     (outcome) => finish(tools, queue, outcome),
@@ -84,7 +84,7 @@ async function finish(tools: QueueTools, queue: WebhookQueue, outcome: AttemptOu
   await tools.record(outcome);
   queue.unrecorded -= 1;
   queue.known.delete(delivery.id);
-  if (outcome.verdict.status === 'failed') queue.target = undefined; // it may be switched off now
+  if (outcome.verdict.status !== 'delivered') queue.target = undefined; // it may be switched off now
   void startReady(tools, queue);
 }
 

@@ -9,6 +9,7 @@ import { configuredSecrets } from '../settings/secrets.ts';
 import { createWebhook } from './manage.ts';
 import { listWebhooks } from './queries.ts';
 import { replay } from './replay.ts';
+import { retryKinds } from './rules.ts';
 import { NewWebhook } from './schemas.ts';
 import { testWebhook } from './test-event.ts';
 
@@ -29,13 +30,20 @@ const create = command({
     url: option(NewWebhook.entries.url, 'URL', 'where events are posted to'),
     events: option(EventList, 'TYPES', 'event types, with commas between them'),
     description: optional(Line(longestDescription), 'TEXT', 'what it is for'),
+    retries: optional(
+      NewWebhook.entries.retries.wrapped,
+      'KIND',
+      `${retryKinds.join(' or ')}: how often a failed delivery is tried again`,
+    ),
   },
-  run: (tools: CommandTools, { org, url, events, description }) =>
+  run: (tools: CommandTools, { org, url, events, description, retries }) =>
     inDatabase(tools, (db, config) =>
       withOutbound(config, async (outbound) => {
         const secrets = configuredSecrets(config, config.dataDir);
         const given = { db, secrets, judgeTarget: outbound.judge };
-        const data = await createWebhook(given, commandWriter(org), { url, events, description });
+        const data = await createWebhook(given, commandWriter(org), {
+          ...{ url, events, description, retries },
+        });
         const text = `made the webhook ${data.id}\nits secret, shown only now: ${data.secret}`;
         return { data, text };
       }),

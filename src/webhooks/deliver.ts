@@ -17,6 +17,7 @@ export type SubscriberClient = {
 export type SubscriberAnswer = {
   statusCode: number | null;
   body: string;
+  retryAfterSeconds: number | null;
   error: string | null;
   errorKind: FailureKind | null;
   durationMs: number;
@@ -52,7 +53,9 @@ export async function attempt(
       const answer = withoutNames(
         await post(tools, delivery, { at, traceparent: own.traceparent }),
       );
-      const verdict = judge({ ...answer, event: delivery.event, number: delivery.attempts + 1 });
+      const { event, attempts, retries } = delivery;
+      const answered = { ...answer, event, number: attempts + 1 };
+      const verdict = judge(answered, { retries, random: Math.random() });
       own.ended(() => attemptEnd({ ...answer, delivered: verdict.status === 'delivered' }));
       return { delivery, answer, verdict, at, traceparent: own.traceparent };
     },

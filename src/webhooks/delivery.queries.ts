@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import type { RetryKind } from './rules.ts';
 
 /** A claimed delivery, with all that its attempt needs. */
 export type ClaimedDelivery = {
@@ -14,6 +15,7 @@ export type ClaimedDelivery = {
   url: string;
   secret: Buffer;
   previous_secret: Buffer | null;
+  retries: RetryKind;
 };
 
 export type WebhookRef = { org_id: string; webhook_id: string };
@@ -28,7 +30,7 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
   const takeable = takeableBy(sql, claim);
   return await sql<ClaimedDelivery[]>`
     with webhook as (
-      select active, url, secret,
+      select active, url, retries, secret,
              case when previous_secret_until > now() then previous_secret end as previous_secret
       from webhooks
       where org_id = ${org_id} and id = ${webhook_id}
@@ -58,7 +60,8 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
     from due, webhook w
     where d.org_id = ${org_id} and d.id = due.id
     returning d.id, d.org_id, d.webhook_id, d.message_id, d.event, d.body, d.attempts,
-              d.traceparent, d.created_at, w.url, w.secret, w.previous_secret`;
+              d.traceparent, d.created_at, w.url, w.secret, w.previous_secret,
+              w.retries`;
 }
 
 type Claim = { by: string; atMost: number; known: Iterable<string> };
@@ -130,4 +133,15 @@ export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, second
     update deliveries
     set claimed_by = null, next_attempt_at = now() + make_interval(secs => ${seconds})
     where org_id = ${org_id} and id = ${id} and status = 'pending'`;
+}
+
+/** Whether a webhook has deliveries that are due now or later. */
+export async function hasPending(sql: Sql, { org_id, webhook_id }: WebhookRef): Promise<boolean> {
+  return one(
+    await sql<{ found: boolean }[]>`
+      select exists (
+        select from deliveries
+        where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
+      ) as found`,
+  ).found;
 }

@@ -1,6 +1,7 @@
 import { enqueueEach } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { WebhookEvent } from './events.ts';
+import type { RetryKind } from './rules.ts';
 
 /** Events of one organization, with the span that causes them. */
 export type NewEvents = {
@@ -21,6 +22,7 @@ export type EmittedDelivery = {
   /** Sealed, as base64. */
   secret: string;
   previous_secret: string | null;
+  retries: RetryKind;
 };
 
 /** The part of the delivery worker that a flow needs whose events are delivered by its own process. */
@@ -56,7 +58,7 @@ export function emission(
 ) {
   return sql`
     subscribed as materialized (
-      select w.org_id, gen_random_uuid() as id, w.id as webhook_id, w.active, w.url, w.secret,
+      select w.org_id, gen_random_uuid() as id, w.id as webhook_id, w.active, w.url, w.retries, w.secret,
              case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
              e.event, e.body, e.place
       from unnest(${events.map(({ type }) => type)}::text[],
@@ -89,6 +91,6 @@ export function emission(
 export const emittedDeliveries = (sql: Sql) => sql`
   (select json_agg(json_build_object(
      'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
-     'secret', encode(secret, 'base64'), 'previous_secret', encode(previous_secret, 'base64')))
+     'retries', retries, 'secret', encode(secret, 'base64'), 'previous_secret', encode(previous_secret, 'base64')))
    from subscribed
    where active)`;

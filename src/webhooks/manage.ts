@@ -3,9 +3,11 @@ import type { Writer } from '../audit/actor.ts';
 import type { Act } from '../audit/acts.ts';
 import { type AuditedAct, recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
+import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
+import { hasPending, type WebhookRef } from './delivery.queries.ts';
 import type { EventType } from './events.ts';
 import {
   deleteWebhook,
@@ -15,6 +17,7 @@ import {
   rotateSecret,
   updateWebhook,
 } from './queries.ts';
+import type { RetryKind } from './rules.ts';
 import { spellSecret } from './sign.ts';
 
 const webhooksAllowed = 50;
@@ -31,6 +34,7 @@ type Subscription = {
   url: string;
   events: EventType[];
   description?: string | null | undefined;
+  retries?: RetryKind | undefined;
 };
 
 /** Creates a subscription. The secret is in this answer and nowhere else. */
@@ -47,6 +51,7 @@ export async function createWebhook(tools: ManageTools, writer: Writer, added: S
     url: added.url,
     events: added.events,
     description: added.description ?? null,
+    retries: added.retries ?? 'standard',
     secret: tools.secrets.seal({ owner: orgId, id }, secret),
   };
   return await inTransaction(tools.db, async (tx) => {
@@ -66,6 +71,7 @@ type Change = {
   url?: string | undefined;
   events?: EventType[] | undefined;
   description?: string | null | undefined;
+  retries?: RetryKind | undefined;
   active?: boolean | undefined;
 };
 
@@ -81,16 +87,25 @@ export async function changeWebhook(
       events: change.events ?? null,
       description: change.description ?? null,
       describes: change.description !== undefined,
+      retries: change.retries ?? null,
       active: change.active ?? null,
     });
     if (!webhook) throw notFound('webhook');
     const { active = null } = change;
+    if (active === false) await skipWhatWaits(tx, { org_id: writer.orgId, webhook_id: id });
     const changed = Object.entries(change).flatMap(([name, value]) =>
       value === undefined ? [] : [name],
     );
     await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changed, active } });
     return webhook;
   });
+}
+
+/** Retries that wait may be hours away: the queue skips them now. */
+async function skipWhatWaits(tx: Sql, webhook: WebhookRef) {
+  if (await hasPending(tx, webhook)) {
+    await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook }]);
+  }
 }
 
 export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: string) {

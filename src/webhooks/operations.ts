@@ -39,7 +39,8 @@ const managing: Operation[] = [
     summary: 'Create a webhook',
     about:
       'The URL must be https and lead to a public address. Keep the `secret` of the answer: it signs every ' +
-      'delivery and is not shown again.',
+      'delivery and is not shown again. With `retries` `extended` a failed delivery is tried again for about 28 ' +
+      'hours, and a receiver may be away for three days.',
     permission: 'write',
     body: NewWebhook,
     answer: {

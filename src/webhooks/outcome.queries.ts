@@ -1,10 +1,19 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { WebhookRef } from './delivery.queries.ts';
+import { type RetryKind, type Standing, testEvent } from './rules.ts';
+
+type LockedStanding = {
+  active: boolean;
+  failure_count: number;
+  retries: RetryKind;
+  undelivered_seconds: number;
+};
 
 /** Locks the webhook, so that the outcomes of several deliveries are counted one after the other. */
 export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef) {
-  const [webhook] = await sql<{ active: boolean; failure_count: number }[]>`
-    select active, failure_count
+  const [webhook] = await sql<LockedStanding[]>`
+    select active, failure_count, retries,
+           extract(epoch from now() - undelivered_since)::float8 as undelivered_seconds
     from webhooks
     where org_id = ${org_id} and id = ${webhook_id}
     for no key update`;
@@ -45,7 +54,7 @@ export async function saveAttempts(
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
         id uuid, number smallint, status text, status_code smallint, response_body text, error text,
-        duration_ms integer, at timestamptz, traceparent text, retry_in_seconds integer)
+        duration_ms integer, at timestamptz, traceparent text, retry_in_seconds double precision)
     ), recorded_now as (
       update deliveries d
       set status = a.status, attempts = a.number, status_code = a.status_code,
@@ -74,11 +83,12 @@ export async function saveAttempts(
 export async function saveStanding(
   sql: Sql,
   { org_id, webhook_id }: WebhookRef,
-  { failures, deactivatedReason }: { failures: number; deactivatedReason: string | null },
+  { failures, hasDelivered, deactivatedReason }: Standing,
 ) {
   await sql`
     update webhooks
     set failure_count = ${failures}, last_delivery_at = now(),
+        undelivered_since = case when ${hasDelivered} then now() else undelivered_since end,
         active = active and ${deactivatedReason}::text is null,
         deactivated_at = case when ${deactivatedReason}::text is null then deactivated_at else now() end,
         deactivated_reason = coalesce(${deactivatedReason}, deactivated_reason)
@@ -98,7 +108,7 @@ export type DeliveredRow = {
 /**
  * Writes attempts that delivered, of any webhooks, and returns the ids of those that are decided: written
  * now, or before. It waits for no lock, so that no webhook holds up another: what is locked, and what is of
- * a webhook with failures to reset, is left out. `last_delivery_at` is touched once a second at most.
+ * a webhook with failures to reset, is left out. The webhook's own times are touched once a second at most.
  */
 export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[]) {
   return await sql<{ id: string; is_new: boolean }[]>`
@@ -108,7 +118,8 @@ export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[])
         org_id uuid, id uuid, number smallint, status_code smallint, response_body text,
         duration_ms integer, traceparent text)
     ), found as materialized (
-      select d.org_id, d.id, d.webhook_id, d.status = 'pending' and d.attempts = a.number - 1 as is_new
+      select d.org_id, d.id, d.webhook_id, d.event <> ${testEvent} as is_event,
+             d.status = 'pending' and d.attempts = a.number - 1 as is_new
       from attempt a
       join deliveries d on d.org_id = a.org_id and d.id = a.id
       where not exists (
@@ -125,14 +136,20 @@ export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[])
       join attempt a using (org_id, id)
       where d.org_id = found.org_id and d.id = found.id and found.is_new
     ), stale as materialized (
-      select w.org_id, w.id
+      select w.org_id, w.id, f.has_event
       from webhooks w
-      where (w.org_id, w.id) in (select org_id, webhook_id from found)
-        and (w.last_delivery_at is null or w.last_delivery_at < now() - interval '1 second')
-      for no key update skip locked
+      join (
+        select org_id, webhook_id, bool_or(is_event) as has_event
+        from found
+        group by org_id, webhook_id
+      ) f on f.org_id = w.org_id and f.webhook_id = w.id
+      where w.last_delivery_at is null or w.last_delivery_at < now() - interval '1 second'
+        or f.has_event and w.undelivered_since < now() - interval '1 second'
+      for no key update of w skip locked
     ), touched as (
       update webhooks w
-      set last_delivery_at = now()
+      set last_delivery_at = now(),
+          undelivered_since = case when has_event then now() else undelivered_since end
       from stale
       where w.org_id = stale.org_id and w.id = stale.id
     )

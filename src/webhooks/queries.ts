@@ -1,6 +1,7 @@
 import { notFound } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
+import type { RetryKind } from './rules.ts';
 
 const resealedAtOnce = 500;
 
@@ -9,6 +10,7 @@ export type WebhookRow = {
   org_id: string;
   url: string;
   events: EventType[];
+  retries: RetryKind;
   active: boolean;
   failure_count: number;
   description: string | null;
@@ -20,7 +22,7 @@ export type WebhookRow = {
 };
 
 const columns = (sql: Sql) => sql`
-  id, org_id, url, events, active, failure_count, description, created_at, updated_at,
+  id, org_id, url, events, retries, active, failure_count, description, created_at, updated_at,
   deactivated_at, deactivated_reason, last_delivery_at`;
 
 export async function listWebhooks(sql: Sql, orgId: string) {
@@ -54,15 +56,16 @@ export type NewWebhook = {
   url: string;
   events: readonly EventType[];
   description: string | null;
+  retries: RetryKind;
   secret: Buffer;
 };
 
 export async function insertWebhook(sql: Sql, orgId: string, webhook: NewWebhook) {
   return one(
     await sql<WebhookRow[]>`
-      insert into webhooks (org_id, id, url, events, description, secret)
+      insert into webhooks (org_id, id, url, events, description, retries, secret)
       values (${orgId}, ${webhook.id}, ${webhook.url}, ${[...webhook.events]}, ${webhook.description},
-              ${webhook.secret})
+              ${webhook.retries}, ${webhook.secret})
       returning ${columns(sql)}`,
   );
 }
@@ -72,17 +75,19 @@ export type WebhookChange = {
   events: EventType[] | null;
   description: string | null;
   describes: boolean;
+  retries: RetryKind | null;
   active: boolean | null;
 };
 
 /** Switching a webhook on ends its run of failures; what was skipped meanwhile waits for a replay. */
 export async function updateWebhook(sql: Sql, orgId: string, id: string, change: WebhookChange) {
-  const { url, events, description, describes, active } = change;
+  const { url, events, description, describes, retries, active } = change;
   const [webhook] = await sql<WebhookRow[]>`
     update webhooks
     set url = coalesce(${url}, url),
         events = coalesce(${events}::text[], events),
         description = case when ${describes} then ${description} else description end,
+        retries = coalesce(${retries}, retries),
         active = coalesce(${active}, active),
         failure_count = case when ${active ?? false} then 0 else failure_count end,
         deactivated_at = case ${active}::boolean when true then null
@@ -91,6 +96,7 @@ export async function updateWebhook(sql: Sql, orgId: string, id: string, change:
         deactivated_reason = case ${active}::boolean when true then null
                                   when false then coalesce(deactivated_reason, 'switched off by its owner')
                                   else deactivated_reason end,
+        undelivered_since = case when ${active ?? false} then now() else undelivered_since end,
         updated_at = now()
     where org_id = ${orgId} and id = ${id}
     returning ${columns(sql)}`;
@@ -113,10 +119,15 @@ export async function rotateSecret(sql: Sql, orgId: string, id: string, secret: 
   return webhook;
 }
 
-export type WebhookTarget = { url: string; secret: Buffer; previous_secret: Buffer | null };
+export type WebhookTarget = {
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  retries: RetryKind;
+};
 
 const target = (sql: Sql) => sql`
-  url, secret, case when previous_secret_until > now() then previous_secret end as previous_secret`;
+  url, retries, secret, case when previous_secret_until > now() then previous_secret end as previous_secret`;
 
 /** The same, unless the webhook is switched off. */
 export async function findActiveTarget(sql: Sql, orgId: string, id: string) {

@@ -129,9 +129,13 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
   const ids = new Set(saved.map(({ id }) => id));
   const counted = outcomes.filter(({ delivery }) => ids.has(delivery.id));
-  const standing = standAfter(counted.map(toResult), before.failure_count);
+  const standing = standAfter(counted.map(toResult), {
+    retries: before.retries,
+    failures: before.failure_count,
+    undeliveredSeconds: before.undelivered_seconds,
+  });
   await saveStanding(tx, webhook, {
-    failures: standing.failures,
+    ...standing,
     deactivatedReason: before.active ? standing.deactivatedReason : null,
   });
 
@@ -140,8 +144,12 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   const retries = retriesOf(payload, saved);
   await enqueue(tx, retries);
   const switchedOff = before.active && standing.deactivatedReason !== null;
+  const traceparent = counted.at(-1)?.traceparent ?? null;
+  if (switchedOff || (!before.active && retries.length > 0)) {
+    // Skips what waits for its next attempt, which may be hours away.
+    await enqueue(tx, [{ task: 'webhooks.deliver', payload, traceparent }]);
+  }
   if (switchedOff) {
-    const traceparent = counted.at(-1)?.traceparent ?? null;
     await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
     await recordAct(tx, {
       ...{ orgId: webhook.org_id, actor: jobActor('webhooks.deliver') },

@@ -1,7 +1,34 @@
 export const answerTimeoutMs = 10_000;
-const attemptsAllowed = 2;
-const retryDelaySeconds = 5;
 const failuresAllowed = 3;
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How a webhook's deliveries are retried, as the organization chooses. */
+export const retryKinds = ['standard', 'extended'] as const;
+export type RetryKind = (typeof retryKinds)[number];
+
+type RetryRules = {
+  /** How long after each failed attempt the next one follows, in seconds. The delivery fails after the last. */
+  steps: readonly number[];
+  /** By which share a step is shorter or longer, so that what failed together is not retried together. */
+  spread: number;
+  /** For how many days nothing was delivered before failures switch the webhook off. */
+  undeliveredDays: number;
+};
+
+const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
+  standard: { steps: [5], spread: 0, undeliveredDays: 0 },
+  extended: {
+    steps: [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
+    spread: 0.1,
+    undeliveredDays: 3,
+  },
+};
+
+/** Statuses whose `Retry-After` is followed. */
+const busyStatuses = [429, 503];
+const longestWait = 2;
 
 /** The type of what a webhook is sent when its owner asks for a test; no event. */
 export const testEvent = 'webhook.test';
@@ -12,9 +39,12 @@ export type AnsweredAttempt = {
   number: number;
   statusCode: number | null;
   error: string | null;
+  /** How long the answer asks to wait. */
+  retryAfterSeconds: number | null;
 };
 
-export type JudgedAttempt = Omit<AnsweredAttempt, 'number'> & Pick<Verdict, 'status'>;
+export type JudgedAttempt = Pick<AnsweredAttempt, 'event' | 'statusCode' | 'error'> &
+  Pick<Verdict, 'status'>;
 
 /** What an attempt means for its delivery. */
 export type Verdict = {
@@ -22,34 +52,67 @@ export type Verdict = {
   retryInSeconds: number | null;
 };
 
-/** What judged attempts, in their order, mean for the webhook. */
-export type Standing = { failures: number; deactivatedReason: string | null };
+/** A number from 0 to 1 places the retry within the spread of its step. */
+type RetryChoice = { retries: RetryKind; random: number };
 
-/** One retry after five seconds; a delivery that fails again has failed. A test is not retried. */
-export function judge({ event, number, statusCode, error }: AnsweredAttempt): Verdict {
+/** A failed attempt is retried until there is no step left; then the delivery has failed. A test is not retried. */
+export function judge(attempt: AnsweredAttempt, { retries, random }: RetryChoice): Verdict {
+  const { event, number, statusCode, error } = attempt;
   if (error === null && statusCode !== null && statusCode >= 200 && statusCode < 300) {
     return { status: 'delivered', retryInSeconds: null };
   }
-  const retried = number < attemptsAllowed && event !== testEvent;
-  if (retried) return { status: 'pending', retryInSeconds: retryDelaySeconds };
-  return { status: 'failed', retryInSeconds: null };
+  const { steps, spread } = rulesOf[retries];
+  const step = steps[number - 1];
+  if (step === undefined || event === testEvent) return { status: 'failed', retryInSeconds: null };
+  const own = step * (1 + spread * (2 * random - 1));
+  return { status: 'pending', retryInSeconds: waitOf(attempt, own) };
 }
 
+/** A busy subscriber may ask for a longer wait than the step's own, up to twice as long. */
+function waitOf({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number): number {
+  const isBusy = statusCode !== null && busyStatuses.includes(statusCode);
+  if (!isBusy || retryAfterSeconds === null) return own;
+  return Math.min(Math.max(retryAfterSeconds, own), own * longestWait);
+}
+
+/** How a webhook stands before attempts are counted. */
+export type StandingBefore = { retries: RetryKind; failures: number; undeliveredSeconds: number };
+
+/** What judged attempts, in their order, mean for the webhook. */
+export type Standing = {
+  failures: number;
+  hasDelivered: boolean;
+  deactivatedReason: string | null;
+};
+
 /**
- * A delivery that failed counts; one that arrives ends the run; the third failure in a row switches the
- * webhook off. A test counts neither way, also when it is delivered again.
+ * A delivery that failed counts; one that arrives ends the run. Three failures in a row switch the webhook
+ * off, with extended retries only once nothing was delivered for three days. A test counts neither way, also
+ * when it is delivered again.
  */
-export function standAfter(attempts: readonly JudgedAttempt[], failuresBefore: number): Standing {
-  let failures = failuresBefore;
+export function standAfter(attempts: readonly JudgedAttempt[], before: StandingBefore): Standing {
+  const { undeliveredDays } = rulesOf[before.retries];
+  let { failures } = before;
+  let hasDelivered = false;
   let deactivatedReason: string | null = null;
   for (const attempt of attempts) {
     if (attempt.event === testEvent) continue;
-    if (attempt.status === 'delivered') failures = 0;
+    if (attempt.status === 'delivered') {
+      failures = 0;
+      hasDelivered = true;
+    }
     if (attempt.status === 'failed') failures += 1;
-    if (failures >= failuresAllowed) deactivatedReason ??= reason(failures, attempt);
+    const undeliveredSeconds = hasDelivered ? 0 : Math.max(before.undeliveredSeconds, 0);
+    if (failures >= failuresAllowed && undeliveredSeconds >= undeliveredDays * day) {
+      deactivatedReason ??= reason(undeliveredDays, failures, attempt);
+    }
   }
-  return { failures, deactivatedReason };
+  return { failures, hasDelivered, deactivatedReason };
 }
 
-const reason = (failures: number, { statusCode, error }: JudgedAttempt) =>
-  `${failures} deliveries in a row failed, the last with: ${error ?? `status ${statusCode}`}`;
+function reason(undeliveredDays: number, failures: number, { statusCode, error }: JudgedAttempt) {
+  const last = error ?? `status ${statusCode}`;
+  return undeliveredDays > 0
+    ? `nothing was delivered for ${undeliveredDays} days and ${failures} deliveries failed, the last attempt with: ${last}`
+    : `${failures} deliveries in a row failed, the last with: ${last}`;
+}

@@ -3,6 +3,7 @@ import { Moment } from '../lib/cli/options.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { isPlainLine } from '../lib/validation/plain-line.ts';
 import { type EventType, eventTypes } from './events.ts';
+import { retryKinds } from './rules.ts';
 
 const longestUrl = 2000;
 const longestDescription = 500;
@@ -27,17 +28,28 @@ const Description = v.nullable(
   ),
 );
 
+const Retries = v.pipe(
+  v.picklist(retryKinds, `must be ${retryKinds.join(' or ')}`),
+  v.description(
+    'standard: one retry after 5 seconds; switched off after 3 deliveries that failed in a row. extended: ' +
+      'retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ' +
+      'when nothing was delivered for 3 days and 3 deliveries in a row failed.',
+  ),
+);
+
 export const NewWebhook = v.object({
   org_id: v.optional(v.string()),
   url: Url,
   events: Events,
   description: v.optional(Description),
+  retries: v.optional(Retries),
 });
 
 export const WebhookChange = v.object({
   url: v.optional(Url),
   events: v.optional(Events),
   description: v.optional(Description),
+  retries: v.optional(Retries),
   active: v.optional(v.boolean()),
 });
 
@@ -57,6 +69,7 @@ export const Webhook = v.object({
   org_id: Uuid,
   url: v.string(),
   events: v.array(v.picklist(types)),
+  retries: v.picklist(retryKinds),
   active: v.boolean(),
   failure_count: v.number(),
   description: v.nullable(v.string()),

@@ -68,8 +68,8 @@ export const isClaiming = ({ state }: WebhookQueue) => state === 'claiming' || s
 export function addReady(queue: WebhookQueue, found: readonly ClaimedDelivery[]) {
   // A claim may return what this process has committed and handed over since the claim began.
   const deliveries = found.filter(({ id }) => !queue.known.has(id));
-  for (const { id, url, secret, previous_secret } of deliveries) {
-    queue.target = { url, secret, previous_secret, readAt: performance.now() };
+  for (const { id, url, secret, previous_secret, retries } of deliveries) {
+    queue.target = { url, secret, previous_secret, retries, readAt: performance.now() };
     queue.known.add(id);
   }
   queue.ready.push(...deliveries);

@@ -61,6 +61,7 @@ export function createDeliveryWorker(given: WorkerTools) {
         ...{ id, org_id: orgId, webhook_id, message_id: id, event, body, attempts: 0, traceparent },
         created_at: new Date(created_at),
         url: target.url,
+        retries: target.retries,
         secret: Buffer.from(target.secret, 'base64'),
         previous_secret: target.previous_secret
           ? Buffer.from(target.previous_secret, 'base64')

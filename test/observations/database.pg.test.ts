@@ -37,10 +37,19 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   await makeWebhook(db, org_id, { active: false });
   const pending = { org_id, webhook_id, event: 'response.received', body: '{}', status: 'pending' };
   const hourAgo = new Date(Date.now() - 3_600_000);
+  const yesterday = new Date(Date.now() - 86_400_000);
   const tomorrow = new Date(Date.now() + 86_400_000);
   for (const each of [
     { ...pending, message_id: org_id, next_attempt_at: tomorrow, created_at: hourAgo },
     { ...pending, message_id: org_id, next_attempt_at: tomorrow },
+    // A retry that is not due yet is not late, however old its event is.
+    {
+      ...pending,
+      message_id: org_id,
+      next_attempt_at: tomorrow,
+      attempts: 7,
+      created_at: yesterday,
+    },
     { ...pending, message_id: org_id, next_attempt_at: null, status: 'delivered' },
   ]) {
     await db`insert into deliveries ${db(each)}`;
@@ -61,7 +70,7 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   const read = (name: string, label = '') =>
     readings[name]!.find(({ labels }) => Object.values(labels).join() === label)!.value;
 
-  assert.equal(read('askback_pending_deliveries', 'webhook'), 2);
+  assert.equal(read('askback_pending_deliveries', 'webhook'), 3);
   assert.equal(Math.round(read('askback_pending_oldest_seconds', 'webhook') / 60), 60);
   assert.equal(read('askback_pending_deliveries', 'mail'), 4);
   assert.equal(read('askback_outbox_rows'), 2);

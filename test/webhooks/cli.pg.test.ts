@@ -119,6 +119,28 @@ for (const [why, change, complaint] of refusals) {
   });
 }
 
+test('webhook create takes extended retries, and standard ones unless it is said', async () => {
+  const org = await makeOrganization(db);
+  const words = [
+    'create',
+    '--org',
+    org,
+    '--url',
+    'https://8.8.8.8/',
+    '--events',
+    'survey.completed',
+  ];
+  const [plain, extended, other] = [
+    await run(...words, '--json'),
+    await run(...words, '--retries', 'extended', '--json'),
+    await run(...words, '--retries', 'often'),
+  ];
+  assert.equal(JSON.parse(plain.stdout).retries, 'standard');
+  assert.equal(JSON.parse(extended.stdout).retries, 'extended');
+  assert.notEqual(other.code, 0);
+  assert.match(other.stderr, /retries.*must be standard or extended/);
+});
+
 test("webhook test of another organization's webhook is 1 and posts nothing", async () => {
   const id = await makeWebhook(db, await makeOrganization(db));
   const { code, stderr } = await run('test', '--org', randomUUID(), '--id', id);

@@ -11,7 +11,10 @@ test('all webhooks of an organization share its part of the connections to a hos
   const outbound = {
     post: async (_url: string, { group }: { group: string }) => {
       groups.push(group);
-      return { statusCode: 200, body: '', error: null, errorKind: null, durationMs: 1 };
+      return {
+        ...{ statusCode: 200, body: '', retryAfterSeconds: null },
+        ...{ error: null, errorKind: null, durationMs: 1 },
+      };
     },
   };
   for (const webhookId of [randomUUID(), randomUUID()]) {
@@ -21,6 +24,7 @@ test('all webhooks of an organization share its part of the connections to a hos
         ...{ id: randomUUID(), message_id: randomUUID(), org_id: orgId, webhook_id: webhookId },
         ...{ event: 'survey.completed', body: '{}', attempts: 0, url: 'https://hooks.example/' },
         secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
+        retries: 'standard',
         ...{ previous_secret: null, traceparent: null, created_at: new Date() },
       },
     );

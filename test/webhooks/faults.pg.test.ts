@@ -21,7 +21,10 @@ const { db } = await testDatabase();
 const outcomeOf = (delivery: ClaimedDelivery, status: number): AttemptOutcome => ({
   delivery,
   answer: answerOf(status),
-  verdict: judge({ ...answerOf(status), event: delivery.event, number: delivery.attempts + 1 }),
+  verdict: judge(
+    { ...answerOf(status), event: delivery.event, number: delivery.attempts + 1 },
+    { retries: delivery.retries, random: 0.5 },
+  ),
   at: new Date(),
   traceparent: null,
 });

@@ -84,7 +84,10 @@ test('after a rotation a test event carries both signatures, as deliveries do', 
 
 test('a name that does not resolve and a forbidden one get the same answer', async () => {
   const failing = (errorKind: 'dns' | 'forbidden', error: string) => ({
-    post: async () => ({ statusCode: null, body: '', error, errorKind, durationMs: 7 }),
+    post: async () => ({
+      ...{ statusCode: null, body: '', retryAfterSeconds: null },
+      ...{ error, errorKind, durationMs: 7 },
+    }),
   });
   const answers: unknown[] = [];
   for (const outbound of [failing('dns', 'no such name'), failing('forbidden', 'private')]) {

@@ -42,19 +42,47 @@ const history = fc.array(
 );
 
 test('webhooks on Postgres behave as the model in random histories', async () => {
-  const property = fc.asyncProperty(history, async (steps) => {
-    const real = await startWebhookUnderTest(db);
-    try {
-      let model = newModel();
-      for (const [place, wishes] of steps.entries()) {
-        model = await step(real, model, operationsOf(model, wishes, place * 10));
-      }
-    } finally {
-      await real.end();
-    }
-  });
+  const property = fc.asyncProperty(history, (steps) => compare('standard', steps));
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 });
+
+/** A few deliveries fail through all of their attempts, which chance alone would hardly ever bring about. */
+const event = { do: 'emit', place: 0, good: true } as const;
+const lastingFailure: Wish[][] = [
+  [event, event, event],
+  ...Array.from({ length: 8 }, () => [
+    [0, 0, 0].map((place) => ({ do: 'answer', place, good: false }) as const),
+    [{ do: 'retries due', place: 0, good: true } as const],
+  ]).flat(),
+];
+const threeDays: Wish[] = [{ do: 'three days pass', place: 0, good: true }];
+const longHistory = fc
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: history.map((steps) => steps.slice(0, 3)) },
+      { weight: 2, arbitrary: fc.constant([threeDays]) },
+      { weight: 2, arbitrary: fc.constant(lastingFailure) },
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((parts) => parts.flat());
+
+test('webhooks with extended retries behave as the model in random histories', async () => {
+  const property = fc.asyncProperty(longHistory, (steps) => compare('extended', steps));
+  await fc.assert(property, { numRuns: Math.ceil(runs / 5), endOnFailure: true });
+});
+
+async function compare(retries: Model['retries'], steps: readonly Wish[][]) {
+  const real = await startWebhookUnderTest(db, retries);
+  try {
+    let model = newModel(retries);
+    for (const [place, wishes] of steps.entries()) {
+      model = await step(real, model, operationsOf(model, wishes, place * 10));
+    }
+  } finally {
+    await real.end();
+  }
+}
 
 /** Answers go to deliveries in flight, once each; no more are in flight than a queue allows at once. */
 function operationsOf(model: Model, wishes: readonly Wish[], message: number): Operation[] {

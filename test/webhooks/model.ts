@@ -7,6 +7,9 @@ export type Model = {
   active: boolean;
   failures: number;
   switchedOff: number;
+  retries: 'standard' | 'extended';
+  /** Nothing was delivered for three days. */
+  quiet: boolean;
   rotated: boolean;
   deliveries: Delivery[];
 };
@@ -24,13 +27,24 @@ type Delivery = {
 export type Operation =
   | { do: 'emit'; message: number }
   | { do: 'answer'; message: number; good: boolean }
-  | { do: 'retries due' | 'deactivate' | 'reactivate' | 'replay' | 'rotate' | 'delete' | 'wake' };
+  | {
+      do:
+        | 'retries due'
+        | 'three days pass'
+        | 'deactivate'
+        | 'reactivate'
+        | 'replay'
+        | 'rotate'
+        | 'delete'
+        | 'wake';
+    };
 
-const attemptsAllowed = 2;
+const attemptsAllowed = { standard: 2, extended: 8 };
 const failuresAllowed = 3;
 
-export const newModel = (): Model => ({
+export const newModel = (retries: Model['retries']): Model => ({
   ...{ exists: true, active: true, failures: 0, switchedOff: 0, rotated: false },
+  ...{ retries, quiet: false },
   deliveries: [],
 });
 
@@ -54,6 +68,9 @@ function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
       return model.deliveries.forEach((each) => {
         each.due ||= each.status === 'pending';
       });
+    case 'three days pass':
+      model.quiet = true;
+      return;
     case 'replay':
       return replay(model);
     case 'rotate':
@@ -64,7 +81,7 @@ function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
       return;
     default:
       model.active = operation.do === 'reactivate';
-      if (model.active) model.failures = 0;
+      if (model.active) Object.assign(model, { failures: 0, quiet: false });
   }
 }
 
@@ -109,11 +126,13 @@ function answered(model: Model, { message, good }: { message: number; good: bool
   if (good) {
     delivery.status = 'delivered';
     model.failures = 0;
-  } else if (delivery.attempts === attemptsAllowed) {
+    model.quiet = false;
+  } else if (delivery.attempts === attemptsAllowed[model.retries]) {
     delivery.status = 'failed';
     model.failures += 1;
   }
-  if (model.active && model.failures >= failuresAllowed) {
+  const isTime = model.retries === 'standard' || model.quiet;
+  if (model.active && model.failures >= failuresAllowed && isTime) {
     model.active = false;
     model.switchedOff += 1;
   }

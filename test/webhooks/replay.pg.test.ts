@@ -117,6 +117,15 @@ test('a webhook that is switched off refuses redelivery and replay', async () =>
   assert.deepEqual([(await again(webhook)).length, await jobs(webhook)], [0, 0]);
 });
 
+test('switching a webhook off wakes its queue at once to skip what waits', async () => {
+  const { call, webhook } = await history('failed');
+  await db`
+    update deliveries set status = 'pending', next_attempt_at = now() + interval '9 hours'
+    where webhook_id = ${webhook}`;
+  await call('PUT', `/${webhook}`, { body: { active: false } });
+  assert.equal(await jobs(webhook), 1);
+});
+
 test('a replay while another one of the webhook runs is refused and holds no connection', async () => {
   const { id, call, webhook } = await history('skipped');
   const body = { since: '2026-01-01' };

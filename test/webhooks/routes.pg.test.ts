@@ -25,6 +25,7 @@ test('a webhook is created with a secret that no other answer shows', async () =
   assert.deepEqual(rest, {
     org_id,
     ...wish,
+    retries: 'standard',
     active: true,
     failure_count: 0,
     description: null,
@@ -176,6 +177,22 @@ test('switching on resets the failure count and clears the reason', async () => 
     { active, failure_count, deactivated_at, deactivated_reason },
     { active: true, failure_count: 0, deactivated_at: null, deactivated_reason: null },
   );
+});
+
+test('a webhook is made with extended retries, or changed to them, and nothing else is taken', async () => {
+  const { call } = await caller();
+  const made = await call('POST', '', { body: { ...wish, retries: 'extended' } });
+  assert.equal(made.body['retries'], 'extended');
+  const path = `/${made.body['id']}`;
+  assert.equal((await call('PUT', path, { body: { url: wish.url } })).body['retries'], 'extended');
+  const changed = await call('PUT', path, { body: { retries: 'standard' } });
+  assert.equal(changed.body['retries'], 'standard');
+
+  for (const retries of ['none', null, 7]) {
+    assert.equal((await call('PUT', path, { body: { retries } })).status, 400);
+    assert.equal((await call('POST', '', { body: { ...wish, retries } })).status, 400);
+  }
+  assert.equal((await call('GET', path)).body['retries'], 'standard');
 });
 
 test('active: true sets failure_count to 0 also while the webhook is on', async () => {

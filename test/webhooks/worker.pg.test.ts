@@ -7,7 +7,12 @@ import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.cte.ts';
 import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
 import { createDeliveryWorker } from '../../src/webhooks/worker.ts';
-import { hangingSubscriber, plainSecrets, subscriber } from '../support/fakes/subscriber.ts';
+import {
+  answerOf,
+  hangingSubscriber,
+  plainSecrets,
+  subscriber,
+} from '../support/fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -142,6 +147,106 @@ test('three deliveries that fail twice in a row switch the webhook off, with the
     select from outbox where task = 'webhooks.notify_deactivated'
       and payload ->> 'webhook_id' = ${target.webhook_id}`;
   assert.equal(notices.length, 1);
+});
+
+/** A backlog of a webhook with extended retries, that failed twice and delivered nothing for some days. */
+async function patientBacklog(days: number) {
+  const target = await backlog();
+  await db`
+    update webhooks
+    set retries = 'extended', failure_count = 2, undelivered_since = now() - make_interval(days => ${days})
+    where id = ${target.webhook_id}`;
+  return target;
+}
+
+/** As if all retries but the last had failed. */
+const useUpRetries = (target: WebhookRef) => db`
+  update deliveries set attempts = 7, next_attempt_at = now()
+  where webhook_id = ${target.webhook_id} and status = 'pending'`;
+
+test('extended retries go on for hours, each with a job for its moment', async () => {
+  const target = await patientBacklog(0);
+  await run(subscriber(500).outbound, target);
+  await db`
+    update deliveries set attempts = 6, next_attempt_at = now()
+    where webhook_id = ${target.webhook_id}`;
+  await run(subscriber(500).outbound, target);
+
+  const [delivery] = await deliveries(target);
+  const dueIn = delivery?.['due_in_seconds'];
+  assert.deepEqual([delivery?.['status'], delivery?.['attempts']], ['pending', 7]);
+  assert.ok(dueIn >= 0.9 * 36_000 - 1 && dueIn <= 1.1 * 36_000, `${dueIn}`);
+  const [job] = await db`
+    select round(extract(epoch from run_at - now()))::int as in_seconds from outbox
+    where payload ->> 'webhook_id' = ${target.webhook_id} and run_at > now() + interval '1 hour'`;
+  assert.ok(Math.abs(job?.['in_seconds'] - dueIn) <= 1);
+});
+
+test('a busy subscriber with extended retries gets the time that it asks for', async () => {
+  const target = await patientBacklog(0);
+  const outbound: SubscriberClient = {
+    post: async () => ({ ...answerOf(503), retryAfterSeconds: 8 }),
+  };
+  await run(outbound, target);
+  assert.equal((await deliveries(target))[0]?.['due_in_seconds'], 8);
+});
+
+test('extended retries fail a delivery after the last, and keep the webhook on for three days', async () => {
+  for (const days of [2.9, 3.1]) {
+    const target = await patientBacklog(0);
+    await db`
+      update webhooks set undelivered_since = now() - ${days} * interval '1 day'
+      where id = ${target.webhook_id}`;
+    await useUpRetries(target);
+    await run(subscriber(500).outbound, target);
+
+    const [delivery] = await deliveries(target);
+    assert.deepEqual([delivery?.['status'], delivery?.['attempts']], ['failed', 8]);
+    const { active, failure_count } = await webhookOf(target);
+    assert.deepEqual([active, failure_count], [days < 3, 3]);
+  }
+});
+
+test('what is delivered, with or without failures before, begins the three days again; a test does not', async () => {
+  const undelivered = async ({ webhook_id }: WebhookRef) =>
+    (
+      await db`
+      select undelivered_since < now() - interval '1 day' as is_long from webhooks where id = ${webhook_id}`
+    )[0]!['is_long'];
+  for (const failures of [0, 2]) {
+    const target = await patientBacklog(5);
+    await db`update webhooks set failure_count = ${failures} where id = ${target.webhook_id}`;
+    await db`update deliveries set event = 'webhook.test' where webhook_id = ${target.webhook_id}`;
+    await run(subscriber(200).outbound, target);
+    assert.equal(await undelivered(target), true);
+
+    const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+    await emit(db, { orgId: target.org_id, events: [event] });
+    await run(subscriber(200).outbound, target);
+    assert.equal(await undelivered(target), false);
+  }
+});
+
+test('retries that are hours away are skipped as soon as the webhook is switched off', async () => {
+  const target = await patientBacklog(4);
+  await db`
+    update deliveries set attempts = 5, next_attempt_at = now() + interval '9 hours'
+    where webhook_id = ${target.webhook_id}`;
+  await emit(db, {
+    orgId: target.org_id,
+    events: [{ type: 'response.received', body: '{"version":"1"}' }],
+  });
+  await db`
+    update deliveries set attempts = 7 where webhook_id = ${target.webhook_id} and attempts = 0`;
+  await db`delete from outbox where payload ->> 'webhook_id' = ${target.webhook_id}`;
+  await run(subscriber(500).outbound, target);
+  const jobs = await db`
+    select from outbox
+    where payload ->> 'webhook_id' = ${target.webhook_id} and task = 'webhooks.deliver' and run_at is null`;
+  assert.equal(jobs.length, 1);
+  await run(subscriber(500).outbound, target);
+  const states = (await deliveries(target)).map(({ status }) => status);
+  assert.deepEqual(states.sort(), ['failed', 'skipped']);
 });
 
 test('a test event that is delivered again and fails is not retried and counts as no failure of the webhook', async () => {
@@ -305,7 +410,14 @@ test('deliveries in flight in a process that dies are attempted by another, and 
 for (const errorKind of ['busy', 'cancelled'] as const) {
   test(`a delivery that was ${errorKind} is given back for a moment and counts as no attempt`, async () => {
     const target = await backlog();
-    const answer = { statusCode: null, body: '', error: errorKind, errorKind, durationMs: 1 };
+    const answer = {
+      statusCode: null,
+      body: '',
+      retryAfterSeconds: null,
+      error: errorKind,
+      errorKind,
+      durationMs: 1,
+    };
     await run({ post: async () => answer }, target);
 
     const [delivery] = await deliveries(target);

@@ -1,9 +1,16 @@
 import type { Dispatcher } from 'undici';
 import { failureOf, OutboundFailure } from './failures.ts';
 import { tooMuch } from './meter.ts';
+import { secondsOf } from './retry-after.ts';
 
 /** The answer of the other side, whole or not. A status may be known although the answer failed. */
-export type Received = { statusCode: number | null; body: string; failure: OutboundFailure | null };
+export type Received = {
+  statusCode: number | null;
+  body: string;
+  /** What `Retry-After` asks for. */
+  retryAfterSeconds: number | null;
+  failure: OutboundFailure | null;
+};
 
 export type Receiver = Dispatcher.DispatchHandler & { giveUp(failure: OutboundFailure): void };
 
@@ -18,6 +25,7 @@ const maxInformational = 8;
 export function receiver(finish: (received: Received) => void, fault: (error: Error) => void) {
   let connection: Dispatcher.DispatchController | undefined;
   let statusCode: number | null = null;
+  let retryAfterSeconds: number | null = null;
   let finished = false;
   let informational = 0;
   let bytes = 0;
@@ -26,7 +34,7 @@ export function receiver(finish: (received: Received) => void, fault: (error: Er
   function end(failure: OutboundFailure | null) {
     if (finished) return;
     finished = true;
-    finish({ statusCode, body: readable(kept, bytes), failure });
+    finish({ statusCode, body: readable(kept, bytes), retryAfterSeconds, failure });
     kept.length = 0;
   }
 
@@ -42,9 +50,11 @@ export function receiver(finish: (received: Received) => void, fault: (error: Er
       connection = controller;
       if (finished) controller.abort(new Error('given up before it was sent'));
     },
-    onResponseStart(_controller, status) {
-      if (status >= 200) statusCode = status;
-      else if (++informational > maxInformational) hangUp(tooMuchTalk());
+    onResponseStart(_controller, status, headers) {
+      if (status >= 200) {
+        statusCode = status;
+        retryAfterSeconds = secondsOf(headers['retry-after'], Date.now());
+      } else if (++informational > maxInformational) hangUp(tooMuchTalk());
     },
     onResponseData(_controller, chunk) {
       // Copied, because the chunk is a view of the whole read buffer and would keep it alive.

@@ -15,6 +15,8 @@ export type { FailureKind } from './failures.ts';
 export type OutboundAnswer = {
   statusCode: number | null;
   body: string;
+  /** What the `Retry-After` header of the answer asks for. */
+  retryAfterSeconds: number | null;
   error: string | null;
   errorKind: FailureKind | null;
   durationMs: number;
@@ -175,11 +177,12 @@ const tooLate = (deadlineMs: number) =>
 const tooBusy = () => new OutboundFailure('busy', 'too many requests to this host are under way');
 
 const answerFrom = (
-  { statusCode, body, failure }: Received,
+  { statusCode, body, retryAfterSeconds, failure }: Received,
   startedAt: number,
 ): OutboundAnswer => ({
   statusCode,
   body,
+  retryAfterSeconds,
   error: failure?.message ?? null,
   errorKind: failure?.kind ?? null,
   durationMs: Math.round(performance.now() - startedAt),
@@ -188,6 +191,7 @@ const answerFrom = (
 const refused = (error: string): OutboundAnswer => ({
   statusCode: null,
   body: '',
+  retryAfterSeconds: null,
   error,
   errorKind: 'forbidden',
   durationMs: 0,

@@ -25,7 +25,9 @@ export function explain({ status, attempts, status_code, error }: ExplainedDeliv
         ? 'Delivered at the first attempt.'
         : `Delivered at attempt ${attempts}.`;
     case 'skipped':
-      return 'Not delivered: the webhook was switched off when this happened. Replay delivers it once the webhook is on.';
+      return attempts === 0
+        ? 'Not delivered: the webhook was switched off when this happened. Replay delivers it once the webhook is on.'
+        : `Not delivered: ${attempts === 1 ? 'an attempt' : `${attempts} attempts`} failed, the last with: ${result}; then the webhook was switched off. Replay delivers it once the webhook is on.`;
     case 'failed':
       return `Not delivered: ${attempts === 1 ? 'the attempt' : `${attempts} attempts`} failed, the last with: ${result}. It is not tried again by itself; Redeliver tries it now.`;
     case 'pending':

@@ -3,6 +3,7 @@ import { Mistakes } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import { eventTypes } from '../events.ts';
 import type { WebhookRow } from '../queries.ts';
+import { retryKinds } from '../rules.ts';
 import { webhookTexts } from './texts.ts';
 
 type WebhookFormProps = {
@@ -49,6 +50,13 @@ export function WebhookForm({ form, action, cancel, button, webhook }: WebhookFo
         help={webhookTexts.descriptionHelp}
         maxlength={500}
         autocomplete="off"
+      />
+      <Choice
+        name="retries"
+        label="Retries"
+        form={form}
+        value={webhook?.retries ?? 'standard'}
+        options={retryKinds.map((value) => ({ value, ...webhookTexts.retries[value] }))}
       />
       <div class="actions">
         <button type="submit" class="primary">

@@ -35,6 +35,7 @@ const WebhookFields = v.object({
     v.minLength(1, 'Choose at least one event'),
   ),
   description: optionalText(v.pipe(v.string(), NewWebhook.entries.description.wrapped.wrapped)),
+  retries: NewWebhook.entries.retries,
 });
 
 /** Webhooks: below `/o/:slug/webhooks`. Everybody sees them; editors change them. */
@@ -129,6 +130,11 @@ function refusedForm(error: unknown, values: v.InferOutput<typeof WebhookFields>
   const sentence = refusal.message.charAt(0).toUpperCase() + refusal.message.slice(1);
   return {
     errors: { [field]: `${sentence}.` },
-    typed: { url: values.url, events: values.events, description: values.description ?? '' },
+    typed: {
+      url: values.url,
+      events: values.events,
+      description: values.description ?? '',
+      ...(values.retries && { retries: values.retries }),
+    },
   };
 }

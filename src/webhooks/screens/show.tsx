@@ -9,6 +9,7 @@ import { webhookTexts } from './texts.ts';
 /** How a webhook stands: a line, its numbers of the last days, and what it is. */
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
+  const switchedOffBy = webhookTexts.switchedOffBy[webhook.retries];
   return (
     <section class="columns even" aria-labelledby="state">
       <div>
@@ -37,9 +38,10 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
             [
               'Failures',
               webhook.failure_count === 0
-                ? 'None in a row; three switch it off'
-                : `${webhook.failure_count} in a row; three switch it off`,
+                ? `None in a row; ${switchedOffBy}`
+                : `${webhook.failure_count} in a row; ${switchedOffBy}`,
             ],
+            ['Retries', webhookTexts.retries[webhook.retries].text],
             ['Created', <Time at={webhook.created_at} show="day" />],
           ]}
         />

@@ -18,6 +18,20 @@ export const webhookTexts = {
     'survey.completed': 'a survey was completed',
     'summary.generated': 'an executive summary was written',
   },
+  retries: {
+    standard: {
+      text: 'Standard',
+      help: 'A failed delivery is tried once more after 5 seconds. Three that fail in a row switch the webhook off.',
+    },
+    extended: {
+      text: 'Extended',
+      help: 'A failed delivery is tried seven more times over about 28 hours. The webhook is switched off when nothing was delivered for 3 days and three deliveries in a row failed.',
+    },
+  },
+  switchedOffBy: {
+    standard: 'three switch it off',
+    extended: 'three switch it off once nothing was delivered for 3 days',
+  },
   secretTitle: 'Copy the signing secret now',
   secretOnce:
     'It is shown only once. Receivers check with it that a delivery comes from here and was not changed.',

@@ -53,6 +53,14 @@ const loopback = outboundTo('127.0.0.0/8');
 const names = (addresses: Record<string, string[]>) => (name: string) =>
   addresses[name] ? Promise.resolve(addresses[name]) : Promise.reject(new Error('no such name'));
 
+test('an answer says for how long its Retry-After asks to wait', async (t) => {
+  const { port } = await listen(t, (_request, answer) => {
+    answer.writeHead(503, { 'Retry-After': '120' }).end();
+  });
+  const { statusCode, retryAfterSeconds } = await loopback().post(`http://127.0.0.1:${port}/`);
+  assert.deepEqual([statusCode, retryAfterSeconds], [503, 120]);
+});
+
 test('the bytes, the path and the headers arrive as they were given', async (t) => {
   let seen: { url: string; method: string; headers: IncomingMessage['headers']; body: string };
   const { port } = await listen(t, async (request, answer) => {
@@ -68,6 +76,7 @@ test('the bytes, the path and the headers arrive as they were given', async (t) 
     {
       statusCode: 202,
       body: 'thanks',
+      retryAfterSeconds: null,
       error: null,
       errorKind: null,
       durationMs: 0,

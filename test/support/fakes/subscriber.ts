@@ -30,6 +30,7 @@ export function subscriber(...statuses: (number | null)[]) {
 export const answerOf = (statusCode: number | null): SubscriberAnswer => ({
   statusCode,
   body: statusCode === null ? '' : 'hello',
+  retryAfterSeconds: null,
   error: statusCode === null ? 'no answer' : null,
   errorKind: statusCode === null ? 'timeout' : null,
   durationMs: 1,

@@ -12,9 +12,9 @@ import { makeOrganization, makeWebhook, writeKeyOf } from './rows.ts';
 type Held = { message: number; signatures: number; answer: (status: number) => void };
 
 /** One webhook on Postgres with two processes that deliver, and a subscriber that answers on command. */
-export async function startWebhookUnderTest(db: Db) {
+export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'extended') {
   const org_id = await makeOrganization(db);
-  const id = await makeWebhook(db, org_id);
+  const id = await makeWebhook(db, org_id, { retries });
   const key = writeKeyOf(org_id);
   const tools = { db, pump: () => {}, secrets: plainSecrets, judgeTarget: async () => null };
   const held = new Set<Held>();
@@ -55,6 +55,9 @@ export async function startWebhookUnderTest(db: Db) {
         return await db`
           update deliveries set next_attempt_at = now()
           where webhook_id = ${id} and status = 'pending' and claimed_by is null`;
+      case 'three days pass':
+        return await db`
+          update webhooks set undelivered_since = now() - interval '3 days' where id = ${id}`;
       case 'replay':
         return replay(tools, key, { webhookId: id, since: new Date(0) });
       case 'rotate':

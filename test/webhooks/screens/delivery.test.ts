@@ -11,11 +11,13 @@ test('every way in which a delivery stands has its sentence', () => {
     { status: 'pending', attempts: 1 },
     { status: 'failed', attempts: 2 },
     { status: 'skipped', attempts: 0 },
+    { status: 'skipped', attempts: 3 },
     { status: 'delivered', attempts: 2 },
   ] as const;
   const sentences = states.map((state) => explain({ ...delivery, ...state }));
   assert.equal(new Set(sentences).size, states.length);
   assert.match(sentences[1]!, /attempt 1 failed with: no answer within 10 s/);
+  assert.match(sentences[4]!, /3 attempts failed.*; then the webhook was switched off/);
   const gone = { status: 'failed', attempts: 1, status_code: 410, error: null } as const;
   assert.match(explain(gone), /the attempt failed, the last with: status 410/);
 });

@@ -74,6 +74,32 @@ test('a webhook is changed, switched off and on, and deleted after a page that s
   assert.equal(await stored(), undefined);
 });
 
+test('retries are chosen in the form, and the page says when the webhook is switched off', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  const stored = async () =>
+    (await db`select retries from webhooks where id = ${id}`)[0]!['retries'];
+  assert.equal(await stored(), 'standard');
+  assert.match(await (await place.get(here)).text(), /three switch it off</);
+  await place.post(`${here}/edit`, { ...fields, retries: 'extended' });
+  assert.equal(await stored(), 'extended');
+  const html = await (await place.get(here)).text();
+  assert.match(html, /three switch it off once nothing was delivered for 3 days/);
+  const form = await (await place.get(`${here}/edit`)).text();
+  assert.match(form, /value="extended" checked/);
+
+  const refused = await place.post(`${here}/edit`, { ...fields, retries: 'often' });
+  assert.equal(refused.status, 422);
+  assert.match(await refused.text(), /Must be standard or extended/);
+  const other = await place.post(`${here}/edit`, {
+    ...fields,
+    url: 'ftp://x',
+    retries: 'standard',
+  });
+  assert.match(await other.text(), /value="standard" checked/);
+  assert.equal(await stored(), 'extended');
+});
+
 test('a rotated secret is shown once, and is a new one', async () => {
   const place = await scene();
   const { here, secret } = await made(place);

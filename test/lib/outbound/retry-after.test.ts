@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { secondsOf } from '../../../src/lib/outbound/retry-after.ts';
+
+const now = Date.UTC(1994, 10, 6, 8, 49, 7);
+const headers: [header: string | string[] | undefined, seconds: number | null][] = [
+  ['120', 120],
+  [' 0 ', 0],
+  ['Sun, 06 Nov 1994 08:49:37 GMT', 30],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', 30],
+  ['Sun Nov  6 08:49:37 1994', 30],
+  ['Sat, 05 Nov 1994 08:49:37 GMT', 0],
+  [undefined, null],
+  [['1', '2'], null],
+  ['', null],
+  ['-5', null],
+  ['1.5', null],
+  ['12345678901', null],
+  ['soon', null],
+  ['Sun, 99 Foo 1994 08:49:37 GMT', null],
+];
+for (const [header, seconds] of headers) {
+  test(`Retry-After ${JSON.stringify(header)} is ${seconds ?? 'not followed'}`, () => {
+    assert.equal(secondsOf(header, now), seconds);
+  });
+}
