@@ -179,6 +179,21 @@ test('switching on resets the failure count and clears the reason', async () => 
   );
 });
 
+test('the days without a delivery begin again when a webhook is switched on, and not when it is changed', async () => {
+  const { id, call } = await caller();
+  const webhook = await makeWebhook(db, id, { undelivered_since: new Date(0) });
+  const isLong = async () =>
+    (
+      await db`
+      select undelivered_since < now() - interval '1 day' as is_long from webhooks where id = ${webhook}`
+    )[0]!['is_long'];
+  await call('PUT', `/${webhook}`, { body: { retries: 'extended' } });
+  await call('PUT', `/${webhook}`, { body: { active: false } });
+  assert.equal(await isLong(), true);
+  await call('PUT', `/${webhook}`, { body: { active: true } });
+  assert.equal(await isLong(), false);
+});
+
 test('a webhook is made with extended retries, or changed to them, and nothing else is taken', async () => {
   const { call } = await caller();
   const made = await call('POST', '', { body: { ...wish, retries: 'extended' } });
