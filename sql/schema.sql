@@ -478,18 +478,19 @@ create table notification_choices (
   constraint notification_choices_pkey primary key (org_id, member_id)
 );
 
--- What a member is notified of by mail. The row is what makes it occur once.
+-- What a member is notified of by mail, or an organization through its Slack-compatible webhook. The row is what makes it occur once.
 create table notifications (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  member_id uuid not null,
+  member_id uuid,         -- the member that gets a mail; without one the organization's webhook gets a post
   kind text not null,     -- kind of the event, or digest
   subject text not null,  -- what it is about: the id of a response or campaign, a webhook and when it was switched off, a month, the period of a digest
   created_at timestamptz not null default now(),
-  sent_at timestamptz,    -- when its mail was given to the mail server
+  sent_at timestamptz,    -- when it was given to the mail server or posted
+  constraint notifications_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint notifications_org_id_member_id_fkey foreign key (org_id, member_id) references memberships(org_id, member_id) on delete cascade,
   constraint notifications_pkey primary key (id),
-  constraint notifications_org_id_member_id_kind_subject_key unique (org_id, member_id, kind, subject)
+  constraint notifications_org_id_kind_subject_member_id_key unique nulls not distinct (org_id, kind, subject, member_id)
 );
 create index notifications_by_age on notifications (created_at);
 
@@ -751,6 +752,17 @@ create table sessions (
 );
 create index sessions_by_age on sessions (used_at);
 create index sessions_by_member on sessions (member_id);
+
+-- The Slack-compatible incoming webhook that an organization is notified by.
+create table slack_hooks (
+  org_id uuid not null,
+  url bytea not null,                             -- its address, which is its secret, sealed
+  events text[] not null default '{}'::text[],    -- kinds of events that are posted
+  people boolean not null default false,          -- whether the contact of an answer is named
+  changed_at timestamptz not null default now(),  -- when it was changed last
+  constraint slack_hooks_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint slack_hooks_pkey primary key (org_id)
+);
 
 -- Second halves of proofs that have been used: a return from an OpenID provider, a passkey's answer. Each counts once.
 create table spent_handshakes (

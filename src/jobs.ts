@@ -22,6 +22,7 @@ export const payloads = {
   'notifications.clean_up': Nothing,
   'notifications.digest': Nothing,
   'notifications.mail': v.object({ org_id: Uuid, notification_id: Uuid }),
+  'notifications.post': v.object({ org_id: Uuid, notification_id: Uuid, tries: v.number() }),
   'notifications.sweep': Nothing,
   'responses.clean_up': Nothing,
   'sends.clean_up': Nothing,

@@ -11,6 +11,7 @@ import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpMembers } from './members/cleanup.ts';
 import { type MailLinkTools, mailInvitation, mailReset } from './members/mail-links.ts';
 import { mailNotification, type NotificationTools } from './notifications/mail.ts';
+import { postNotification, type SlackTools } from './notifications/post.ts';
 import {
   cleanUpNotifications,
   notifyAssigned,
@@ -41,6 +42,7 @@ export type TaskTools = {
   SummaryTools &
   NotifyTools &
   NotificationTools &
+  SlackTools &
   MailLinkTools;
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
@@ -61,6 +63,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'notifications.clean_up': () => cleanUpNotifications(tools),
     'notifications.digest': () => sweepDigests(tools),
     'notifications.mail': (job) => mailNotification(tools, job),
+    'notifications.post': (job) => postNotification(tools, job),
     'notifications.sweep': () => sweepNotifications(tools),
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.clean_up': () => cleanUpBlockedMails(tools),

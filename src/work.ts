@@ -17,6 +17,7 @@ import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import { resealTotpSecrets } from './members/codes/reseal-totp.ts';
+import { resealSlackHooks } from './notifications/reseal-slack.ts';
 import type { Database } from './open-database.ts';
 import { createClaimedMails } from './sends/claimed-mails.ts';
 import { createMailJobs } from './sends/mail-job.ts';
@@ -78,7 +79,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     analystQueue: createAnalystQueue({ db }),
   };
   const own = { appMailer, secrets, publicUrl };
-  const tools = { ...common, ...analysts, ...own, ...reader, deliveries, mailJobs };
+  const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
   jobs = await parts.start(
     'jobs',
     () =>
@@ -116,6 +117,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
 async function resealAll(tools: { db: Db; log: Log; secrets: Secrets }) {
   await resealSecrets(tools);
   await resealTotpSecrets(tools);
+  await resealSlackHooks(tools);
 }
 
 /** Jobs that wait for the analyst go back to the outbox once no more are fetched. */

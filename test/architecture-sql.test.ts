@@ -11,6 +11,7 @@ const owner: Record<string, string> = {
   audit_events: 'audit',
   notification_choices: 'notifications',
   notifications: 'notifications',
+  slack_hooks: 'notifications',
   sessions: 'sessions',
   members: 'members',
   memberships: 'members',

@@ -20,21 +20,37 @@ comment on column notification_choices.changed_at is 'when the member chose last
 
 create table notifications (
   id         uuid primary key default gen_random_uuid(),
-  org_id     uuid not null,
-  member_id  uuid not null,
+  org_id     uuid not null references organizations (id) on delete cascade,
+  member_id  uuid,
   kind       text not null,
   subject    text not null,
   created_at timestamptz not null default now(),
   sent_at    timestamptz,
   foreign key (org_id, member_id) references memberships (org_id, member_id) on delete cascade,
-  unique (org_id, member_id, kind, subject)
+  unique nulls not distinct (org_id, kind, subject, member_id)
 );
 
 create index notifications_by_age on notifications (created_at);
 
 comment on table notifications is
-  'What a member is notified of by mail. The row is what makes it occur once';
+  'What a member is notified of by mail, or an organization through its Slack-compatible webhook. The row is what makes it occur once';
+comment on column notifications.member_id is 'the member that gets a mail; without one the organization''s webhook gets a post';
 comment on column notifications.kind is 'kind of the event, or digest';
 comment on column notifications.subject is
   'what it is about: the id of a response or campaign, a webhook and when it was switched off, a month, the period of a digest';
-comment on column notifications.sent_at is 'when its mail was given to the mail server';
+comment on column notifications.sent_at is 'when it was given to the mail server or posted';
+
+create table slack_hooks (
+  org_id     uuid primary key references organizations (id) on delete cascade,
+  url        bytea not null,
+  events     text[] not null default '{}',
+  people     boolean not null default false,
+  changed_at timestamptz not null default now()
+);
+
+comment on table slack_hooks is
+  'The Slack-compatible incoming webhook that an organization is notified by';
+comment on column slack_hooks.url is 'its address, which is its secret, sealed';
+comment on column slack_hooks.events is 'kinds of events that are posted';
+comment on column slack_hooks.people is 'whether the contact of an answer is named';
+comment on column slack_hooks.changed_at is 'when it was changed last';

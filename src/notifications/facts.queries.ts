@@ -41,11 +41,14 @@ export type AnswerFacts = KnownPeople & {
   type: SurveyType;
   score: number;
   comment: string | null;
+  contact_name: string | null;
+  contact_email: string | null;
 };
 
 export async function findAnswer(sql: Sql, orgId: string, id: string) {
   const [found] = await sql<AnswerFacts[]>`
-    select s.name as survey, s.type, r.score, r.comment, ${knownPeople(sql, 'contact')}
+    select s.name as survey, s.type, r.score, r.comment, c.name as contact_name, c.email as contact_email,
+           ${knownPeople(sql, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id

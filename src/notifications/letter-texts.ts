@@ -1,6 +1,7 @@
 /** What notifications say. Comments are excerpts without people; no address of a contact is in a mail. */
 
 type AnswerWords = { survey: string; score: number; highest: number; words: string | null };
+type NamedContact = { contact_name: string | null; contact_email: string | null };
 type DigestFigures = {
   responses: number;
   nps: number | null;
@@ -31,6 +32,8 @@ export const letterTexts = {
     ],
     action: 'Open the response',
   }),
+  contact: ({ contact_name: name, contact_email: email }: NamedContact) =>
+    name ? `From ${name}, ${email}.` : `From ${email}.`,
   webhookOff: (organization: string, { url, reason }: { url: string; reason: string }) => ({
     subject: `A webhook of ${organization} was switched off`,
     sentences: [`The webhook ${new URL(url).origin} was switched off.`, `Why: ${reason}.`],

@@ -21,12 +21,18 @@ export type NotificationLetter = {
   action: string;
 };
 
+/** What a letter is written from. With people, the contact of an answer is named. */
+export type LetterSubject = Pick<
+  StoredNotification,
+  'org_id' | 'kind' | 'subject' | 'organization' | 'time_zone'
+> & { people?: boolean };
+
 export type LetterTools = { db: Sql; excerpt: Excerpt };
 
 /** What the mail says, of how things are now. Nothing when what it is about is gone or has changed back. */
 export async function letterOf(
   tools: LetterTools,
-  notification: StoredNotification,
+  notification: LetterSubject,
 ): Promise<NotificationLetter | undefined> {
   const { kind, org_id: orgId, subject, organization } = notification;
   if (kind === 'digest') return await digestLetter(tools, notification);
@@ -47,20 +53,22 @@ export async function letterOf(
   return await answerLetter(tools, { ...notification, kind });
 }
 
-type AboutAnswer = StoredNotification & { kind: 'detractor' | 'held' | 'assigned' };
+type AboutAnswer = LetterSubject & { kind: 'detractor' | 'held' | 'assigned' };
 
 /** The comment as subscribers get it too: its beginning, without the people in it. */
 async function answerLetter({ db, excerpt }: LetterTools, about: AboutAnswer) {
-  const { kind, org_id: orgId, subject: id } = about;
+  const { kind, org_id: orgId, subject: id, people = false } = about;
   const found = await findAnswer(db, orgId, id);
   if (!found) return undefined;
   const { comment, known_names: names, known_addresses: emails, ...answer } = found;
   const words = comment === null ? null : await excerpt(comment, { orgId, names, emails });
   const facts = { ...answer, words, highest: scaleOf(found.type).highest };
-  return { ...texts.answer(kind, facts), path: `/responses/${id}` };
+  const letter = texts.answer(kind, facts);
+  const named = people && found.contact_email !== null ? [texts.contact(found)] : [];
+  return { ...letter, sentences: [...letter.sentences, ...named], path: `/responses/${id}` };
 }
 
-async function digestLetter({ db }: LetterTools, about: StoredNotification) {
+async function digestLetter({ db }: LetterTools, about: LetterSubject) {
   const { org_id: orgId, organization, subject, time_zone: timeZone } = about;
   const [unit = 'day', day = ''] = subject.split(' ');
   const { before, start, end } = await readDigestPeriods(db, { unit, day, timeZone });

@@ -10,5 +10,8 @@ export const notificationKinds = [
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
+/** What an organization can have posted: what is assigned to a member is the member's alone. */
+export const slackKinds = notificationKinds.filter((kind) => kind !== 'assigned');
+
 export const digests = ['none', 'day', 'week'] as const;
 export type Digest = (typeof digests)[number];

@@ -36,3 +36,18 @@ export const stopTexts = {
   stopped: (what: string, organization: string) =>
     `“${what}” is stopped for ${organization}. Settings, Notifications switches it on again.`,
 } as const;
+
+/** The webhook of the organization, on the same page. */
+export const slackTexts = {
+  title: 'Slack-compatible webhook',
+  about: 'Posts to a channel of Slack, Mattermost or another program that takes such messages.',
+  url: 'Address of the incoming webhook',
+  urlHelp: 'It is kept sealed, and not shown again.',
+  urlKept: 'There is one, which is not shown. Leave this empty to keep it.',
+  events: 'Post when',
+  people: 'Name the contact of a response, with its address',
+  save: 'Save the webhook',
+  remove: 'Remove the webhook',
+  saved: 'The webhook is saved.',
+  removed: 'The webhook is removed.',
+} as const;

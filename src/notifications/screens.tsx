@@ -3,18 +3,30 @@ import * as v from 'valibot';
 import { actorOf } from '../audit/actor.ts';
 import { notFound } from '../errors.ts';
 import { OneOf } from '../lib/cli/options.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { TimeZone } from '../organizations/schemas.ts';
-import type { ScreenEnv } from '../sessions/session.ts';
+import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Choice, Field, Select } from '../web/app/fields.tsx';
 import { flash } from '../web/app/flash.ts';
 import { Mistakes } from '../web/app/marks.tsx';
-import { emptyForm, type FormState, readForm, severalOf } from '../web/app/read-form.ts';
+import {
+  emptyForm,
+  type FormState,
+  optionalText,
+  readForm,
+  severalOf,
+  ticked,
+  withMistake,
+} from '../web/app/read-form.ts';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { chooseNotifications } from './choose.ts';
 import { findChoices, type NotificationChoices } from './queries.ts';
-import { digests, notificationKinds } from './rules.ts';
-import { notificationTexts as texts } from './screen-texts.ts';
+import { digests, notificationKinds, slackKinds } from './rules.ts';
+import { slackTexts, notificationTexts as texts } from './screen-texts.ts';
+import { findSlackHook } from './slack.queries.ts';
+import { removeSlackHook, setSlackHook } from './slack.ts';
+import { SlackPart } from './slack-part.tsx';
 
 const Choices = v.object({
   events: severalOf(OneOf(notificationKinds)),
@@ -22,32 +34,79 @@ const Choices = v.object({
   time_zone: TimeZone,
 });
 
-/** Settings, Notifications: a member's own, whatever its role. Below `/o/:slug/settings/notifications`. */
-export const notificationScreens = ({ db }: { db: Db }) =>
+const Hook = v.object({
+  url: optionalText(v.pipe(v.string(), v.maxLength(2000, 'must have at most 2000 characters'))),
+  events: severalOf(OneOf(slackKinds)),
+  people: ticked,
+});
+
+type NotificationScreenTools = {
+  db: Db;
+  secrets: Secrets;
+  judgeTarget: (url: string) => Promise<string | null>;
+};
+
+/**
+ * Settings, Notifications: a member's own, whatever its role, and for owners the webhook of the organization.
+ * Below `/o/:slug/settings/notifications`.
+ */
+export const notificationScreens = (tools: NotificationScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', (c) => showChoices(c, db, emptyForm()))
+    .get('/', (c) => showChoices(c, tools.db, {}))
 
     .post('/', async (c) => {
       const form = await readForm(c, Choices);
-      if (form.errors) return showChoices(c, db, form);
+      if (form.errors) return showChoices(c, tools.db, { form });
       const member = { orgId: c.var.organization.id, memberId: c.var.member.id };
-      await chooseNotifications(db, { ...member, actor: actorOf(c) }, form.values);
-      flash(c, { kind: 'fine', text: texts.saved });
-      return c.redirect(settingPath(c.var.organization, 'notifications'), 303);
+      await chooseNotifications(tools.db, { ...member, actor: actorOf(c) }, form.values);
+      return back(c, texts.saved);
+    })
+
+    .post('/slack', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const form = await readForm(c, Hook);
+      if (form.errors) return showChoices(c, tools.db, { slack: form });
+      const { url, events, people = false } = form.values;
+      const wish = { url: url || null, events, people };
+      const complaint = await setSlackHook(tools, owner, wish);
+      if (complaint === null) return back(c, slackTexts.saved);
+      return showChoices(c, tools.db, { slack: await withMistake(c, { url: complaint }) });
+    })
+
+    .post('/slack/remove', async (c) => {
+      await removeSlackHook(tools.db, requireRole(c, 'owner'));
+      return back(c, slackTexts.removed);
     });
 
-async function showChoices(c: Context<ScreenEnv>, db: Db, form: FormState) {
+function back(c: Context<ScreenEnv>, text: string) {
+  flash(c, { kind: 'fine', text });
+  return c.redirect(settingPath(c.var.organization, 'notifications'), 303);
+}
+
+type ShownForms = { form?: FormState; slack?: FormState };
+
+async function showChoices(
+  c: Context<ScreenEnv>,
+  db: Db,
+  { form = emptyForm(), slack = emptyForm() }: ShownForms,
+) {
   const { organization, member } = c.var;
   const choices = await findChoices(db, { orgId: organization.id, memberId: member.id });
   if (!choices) throw notFound('organization');
+  const isOwner = organization.role === 'owner';
+  const hook = isOwner ? await findSlackHook(db, organization.id) : undefined;
   const action = settingPath(organization, 'notifications');
   const body = (
-    <Part id="notifications" title={texts.title}>
-      <p class="small soft">{texts.about(member.email, organization.name)}</p>
-      <ChoicesForm {...{ form, action, choices }} />
-    </Part>
+    <>
+      <Part id="notifications" title={texts.title}>
+        <p class="small soft">{texts.about(member.email, organization.name)}</p>
+        <ChoicesForm {...{ form, action, choices }} />
+      </Part>
+      {isOwner ? <SlackPart form={slack} action={`${action}/slack`} hook={hook} /> : null}
+    </>
   );
-  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  const mistakes = { ...form.errors, ...slack.errors };
+  const status = Object.keys(mistakes).length > 0 ? 422 : 200;
   return renderSettings(c, { setting: 'notifications', body, status });
 }
 

@@ -10,6 +10,28 @@ const mostAnswersAnHour = 30;
  * is swept too: what occurred between the last sweep and a change of the choices is not lost.
  */
 export async function insertNotifications(sql: Sql) {
+  await insertFound(sql, {
+    wishes: sql`select org_id, member_id, events, changed_at from notification_choices`,
+    jobs: mailEach(sql),
+  });
+}
+
+/** The same for what organizations have posted to their webhooks. */
+export async function insertSlackNotifications(sql: Sql) {
+  await insertFound(sql, {
+    wishes: sql`select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
+    jobs: enqueueEach(
+      sql,
+      { task: 'notifications.post' },
+      sql`select json_build_object('org_id', org_id, 'notification_id', id, 'tries', 0) from inserted`,
+    ),
+  });
+}
+
+async function insertFound(
+  sql: Sql,
+  { wishes, jobs }: { wishes: ReturnType<Sql>; jobs: ReturnType<typeof enqueueEach> },
+) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
     answers(sql, 'held', sql`r.held_reason is not null`),
@@ -21,15 +43,15 @@ export async function insertNotifications(sql: Sql) {
     with wishes as (
       select org_id, member_id, events,
              greatest(changed_at - interval '1 minute', now() - interval '1 hour') as since
-      from notification_choices
+      from (${wishes}) wish
       where events <> '{}'
     ), inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       ${events}
-      on conflict (org_id, member_id, kind, subject) do nothing
+      on conflict do nothing
       returning org_id, id
     )
-    ${mailEach(sql)}`;
+    ${jobs}`;
 }
 
 /** The insert of jobs, after a statement part `inserted`. */
@@ -47,7 +69,7 @@ const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
   cross join lateral (
     select count(*)::int as sent
     from notifications n
-    where n.org_id = w.org_id and n.member_id = w.member_id and n.kind = ${kind}
+    where n.org_id = w.org_id and n.member_id is not distinct from w.member_id and n.kind = ${kind}
       and n.created_at > now() - interval '1 hour'
   ) lately
   cross join lateral (
@@ -56,7 +78,7 @@ const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
     where r.org_id = w.org_id and r.created_at >= w.since and r.source <> 'import' and ${condition}
       and not exists (
         select from notifications n
-        where n.org_id = w.org_id and n.member_id = w.member_id and n.kind = ${kind}
+        where n.org_id = w.org_id and n.member_id is not distinct from w.member_id and n.kind = ${kind}
           and n.subject = r.id::text
       )
     order by r.created_at
@@ -103,7 +125,7 @@ export async function insertAssigned(
       join responses r on r.org_id = n.org_id and r.owner_id = n.member_id
       where n.org_id = ${orgId} and n.member_id = ${memberId} and r.id = ${responseId}
         and 'assigned' = any(n.events)
-      on conflict (org_id, member_id, kind, subject) do nothing
+      on conflict do nothing
       returning org_id, id
     )
     ${mailEach(sql)}`;
@@ -127,7 +149,7 @@ export async function insertDigests(sql: Sql, now: Date) {
       ) due
       where n.digest <> 'none' and ${now} >= due.morning and ${now} < due.morning + interval '6 hours'
         and n.changed_at < due.morning
-      on conflict (org_id, member_id, kind, subject) do nothing
+      on conflict do nothing
       returning org_id, id
     )
     ${mailEach(sql)}`;

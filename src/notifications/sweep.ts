@@ -5,6 +5,7 @@ import {
   insertAssigned,
   insertDigests,
   insertNotifications,
+  insertSlackNotifications,
 } from './sweep.queries.ts';
 
 type SweepTools = { db: Db; pump: () => void };
@@ -12,6 +13,7 @@ type SweepTools = { db: Db; pump: () => void };
 /** Notices what occurred: by the clock, so that no answer waits for it. */
 export async function sweepNotifications({ db, pump }: SweepTools) {
   await insertNotifications(db);
+  await insertSlackNotifications(db);
   pump();
 }
 

@@ -173,6 +173,8 @@ const organization: Record<string, RouteAccess> = {
   'GET /settings/mail': 'owner',
   'GET /settings/notifications': 'viewer',
   'POST /settings/notifications': 'viewer',
+  'POST /settings/notifications/slack': 'owner',
+  'POST /settings/notifications/slack/remove': 'owner',
   'GET /settings/usage': 'viewer',
   'GET /settings/audit': 'owner',
   'GET /settings/audit/export': 'owner',

@@ -18,6 +18,8 @@ export const otherRouteActs: Readonly<Record<string, RouteAct>> = {
   'POST /forgot': { none: 'the answer is the same whatever the address, and so is its trace' },
   'POST /reset/:token': { none: byItsTests },
   'POST /invitations/:token': { none: byItsTests },
+  'POST /o/:slug/settings/notifications/slack': { none: byItsTests },
+  'POST /o/:slug/settings/notifications/slack/remove': { none: byItsTests },
   'POST /notifications/stop/:token': { none: byItsTests },
   'POST /o/:slug/settings/members': { none: byItsTests },
   'POST /o/:slug/settings/members/:id/role': { none: byItsTests },

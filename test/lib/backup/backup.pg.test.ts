@@ -143,6 +143,7 @@ async function fillMemberTables(db: Db, org_id: string) {
   const invitation = { kind: 'invitation', email: 'bob@acme.test', expires_at: new Date() };
   await db`insert into notification_choices ${db(wanted)}`;
   await db`insert into notifications ${db({ org_id, member_id, kind: 'held', subject: 'x' })}`;
+  await db`insert into slack_hooks ${db({ org_id, url: hash, events: ['held'] })}`;
   await db`insert into member_links ${db({ token_hash: hash, org_id, role: 'viewer', ...invitation })}`;
   await db`insert into passkeys ${db({ id: 'abc', member_id, name: 'phone', public_key: hash })}`;
   await db`insert into spent_handshakes ${db({ hash, expires_at: new Date(0) })}`;

@@ -30,6 +30,7 @@ export function taskTools(db: Db): TaskTools {
       publicUrl,
       redact,
       excerpt: redactedExcerpt,
+      outbound: subscriber(200).outbound,
       secrets: plainSecrets,
       settings: { sendDeadlineSeconds: 60 },
     },

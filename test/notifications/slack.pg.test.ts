@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { postNotification } from '../../src/notifications/post.ts';
+import { resealSlackHooks } from '../../src/notifications/reseal-slack.ts';
+import { sweepNotifications } from '../../src/notifications/sweep.ts';
+import { subscriber } from '../support/fakes/subscriber.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { taskTools } from '../support/make/task-tools.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const key = Buffer.alloc(32, 1);
+const secrets = createSecrets([key]);
+const app = bareApp(db, { secrets });
+const address = 'https://8.8.8.8/services/T0/secret';
+
+async function scene(form: Record<string, string | string[]> = {}) {
+  const org_id = await makeOrganization(db, { name: 'A & B' });
+  const survey_id = await makeSurvey(db, org_id);
+  const owner = await memberBrowser(db, { app, org: org_id });
+  const page = `${owner.home}/settings/notifications`;
+  const saved = await owner.post(`${page}/slack`, { url: address, events: 'detractor', ...form });
+  assert.equal(saved.status, 303);
+  const bad = async (over: object = {}) => {
+    const email = 'held_reason' in over ? 'bob@people.test' : 'zoe@people.test';
+    const of = { org_id, survey_id };
+    const contact_id = await makeContact(db, of, { email, name: 'Zoe Quill' });
+    const comment = 'Zoe Quill: <slow>';
+    const given = { score: 2, category: 'detractor', contact_id, comment };
+    return await makeResponse(db, of, { ...given, ...over });
+  };
+  return { org_id, page, owner, bad };
+}
+
+type Job = { payload: { org_id: string; notification_id: string; tries: number }; later: boolean };
+
+/** Runs the jobs that there are, and returns the posts. */
+async function run(...statuses: (number | null)[]) {
+  const { outbound, posts } = subscriber(...statuses);
+  const tools = { ...taskTools(db), secrets, outbound };
+  await sweepNotifications(tools);
+  const jobs = await db<Job[]>`
+    delete from outbox where task = 'notifications.post'
+    returning payload, run_at > now() + interval '50 seconds' as later`;
+  for (const { payload } of jobs) await postNotification(tools, payload);
+  return { posts, later: jobs.map(({ later }) => later) };
+}
+
+test('a detractor is posted once, in text and blocks, without the contact', async () => {
+  const { bad, owner } = await scene();
+  const id = await bad();
+  const { posts } = await run(200);
+  assert.deepEqual((await run(200)).posts, []);
+  assert.equal(posts.length, 1);
+  assert.equal(posts[0]!.url, address);
+  const { text, blocks } = JSON.parse(posts[0]!.body);
+  assert.ok(text.includes(`https://askback.test${owner.home}/responses/${id}`));
+  assert.match(text, /2 of 10/);
+  assert.match(blocks[0].text.text, /&lt;slow&gt;/);
+  assert.doesNotMatch(posts[0]!.body, /zoe/i);
+});
+
+test('with the tick the contact is named; other kinds are not posted', async () => {
+  const { bad } = await scene({ people: 'on' });
+  await bad();
+  await bad({ held_reason: 'no_page_view' });
+  const { posts } = await run(200);
+  assert.equal(posts.length, 1);
+  assert.match(posts[0]!.body, /From Zoe Quill, zoe@people\.test/);
+});
+
+test('a post that was not taken is tried a few times, later; one without an answer is not', async () => {
+  const refusing = await scene();
+  await refusing.bad();
+  const counts: number[] = [];
+  const waits: (boolean | undefined)[] = [];
+  for (let times = 0; times < 7; times++) {
+    const { posts, later } = await run(503);
+    counts.push(posts.length);
+    waits.push(later[0]);
+  }
+  assert.deepEqual(counts, [1, 1, 1, 1, 1, 0, 0]);
+  assert.deepEqual(waits.slice(1, 5), [true, true, true, true]);
+
+  const silent = await scene();
+  await silent.bad();
+  assert.equal((await run(null)).posts.length, 1);
+  assert.equal((await run(200)).posts.length, 0);
+});
+
+test('the address is sealed, never shown, kept by an empty field, and resealed with a new key', async () => {
+  const { org_id, owner, page } = await scene();
+  const stored = async () =>
+    (await db<{ url: Buffer }[]>`select url from slack_hooks where org_id = ${org_id}`)[0]?.url;
+  assert.ok(!(await stored())!.includes('secret'));
+  const html = await (await owner.submit(`${page}/slack`, { url: '', events: 'held' })).text();
+  assert.match(html, /The webhook is saved/);
+  assert.doesNotMatch(html, /T0\/secret/);
+  const acts = await db`select details from audit_events where org_id = ${org_id}`;
+  assert.equal(acts.length, 2);
+  assert.ok(!JSON.stringify(acts).includes('T0/secret'));
+
+  const newer = createSecrets([Buffer.alloc(32, 2), key]);
+  await resealSlackHooks({ ...taskTools(db), secrets: newer });
+  const place = { owner: org_id, id: 'slack' };
+  assert.equal(createSecrets([Buffer.alloc(32, 2)]).open(place, (await stored())!), address);
+  await db`delete from slack_hooks where org_id = ${org_id}`;
+});
+
+test('an address inside the network, or none at first, is 422; viewers see nothing of it; it can be removed', async () => {
+  const { org_id, owner, page, bad } = await scene();
+  const inside = await owner.post(`${page}/slack`, { url: 'https://127.0.0.1/x', events: 'held' });
+  assert.equal(inside.status, 422);
+  assert.match(await inside.text(), /id="url-error"/);
+  const viewer = await memberBrowser(db, { app, org: org_id, role: 'viewer' });
+  assert.doesNotMatch(await (await viewer.get(page)).text(), /incoming webhook/);
+  await bad();
+  await owner.post(`${page}/slack/remove`);
+  assert.deepEqual((await run(200)).posts, []);
+  assert.equal((await owner.post(`${page}/slack`, { events: 'held' })).status, 422);
+});
