@@ -24,6 +24,7 @@ export const settingsEntries: readonly ScreenEntry[] = [
   { name: 'settings-texts', as: 'owner', path: settings('texts') },
   { name: 'settings-mail', as: 'owner', path: settings('mail?look=now') },
   { name: 'settings-notifications', as: 'viewer', path: settings('notifications') },
+  { name: 'settings-notifications-owner', as: 'owner', path: settings('notifications') },
   { name: 'settings-usage', as: 'viewer', path: settings('usage') },
   { name: 'settings-audit', as: 'owner', path: settings('audit') },
   { name: 'settings-audit-none', as: 'owner', path: emptySettings('audit') },

@@ -72,6 +72,23 @@ test('with the tick the contact is named; other kinds are not posted', async () 
   assert.match(posts[0]!.body, /From Zoe Quill, zoe@people\.test/);
 });
 
+test('a job that is repeated posts once, and what is not chosen any more is not posted', async () => {
+  const { org_id, bad } = await scene();
+  await bad();
+  const { outbound, posts } = subscriber(200);
+  const tools = { ...taskTools(db), secrets, outbound };
+  await sweepNotifications(tools);
+  const [job] = await db<Job[]>`
+    delete from outbox where task = 'notifications.post' returning payload`;
+  await db`update slack_hooks set events = '{held}' where org_id = ${org_id}`;
+  await postNotification(tools, job!.payload);
+  assert.equal(posts.length, 0);
+  await db`update slack_hooks set events = '{detractor}' where org_id = ${org_id}`;
+  await postNotification(tools, job!.payload);
+  await postNotification(tools, job!.payload);
+  assert.equal(posts.length, 1);
+});
+
 test('a post that was not taken is tried a few times, later; one without an answer is not', async () => {
   const refusing = await scene();
   await refusing.bad();
