@@ -24,6 +24,7 @@ export const notificationTexts = {
   digestHelp:
     'The answers, the score and its change, and the detractors still open, at 9 in the morning.',
   timeZone: 'When your day and week begin, such as Europe/Berlin.',
+  unknownZone: 'must be the name of a time zone such as Europe/Berlin',
   saved: 'Your notifications are saved.',
 } as const;
 

@@ -21,7 +21,7 @@ import {
 } from '../web/app/read-form.ts';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { chooseNotifications } from './choose.ts';
-import { findChoices, type NotificationChoices } from './queries.ts';
+import { findChoices, isKnownZone, type NotificationChoices } from './queries.ts';
 import { digests, notificationKinds, slackKinds } from './rules.ts';
 import { slackTexts, notificationTexts as texts } from './screen-texts.ts';
 import { findSlackHook } from './slack.queries.ts';
@@ -57,6 +57,10 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
     .post('/', async (c) => {
       const form = await readForm(c, Choices);
       if (form.errors) return showChoices(c, tools.db, { form });
+      if (!(await isKnownZone(tools.db, form.values.time_zone))) {
+        const mistaken = await withMistake(c, { time_zone: texts.unknownZone });
+        return showChoices(c, tools.db, { form: mistaken });
+      }
       const member = { orgId: c.var.organization.id, memberId: c.var.member.id };
       await chooseNotifications(tools.db, { ...member, actor: actorOf(c) }, form.values);
       return back(c, texts.saved);

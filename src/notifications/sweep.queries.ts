@@ -133,7 +133,8 @@ export async function insertAssigned(
 
 /**
  * Digests that are due: from 9 in the morning of the member's day or Monday, for six hours, so that one who
- * chooses in the evening gets the first on the next day.
+ * chooses in the evening gets the first on the next day. A zone that Postgres does not know is passed over: it
+ * would fail the digests of all.
  */
 export async function insertDigests(sql: Sql, now: Date) {
   await sql`
@@ -142,7 +143,11 @@ export async function insertDigests(sql: Sql, now: Date) {
       select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
       from notification_choices n
       cross join lateral (
-        select date_trunc(case n.digest when 'week' then 'week' else 'day' end, ${now}::timestamptz at time zone n.time_zone) as today
+        select case
+                 when lower(n.time_zone) in (select lower(name) from pg_timezone_names)
+                 then date_trunc(case n.digest when 'week' then 'week' else 'day' end,
+                                 ${now}::timestamptz at time zone n.time_zone)
+               end as today
       ) here
       cross join lateral (
         select (here.today + interval '9 hours') at time zone n.time_zone as morning

@@ -15,7 +15,7 @@ const tools = taskTools(db);
 const monday = (time: string) => new Date(`2026-03-02T${time}Z`);
 const time_zone = 'Europe/Oslo';
 
-async function reader(wish: { digest: string; changed_at?: Date }) {
+async function reader(wish: { digest: string; time_zone?: string; changed_at?: Date }) {
   const org_id = await makeOrganization(db);
   const member_id = await makeMember(db);
   await joinOrganization(db, { org: org_id, member: member_id, role: 'viewer' });
@@ -86,4 +86,12 @@ test('a digest of the week comes on Monday, and no other day', async () => {
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
   assert.match(mails[0]!.text ?? '', /23 February 2026 to 1 March 2026/);
+});
+
+test('a zone that Postgres does not know keeps no digest of others', async () => {
+  const strange = await reader({ digest: 'day', time_zone: 'VST' });
+  const { email } = await reader({ digest: 'day' });
+  await run(new Date('2026-03-04T08:10:00Z'));
+  assert.equal((await mailsTo(email)).length, 1);
+  assert.equal((await mailsTo(strange.email)).length, 0);
 });
