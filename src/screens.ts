@@ -31,14 +31,14 @@ import { responseScreens } from './responses/screens/routes.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings/sign-in.ts';
-import { summaryScreens } from './summaries/screens/screens.tsx';
+import { summaryScreens } from './summaries/screens/routes.tsx';
 import { surveyScreens } from './surveys/screens.tsx';
 import { tagScreens } from './tags/screens.tsx';
 import { assetRoutes } from './web/app/asset-routes.ts';
 import { guardForms } from './web/app/guard-forms.ts';
 import { settingPath } from './web/app/settings-screen.tsx';
 import type { WebhookTools } from './webhooks/routes.ts';
-import { webhookScreens } from './webhooks/screens/screens.tsx';
+import { webhookScreens } from './webhooks/screens/routes.tsx';
 
 /** Where the screens of the app are: all else is the API, or pages for contacts. */
 const appPaths = [

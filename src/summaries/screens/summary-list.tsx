@@ -1,8 +1,8 @@
 import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
+import { signed, summaryTexts } from '../screen-texts.ts';
 import { periodText } from './period-text.ts';
 import type { ShownSummary } from './summary-page.tsx';
-import { signed, summaryTexts } from './texts.ts';
 
 type SummaryListProps = {
   summaries: readonly ShownSummary[];

@@ -1,8 +1,8 @@
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { Tag, Time } from '../../web/app/marks.tsx';
+import { signed, summaryTexts } from '../screen-texts.ts';
 import type { SummaryBefore } from '../summary.queries.ts';
 import { periodText } from './period-text.ts';
-import { signed, summaryTexts } from './texts.ts';
 
 export type ShownSummary = {
   id: string;

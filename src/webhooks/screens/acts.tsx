@@ -8,11 +8,11 @@ import { keepOnce } from '../../web/app/shown-once.ts';
 import { changeWebhook, getWebhook, removeWebhook, renewSecret } from '../manage.ts';
 import { redeliver } from '../replay.ts';
 import type { WebhookTools } from '../routes.ts';
+import { webhookTexts } from '../screen-texts.ts';
 import { testWebhook } from '../test-event.ts';
 import { resultOf, shortUrl } from './delivery.rules.ts';
 import { idOf, pathOf } from './paths.ts';
 import { replayScreens } from './replay.tsx';
-import { webhookTexts } from './texts.ts';
 
 /** What an editor does with one webhook. */
 export const webhookActs = (tools: WebhookTools) =>

@@ -1,8 +1,8 @@
 import { count, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import { type ListedDelivery, mostCounted } from '../screen.queries.ts';
+import { duration } from '../screen-texts.ts';
 import { deliveryStates } from './delivery.rules.ts';
-import { duration } from './texts.ts';
 
 type DeliveryListProps = {
   deliveries: readonly ListedDelivery[];

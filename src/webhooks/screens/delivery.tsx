@@ -1,8 +1,8 @@
 import { DataTable, Facts } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import type { ShownAttempt, ShownDelivery } from '../screen.queries.ts';
+import { duration } from '../screen-texts.ts';
 import { deliveryStates, explain, resultOf } from './delivery.rules.ts';
-import { duration } from './texts.ts';
 
 type DeliveryPageProps = {
   delivery: ShownDelivery;

@@ -4,7 +4,7 @@ import type { FormState } from '../../web/app/read-form.ts';
 import { eventTypes } from '../events.ts';
 import type { WebhookRow } from '../queries.ts';
 import { retryKinds } from '../rules.ts';
-import { webhookTexts } from './texts.ts';
+import { webhookTexts } from '../screen-texts.ts';
 
 type WebhookFormProps = {
   form: FormState;

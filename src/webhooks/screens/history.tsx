@@ -15,13 +15,13 @@ import {
   listAttempts,
   pageOfDeliveries,
 } from '../screen.queries.ts';
+import { webhookTexts } from '../screen-texts.ts';
 import { DeliveryList } from './deliveries.tsx';
 import { deliveryStates, shortUrl } from './delivery.rules.ts';
 import { DeliveryPage } from './delivery.tsx';
 import { idOf, pathOf } from './paths.ts';
 import { sentHeaders } from './sent-headers.ts';
 import { Standing, WebhookActs } from './show.tsx';
-import { webhookTexts } from './texts.ts';
 
 const daysShown = 30;
 

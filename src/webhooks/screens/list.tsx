@@ -1,8 +1,8 @@
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import type { WebhookRow } from '../queries.ts';
+import { webhookTexts } from '../screen-texts.ts';
 import { shortUrl, standingOf } from './delivery.rules.ts';
-import { webhookTexts } from './texts.ts';
 
 type WebhookListProps = { webhooks: readonly WebhookRow[]; here: string; mayChange: boolean };
 

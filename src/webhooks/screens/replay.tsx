@@ -11,9 +11,9 @@ import { getWebhook } from '../manage.ts';
 import { replay } from '../replay.ts';
 import type { WebhookTools } from '../routes.ts';
 import { countReplayable } from '../screen.queries.ts';
+import { webhookTexts } from '../screen-texts.ts';
 import { shortUrl } from './delivery.rules.ts';
 import { idOf, pathOf } from './paths.ts';
-import { webhookTexts } from './texts.ts';
 
 /** A replay of more than this is asked for twice. */
 const mostAtOnce = 100;

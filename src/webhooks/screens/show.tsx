@@ -2,9 +2,9 @@ import { counted, Facts } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
 import type { WebhookRow } from '../queries.ts';
 import type { DayOfDeliveries } from '../screen.queries.ts';
+import { webhookTexts } from '../screen-texts.ts';
 import { DayChart } from './day-chart.tsx';
 import { standingOf } from './delivery.rules.ts';
-import { webhookTexts } from './texts.ts';
 
 /** How a webhook stands: a line, its numbers of the last days, and what it is. */
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {

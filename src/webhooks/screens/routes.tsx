@@ -18,13 +18,13 @@ import { changeWebhook, createWebhook, getWebhook } from '../manage.ts';
 import { listWebhooks, type WebhookRow } from '../queries.ts';
 import type { WebhookTools } from '../routes.ts';
 import { NewWebhook } from '../schemas.ts';
+import { webhookTexts } from '../screen-texts.ts';
 import { webhookActs } from './acts.tsx';
 import { shortUrl } from './delivery.rules.ts';
 import { WebhookForm } from './form.tsx';
 import { historyScreens } from './history.tsx';
 import { WebhookList } from './list.tsx';
 import { idOf, pathOf } from './paths.ts';
-import { webhookTexts } from './texts.ts';
 
 const types = eventTypes.map(({ type }) => type);
 

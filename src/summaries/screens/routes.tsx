@@ -13,11 +13,11 @@ import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { periodOfDays, requestSummary } from '../make.ts';
+import { summaryTexts } from '../screen-texts.ts';
 import { findSummary, findSummaryBefore, listSummaries } from '../summary.queries.ts';
 import { periodText } from './period-text.ts';
 import { SummaryList } from './summary-list.tsx';
 import { type ShownSummary, SummaryPage } from './summary-page.tsx';
-import { summaryTexts } from './texts.ts';
 
 type SummaryScreenTools = { db: Db; pump: () => void };
 

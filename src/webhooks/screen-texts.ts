@@ -1,4 +1,4 @@
-import { counted } from '../../web/app/lists.tsx';
+import { counted } from '../web/app/lists.tsx';
 
 /** What the screens of webhooks say. */
 export const webhookTexts = {
