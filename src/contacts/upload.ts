@@ -12,6 +12,8 @@ import { insertChunk, insertUpload, readChunks, type Upload } from './upload.que
 
 export const largestUpload = 32 * 1024 * 1024;
 export const mostUploadRows = 100_000;
+/** The page that maps columns has a control for each. */
+const mostUploadColumns = 200;
 const chunkLength = 256 * 1024;
 const longestFileName = 200;
 const rowsShown = 5;
@@ -65,6 +67,7 @@ async function lookThrough(body: string, form: ListForm) {
   let first: CsvRow | undefined;
   for await (const row of csvRows(chunksOf(body), form)) {
     first ??= row;
+    if (row.cells.length > mostUploadColumns) throw tooWide(row.line);
     rows += 1;
     if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
     if (rows > mostUploadRows + 1) throw tooMany(row.line);
@@ -81,6 +84,13 @@ async function lookThrough(body: string, form: ListForm) {
 }
 
 const isAddress = (cell: string) => isMailable(cell.trim());
+
+const tooWide = (line: number) =>
+  new Refusal(
+    'invalid',
+    `nothing was taken over: line ${line}: a list has at most ${mostUploadColumns} columns`,
+    { code: 'too_many_columns' },
+  );
 
 const tooMany = (line: number) =>
   new Refusal(

@@ -40,7 +40,8 @@ export async function takeHandshake<const S extends v.GenericSchema>(
   const kept = open(secrets, kind, value);
   const read = v.safeParse(data, kept?.data);
   if (!kept || !read.success || kept.expires < Date.now()) return undefined;
-  const hash = createHash('sha256').update(value).digest();
+  // Of the bytes: base64 can be written in more than one way.
+  const hash = createHash('sha256').update(Buffer.from(value, 'base64url')).digest();
   return (await spendHandshake(db, hash, new Date(kept.expires))) ? read.output : undefined;
 }
 

@@ -138,10 +138,14 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** What cannot end the directive of a policy that names it, nor mean every host. */
+const plainHost = /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/;
+
 /** Plain http only on this machine. */
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.origin !== text.replace(/\/$/, '').toLowerCase()) return false;
+  if (!plainHost.test(url.hostname)) return false;
   const here = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && here);
 }

@@ -129,6 +129,8 @@ const refused: [what: string, text: string | Uint8Array, complaint: RegExp][] = 
     'email\nann@people.test\nbob@people.test,x\n',
     /line 3: .*2 values/,
   ],
+  ['has too many columns', `ann@people.test${',x'.repeat(200)}\n`, /line 1: .*200 columns/],
+  ['has a row without end', `ann@people.test,${'x'.repeat(1_100_000)}\n`, /longer than a row/],
   ['is a workbook', Uint8Array.from([0x50, 0x4b, 3, 4, 0, 0]), /workbook/],
   [
     'has too many rows',

@@ -146,9 +146,21 @@ test('the page of the invitation keeps to the rules of passwords', async () => {
   assert.equal((await browser.get(path)).status, 200);
 });
 
-test('an owner invites, sees the link once, and withdraws', async () => {
+test('an owner invites without seeing the link, which would let them join in the place of another', async () => {
+  const org = await makeOrganization(db);
+  const { home, submit } = await memberBrowser(db, { app, org });
+  const email = `${randomUUID()}@people.test`;
+  const shown = await (await submit(`${home}/settings/members`, { email, role: 'editor' })).text();
+  assert.ok(shown.includes(email));
+  assert.doesNotMatch(shown, /askback\.test\/invitations\//);
+});
+
+test('an operator invites, sees the link once, and withdraws', async () => {
   const org = await makeOrganization(db);
   const { home, submit, get, post } = await memberBrowser(db, { app, org });
+  await db`
+    update members set is_operator = true
+    where id in (select member_id from memberships where org_id = ${org})`;
   const path = `${home}/settings/members`;
   const email = `${randomUUID()}@people.test`;
   const shown = await (await submit(path, { email, role: 'editor' })).text();

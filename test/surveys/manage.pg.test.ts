@@ -104,6 +104,8 @@ for (const [field, value, complaint] of [
   ['send_window', { ...everything.send_window, days: [] }, /at least one day/],
   ['embed', { origins: ['https://a.test/path'] }, /origin/],
   ['embed', { origins: ['http://a.test'] }, /origin/],
+  ['embed', { origins: ['https://*'] }, /origin/],
+  ['embed', { origins: ['https://a;script-src'] }, /origin/],
   ['embed', { origins: ["https://a.test; script-src 'x'"] }, /origin/],
   ['audience', 'employee', /audience: only an nps survey/],
 ] as const) {

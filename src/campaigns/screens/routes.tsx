@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { recordExport } from '../../audit/export-act.ts';
 import { notFound, Refusal } from '../../errors.ts';
 import { csvAnswer } from '../../lib/export/csv-answer.ts';
 import { parsePage } from '../../lib/paging/page.ts';
@@ -50,8 +51,10 @@ export const campaignScreens = (tools: AdvanceTools) =>
     })
 
     .get('/:id/send/judgement.csv', async (c) => {
+      const editor = requireRole(c, 'editor');
       const survey = { orgId: c.var.organization.id, surveyId: idOf(c.req.param('id')) };
       await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
+      await recordExport(tools.db, editor, 'contacts.exported');
       return csvAnswer(exportJudgement(tools.db, survey), 'judgement.csv');
     })
 
@@ -60,9 +63,11 @@ export const campaignScreens = (tools: AdvanceTools) =>
     )
 
     .get('/:id/send/:campaign/results.csv', async (c) => {
+      const editor = requireRole(c, 'editor');
       const { surveyId, campaignId } = idsOf(c.req.param());
       const run = await findRun(tools.db, c.var.organization.id, campaignId);
       if (run?.survey_id !== surveyId) throw notFound('campaign');
+      await recordExport(tools.db, editor, 'contacts.exported');
       return csvAnswer(exportResults(tools.db, c.var.organization.id, campaignId), 'results.csv');
     })
 

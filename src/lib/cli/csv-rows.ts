@@ -10,6 +10,9 @@ type RowOptions = {
   firstLine: number;
 };
 
+/** In characters; what is longer is no list. */
+const longestRow = 1024 * 1024;
+
 /**
  * The rows of a CSV text that comes in pieces, without empty ones: so many rows as there are, in flat memory. A row
  * longer than the first one is refused, as are quotes out of place, with the line.
@@ -22,6 +25,7 @@ export async function* csvRows(
     ...{ bom: true, info: true, delimiter },
     ...{ skip_empty_lines: true, skip_records_with_empty_values: true },
     relax_column_count_less: true,
+    max_record_size: longestRow,
   });
   const source = Readable.from(pieces);
   source.on('error', (error) => parser.destroy(error));

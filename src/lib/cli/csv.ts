@@ -79,6 +79,7 @@ type CsvFault = Error & { code?: string; lines?: number; record?: string[] };
 const misplacedQuote = () => 'a quote stands inside of a value that is not quoted as a whole';
 
 const sentences: Record<string, (found: number) => string> = {
+  CSV_MAX_RECORD_SIZE: () => 'it is longer than a row can be; a quote may be missing its end',
   CSV_RECORD_INCONSISTENT_COLUMNS: (found) => `it has ${found} values, more than the header row`,
   CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: (found) =>
     `it has ${found} values, more than the first row`,

@@ -44,7 +44,8 @@ export const memberScreens = (tools: MemberScreenTools) =>
       if (!made) {
         return await showList(c, tools, await withMistake(c, { email: texts.alreadyMember }));
       }
-      keepOnce(c, tools.secrets, owner, { url: made.url });
+      // An owner who sees the link could take an address before its person comes; operators run the deployment.
+      if (c.var.member.isOperator) keepOnce(c, tools.secrets, owner, { url: made.url });
       flash(c, { kind: 'fine', text: texts.invited });
       return c.redirect(listPath(c), 303);
     })

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { Refusal } from '../../errors.ts';
 import { ownPath, withNext } from '../../sessions/own-path.ts';
 import { type MemberEnv, signedIn } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings/sign-in.ts';
@@ -15,6 +16,8 @@ import { proveByPassword, type SignInTools } from '../sign-in.ts';
 import { AccountName } from './new-password.tsx';
 import { OtherWaysToSignIn } from './other-ways.tsx';
 
+const passwordsAreOff = 'Passwords are switched off here: confirm by passkey or single sign-on.';
+
 const ProveForm = v.object({ password: PasswordField });
 
 /** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
@@ -25,6 +28,7 @@ export const proveScreens = (tools: ProveTools) =>
     .use('/account/prove', signedIn(tools))
     .get('/account/prove', (c) => showProve(c, tools, { next: ownPath(c.req.query('next')) }))
     .post('/account/prove', async (c) => {
+      if (!tools.settings.signIn.byPassword) throw new Refusal('forbidden', passwordsAreOff);
       const next = ownPath(c.req.query('next'));
       const form = await readForm(c, ProveForm);
       if (form.errors) return await showProve(c, tools, { form, next, status: 422 });

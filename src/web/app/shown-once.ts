@@ -14,7 +14,8 @@ const seconds = 60;
  * sealed for one member of one organization: the cookie alone shows nothing.
  */
 export function keepOnce(c: Context, secrets: Sealing, owner: ShownOnceFor, value: object) {
-  const sealed = secrets.seal(sealedFor(owner), JSON.stringify(value)).toString('base64url');
+  const kept = JSON.stringify({ until: Date.now() + seconds * 1000, value });
+  const sealed = secrets.seal(sealedFor(owner), kept).toString('base64url');
   setCookie(c, nameFor(c), sealed, { ...cookie(c), maxAge: seconds });
 }
 
@@ -24,7 +25,9 @@ export function takeOnce(c: Context, secrets: Sealing, owner: ShownOnceFor): unk
   if (!sealed) return undefined;
   deleteCookie(c, nameFor(c), cookie(c));
   try {
-    return JSON.parse(secrets.open(sealedFor(owner), Buffer.from(sealed, 'base64url')));
+    const opened = secrets.open(sealedFor(owner), Buffer.from(sealed, 'base64url'));
+    const { until, value } = JSON.parse(opened) as { until: number; value: unknown };
+    return until > Date.now() ? value : undefined;
   } catch {
     return undefined;
   }

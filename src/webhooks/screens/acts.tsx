@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
-import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Confirm } from '../../web/app/acts.tsx';
 import { flash } from '../../web/app/flash.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -32,16 +32,19 @@ export const webhookActs = (tools: WebhookTools) =>
     .post('/:id/switch-off', (c) => switchTo(c, tools, false))
     .post('/:id/switch-on', (c) => switchTo(c, tools, true))
 
-    .get('/:id/rotate-secret', (c) =>
-      confirmAct(c, tools, {
+    .get('/:id/rotate-secret', (c) => {
+      requireRole(c, 'editor');
+      requireRecentProof(c);
+      return confirmAct(c, tools, {
         path: 'rotate-secret',
         title: () => webhookTexts.rotateTitle,
         means: webhookTexts.rotateMeans,
         button: webhookTexts.rotate,
-      }),
-    )
+      });
+    })
     .post('/:id/rotate-secret', async (c) => {
       const editor = requireRole(c, 'editor');
+      requireRecentProof(c);
       const id = idOf(c, 'id', 'webhook');
       const { secret } = await renewSecret(tools, editor, id);
       keepOnce(c, tools.secrets, editor, { webhook: id, secret, rotated: true });
