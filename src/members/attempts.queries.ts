@@ -9,7 +9,8 @@ const window = '15 minutes';
 
 /**
  * What subjects have used of their window, in their order, locked until the transaction ends. They are locked in that
- * order, so all callers must name them in the same one.
+ * order, so all callers must name them in the same one. What is left counts from now on: another transaction that
+ * began later may have opened the window.
  */
 export async function lockAttempts(
   sql: Sql,
@@ -24,7 +25,7 @@ export async function lockAttempts(
         set starts_at = case when ${isOver(sql, perDay)} then excluded.starts_at else p.starts_at end,
             attempts = case when ${isOver(sql, perDay)} then 0 else p.attempts end
       returning attempts,
-                greatest(1, ceil(extract(epoch from ${endOf(sql, perDay)} - now())))::int as resets_in_seconds`;
+                greatest(1, ceil(extract(epoch from ${endOf(sql, perDay)} - clock_timestamp())))::int as resets_in_seconds`;
     counted.push(row!);
   }
   return counted;
