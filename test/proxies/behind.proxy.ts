@@ -123,7 +123,7 @@ for (const [kind, commandFor] of Object.entries(proxies)) {
     t.after(() => proxy.kill());
     await until(
       `${kind} forwards`,
-      async () => (await accepts(port)) && (await ask('/', { port })) === 200,
+      async () => (await accepts(port)) && (await ask('/healthz', { port })) === 200,
     );
 
     const forged = (place: number) => ({
