@@ -40,7 +40,7 @@ export const historyScreens = (tools: WebhookTools) =>
       const id = idOf(c, 'id', 'webhook');
       const { page, limit } = parsePage(c.req.queries());
       const asked = c.req.query('status') ?? '';
-      const status = asked in deliveryStates ? asked : null;
+      const status = Object.hasOwn(deliveryStates, asked) ? asked : null;
       const of = { orgId, webhookId: id };
       const [webhook, days, { rows, total }] = await Promise.all([
         getWebhook(tools, orgId, id),
