@@ -6,7 +6,7 @@ import { OneOf } from '../lib/cli/options.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { TimeZone } from '../organizations/schemas.ts';
-import { requireRole, type ScreenEnv } from '../sessions/session.ts';
+import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Choice, Field, Select } from '../web/app/fields.tsx';
 import { flash } from '../web/app/flash.ts';
 import { Mistakes } from '../web/app/marks.tsx';
@@ -68,6 +68,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
 
     .post('/slack', async (c) => {
       const owner = requireRole(c, 'owner');
+      requireRecentProof(c);
       const form = await readForm(c, Hook);
       if (form.errors) return showChoices(c, tools.db, { slack: form });
       const { url, events, people = false } = form.values;

@@ -139,3 +139,13 @@ test('an address inside the network, or none at first, is 422; viewers see nothi
   assert.deepEqual((await run(200)).posts, []);
   assert.equal((await owner.post(`${page}/slack`, { events: 'held' })).status, 422);
 });
+
+test('an owner whose last proof is over an hour old gives it again before another address is stored', async () => {
+  const { owner, page, org_id } = await scene();
+  await db`
+    update sessions set proved_at = now() - interval '61 minutes'
+    where member_id in (select member_id from memberships where org_id = ${org_id})`;
+  const other = { url: 'https://8.8.4.4/services/T1/other', events: 'detractor' };
+  const answer = await owner.post(`${page}/slack`, other);
+  assert.equal(answer.headers.get('Location'), '/account/prove');
+});
