@@ -178,7 +178,9 @@ test('deliveries are paged and filtered by state, and only the first page follow
   const rows = async (query: string) =>
     [...(await (await place.get(`${here}?${query}`)).text()).matchAll(/id="at-/g)].length;
   assert.deepEqual(
-    await Promise.all(['', 'status=skipped', 'status=constructor', 'limit=2', 'limit=3&page=2'].map(rows)),
+    await Promise.all(
+      ['', 'status=skipped', 'status=constructor', 'limit=2', 'limit=3&page=2'].map(rows),
+    ),
     [4, 3, 4, 2, 1],
   );
   assert.match(await (await place.get(here)).text(), /hx-trigger="every 3s"/);
