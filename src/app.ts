@@ -39,6 +39,7 @@ import type { SendProgress } from './sends/send-progress.ts';
 import type { Config } from './settings/config.ts';
 import type { SignInSettings } from './settings/sign-in.ts';
 import { summaryReads } from './summaries/routes.ts';
+import type { BounceTools } from './suppressions/bounces.ts';
 import { unsubscribePages } from './suppressions/pages.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
 import { surveyReads, surveyRoutes } from './surveys/routes.ts';
@@ -85,6 +86,7 @@ export type AppTools = MailboxAccess & {
   /** Called with the address of a proxy that forwards clients and is not trusted. */
   onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;
+  readReport: BounceTools['readReport'];
   /** Unless metrics have an address of their own. */
   metrics?: MetricsTools | undefined;
 };

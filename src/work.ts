@@ -1,10 +1,7 @@
 import program from '../package.json' with { type: 'json' };
 import { createAppMailer } from './app-mailer.ts';
-import { createCommentReader } from './comment-reader.ts';
 import { Refusal } from './errors.ts';
-
 import { runnerGroups } from './jobs.ts';
-
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
@@ -28,6 +25,7 @@ import { configuredSecrets } from './settings/secrets.ts';
 import { type AnalystQueue, createAnalystQueue } from './summaries/analyst-queue.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
+import { createTextReader } from './text-reader.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
 import { createDeliveryWorker } from './webhooks/worker.ts';
 
@@ -73,7 +71,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   const claimedMails = createClaimedMails();
   const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
   const reader = await startReader({ log, parts });
-  const { excerpt } = reader;
+  const read = { excerpt: reader.excerpt, readReport: reader.report };
   const analysts = {
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
@@ -109,8 +107,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const mailbox = !config.smtpUrl;
   const { judge: judgeTarget } = outbound;
-  const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox, excerpt };
-  return { jobs, pump, deliveries, ...opened };
+  const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox };
+  return { jobs, pump, deliveries, ...opened, ...read };
 }
 
 /** What the previous key sealed is sealed with the current one, so that the previous key can go. */
@@ -127,13 +125,13 @@ function stopJobs(jobs: Jobs, analystQueue: AnalystQueue): Promise<void> {
   return stopped;
 }
 
-/** What a comment contains must not end in the log: which task failed, and how, is all it says. */
+/** What a text contains must not end in the log: which task failed, and how, is all it says. */
 const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
   parts.start(
-    'comment reader',
+    'text reader',
     () =>
-      createCommentReader(({ task, kind }) =>
-        log.warn({ task, why: kind }, 'could not read a comment in time'),
+      createTextReader(({ task, kind }) =>
+        log.warn({ task, why: kind }, 'could not read a text in time'),
       ),
     (it) => it.stop(),
   );

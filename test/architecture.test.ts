@@ -10,7 +10,7 @@ import { assertWithout, importsOf, placeOf, readFiles } from './support/walls/so
 const storeys: Record<string, string[]> = {
   wiring: [
     ...['main.ts', 'cli.ts', 'serve.ts', 'app.ts', 'api.ts', 'examples', 'work.ts', 'tasks.ts'],
-    ...['comment-thread.ts', 'screens.ts'],
+    ...['text-thread.ts', 'screens.ts'],
   ],
   rooms: [
     ...[
@@ -39,7 +39,7 @@ const storeys: Record<string, string[]> = {
   ],
   ground: [
     'command-tools.ts',
-    'comment-reader.ts',
+    'text-reader.ts',
     'limits.ts',
     'log-fields.ts',
     'org-id.ts',

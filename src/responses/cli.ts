@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { createCommentReader } from '../comment-reader.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { flag, id, OneOf, option, optional, Whole } from '../lib/cli/options.ts';
@@ -13,6 +12,7 @@ import { oneLine } from '../lib/validation/plain-line.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { categories } from '../scores.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
+import { createTextReader } from '../text-reader.ts';
 import { allResponses } from './filter.cte.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
@@ -67,7 +67,7 @@ const release = command({
     inDatabase(tools, async (db) => {
       const held = await findHeld(db, given.id);
       if (!held) throw notFound('response');
-      const release = { db, excerpt: createCommentReader().excerpt };
+      const release = { db, excerpt: createTextReader().excerpt };
       const data = await releaseResponse(release, commandWriter(held.org_id), held.id);
       return { data, text: `released: the response ${data.id} counts now` };
     }),

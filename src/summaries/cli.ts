@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { commandActor, commandWriter } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { createCommentReader } from '../comment-reader.ts';
 import { Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/options.ts';
@@ -12,6 +11,7 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { serviceLog } from '../log-fields.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
+import { createTextReader } from '../text-reader.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
 import { keepTheme, removeTheme } from './keep-theme.ts';
 import { lastMonth, startOfDay } from './period.queries.ts';
@@ -61,7 +61,7 @@ async function periodOf(
 }
 
 function summaryTools(db: Db, config: Config) {
-  const reader = createCommentReader();
+  const reader = createTextReader();
   const log = serviceLog({ level: config.logLevel });
   const analyst = chooseAnalyst(config, reader);
   return { db, log, analyst, redact: reader.redact, pump: () => {} };

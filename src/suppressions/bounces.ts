@@ -5,21 +5,27 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { classifyReport } from './bounce.rules.ts';
 import { findMailedTo } from './queries.ts';
-import { type Report, readReport } from './report.ts';
+import type { Report } from './report.ts';
 import { suppress } from './unsubscribe.ts';
 
-export type BounceTools = { db: Db; settings: { bounceDomain: string | null } };
+export type BounceTools = {
+  db: Db;
+  settings: { bounceDomain: string | null };
+  /** Undefined for a message that could not be read in time. */
+  readReport: (orgId: string, message: Uint8Array) => Promise<Report | undefined>;
+};
 
 /**
  * Takes a message that came to the return address. It acts only when the message is a report about a
  * mail that this organization sent: everybody can write to that address.
  */
 export async function takeBounce(
-  { db, settings }: BounceTools,
+  { db, settings, readReport }: BounceTools,
   writer: Writer,
   message: Uint8Array,
 ) {
-  const report = await readReport(message);
+  const report = await readReport(writer.orgId, message);
+  if (!report) return { matched: false, action: 'none' as const };
   const ids = mailIdsOf(report, settings.bounceDomain);
   const mailed = ids.length > 0 && (await findMailedTo(db, writer.orgId, ids));
   if (!mailed) return { matched: false, action: 'none' as const };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createCommentReader } from '../../src/comment-reader.ts';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { createTextReader } from '../../src/text-reader.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { ask, asPerson, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -13,7 +13,7 @@ import { readerOfThisThread } from '../support/probe/processor-time.ts';
 const mostMs = 25;
 
 const { db } = await testDatabase();
-const reader = createCommentReader();
+const reader = createTextReader();
 const { request } = visitor(db, { excerpt: reader.excerpt });
 test.after(reader.stop);
 
@@ -148,7 +148,7 @@ test('nothing else that a stranger may send to a link, or to no link, does', asy
 
 test('a comment that the thread does not read in time costs no more', async () => {
   const run = () => Promise.reject(new Error('no thread'));
-  const without = createCommentReader(() => {}, { run, stop: async () => {} });
+  const without = createTextReader(() => {}, { run, stop: async () => {} });
   const known = { orgId: 'acme', names: ['Ann Miller', '王伟'], emails: ['ann@acme.test'] };
   for (const piece of pieces) {
     for (const read of [without.excerpt, without.redact]) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Refusal } from '../../src/errors.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -251,4 +252,29 @@ test('who has unsubscribed before stays so', async () => {
   await mail.hand(report('qmail-unknown'));
   assert.equal((await mail.contact()).status, 'unsubscribed');
   assert.deepEqual((await mail.kinds()).sort(), ['bounced', 'unsubscribed']);
+});
+
+test('a message that was not read in time matches no mail, and blocks no address', async () => {
+  const unread = testApp(db, { readReport: async () => undefined });
+  const { client, fill, contact } = await sentMail();
+  const answer = await unread.request('/api/bounces', {
+    method: 'POST',
+    headers: { ...client.write, 'Content-Type': 'message/rfc822' },
+    body: fill(report('exchange-unknown')),
+  });
+  assert.deepEqual(await answer.json(), { data: { matched: false, action: 'none' } });
+  assert.equal((await contact()).status, 'sent');
+});
+
+test('a program that hands in too many messages at once learns when to come back', async () => {
+  const waiting = testApp(db, {
+    readReport: () => Promise.reject(new Refusal('unavailable', 'later', { retryInSeconds: 5 })),
+  });
+  const { client } = await sentMail();
+  const answer = await waiting.request('/api/bounces', {
+    method: 'POST',
+    headers: { ...client.write, 'Content-Type': 'message/rfc822' },
+    body: 'Subject: hello\r\n\r\n',
+  });
+  assert.deepEqual([answer.status, answer.headers.get('Retry-After')], [503, '5']);
 });

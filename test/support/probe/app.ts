@@ -5,6 +5,7 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { judgeTarget } from '../../../src/lib/outbound/targets.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { createClaimedMails } from '../../../src/sends/claimed-mails.ts';
+import { readReport } from '../../../src/suppressions/report.ts';
 import { subscriber } from '../fakes/subscriber.ts';
 import { testSettings } from '../make/settings.ts';
 import { conforms } from './conforms.ts';
@@ -43,6 +44,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     },
     mailbox: true,
     excerpt: redactedExcerpt,
+    readReport: (_orgId, message) => readReport(message),
     ...over,
   });
 }

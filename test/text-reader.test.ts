@@ -1,25 +1,47 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCommentReader } from '../src/comment-reader.ts';
 import { WorkerError } from '../src/lib/worker/worker.ts';
 import { createBuiltinAnalyst } from '../src/summaries/builtin.ts';
+import { createTextReader } from '../src/text-reader.ts';
 
 const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'] };
 const comment = 'Ahmed from quennell, q@acme.test, +49 30 1234567, was very slow to answer';
 
 test('a comment is redacted in the thread', async (t) => {
-  const reader = createCommentReader();
+  const reader = createTextReader();
   t.after(reader.stop);
   const redacted = '[name] from [name], [email], [phone], was very slow to answer';
   assert.equal(await reader.excerpt(comment, acme), redacted);
   assert.equal(await reader.redact(comment, acme), redacted);
 });
 
+test('a message that came back is read in the thread', async (t) => {
+  const reader = createTextReader();
+  t.after(reader.stop);
+  const before = process.threadCpuUsage();
+  const message = Buffer.from('\r\n'.repeat(512 * 1024));
+  const report = await reader.report<{ kind: string }>('acme', message);
+  const { user } = process.threadCpuUsage(before);
+  assert.equal(report?.kind, 'other');
+  assert.ok(user / 1000 < 25, `${user / 1000} ms of this thread`);
+});
+
+test('a message is refused while too many wait, and unread when the thread fails', async () => {
+  const failing = (kind: 'timeout' | 'busy' | 'failed') =>
+    createTextReader(() => {}, {
+      run: () => Promise.reject(new WorkerError(kind, 'no')),
+      stop: async () => {},
+    }).report('acme', Buffer.from('x'));
+  assert.equal(await failing('timeout'), undefined);
+  assert.equal(await failing('failed'), undefined);
+  await assert.rejects(failing('busy'), { kind: 'unavailable', retryInSeconds: 5 });
+});
+
 for (const kind of ['timeout', 'busy', 'failed'] as const) {
   test(`${kind}: everything that could be a name is redacted at once, and it is reported`, async () => {
     const reports: unknown[] = [];
     const run = () => Promise.reject(new WorkerError(kind, 'no'));
-    const reader = createCommentReader((report) => reports.push(report), {
+    const reader = createTextReader((report) => reports.push(report), {
       run,
       stop: async () => {},
     });
@@ -38,7 +60,7 @@ for (const kind of ['timeout', 'busy', 'failed'] as const) {
 
   test(`${kind}: the built-in analyst goes by the score alone`, async () => {
     const run = () => Promise.reject(new WorkerError(kind, 'no'));
-    const reader = createCommentReader(() => {}, { run, stop: async () => {} });
+    const reader = createTextReader(() => {}, { run, stop: async () => {} });
     const remark = {
       orgId: 'acme',
       comment,

@@ -3,12 +3,14 @@ import { redact, redactedExcerpt } from './lib/redact/redact.ts';
 import { serveTasks } from './lib/worker/thread.ts';
 import type { Remark } from './summaries/analyst.ts';
 import { readComment } from './summaries/read-comment.ts';
+import { readReport } from './suppressions/report.ts';
 
 type Comment = PeopleToRedact & { comment: string };
 
-/** The program of the thread that reads comments. A language model is loaded by the first task that needs it. */
+/** The program of the thread that reads what strangers wrote. A language model is loaded by the first task that needs it. */
 serveTasks({
   excerpt: ({ comment, ...known }: Comment) => redactedExcerpt(comment, known),
   redact: ({ comment, ...known }: Comment) => redact(comment, known),
   analyze: (remark: Remark) => readComment(remark),
+  report: (message: Uint8Array) => readReport(message),
 });

@@ -1,4 +1,5 @@
 import { isSea } from 'node:sea';
+import { Refusal } from './errors.ts';
 import { readAsset } from './lib/process/assets.ts';
 import { doubtfulExcerpt, redactDoubtful } from './lib/redact/doubtful.ts';
 import type { PeopleToRedact } from './lib/redact/known.ts';
@@ -9,8 +10,8 @@ import {
   type WorkerError,
 } from './lib/worker/worker.ts';
 
-/** Everything waits for an excerpt, jobs for the rest. */
-const limitsMs = { excerpt: 3_000, redact: 10_000, analyze: 10_000 } as const;
+/** An answer waits for its excerpt, a mail server for its report, jobs for the rest. */
+const limitsMs = { excerpt: 3_000, redact: 10_000, analyze: 10_000, report: 5_000 } as const;
 
 /** Long enough for the language models and the longest comment. */
 const heapMb = 256;
@@ -22,13 +23,13 @@ type CommentContext = PeopleToRedact & { orgId: string };
 
 type FailureReport = { task: keyof typeof limitsMs; kind: WorkerError['kind'] };
 
-export type CommentReader = ReturnType<typeof createCommentReader>;
+export type TextReader = ReturnType<typeof createTextReader>;
 
 /**
- * Reads comments in a thread: what they contain must cost the requests of others nothing. A comment that the
- * thread cannot read in time loses every word that could be a name.
+ * Reads what strangers wrote in a thread: what it contains must cost the requests of others nothing. A comment
+ * that the thread cannot read in time loses every word that could be a name.
  */
-export function createCommentReader(
+export function createTextReader(
   onFailure: (failure: FailureReport) => void = () => {},
   worker: Pick<Worker, 'run' | 'stop'> = createThread(),
 ) {
@@ -42,6 +43,15 @@ export function createCommentReader(
     }
   }
 
+  /** A message that came back is handed in again by its mail server: too many at once wait there. */
+  async function report<Result>(orgId: string, message: Uint8Array) {
+    const task = { name: 'report', input: message, group: orgId, limitMs: limitsMs.report };
+    return (await worker.run(task).catch((error: WorkerError) => {
+      onFailure({ task: 'report', kind: error.kind });
+      if (error.kind === 'busy') throw tooManyReports();
+    })) as Result | undefined;
+  }
+
   return {
     excerpt: async (comment: string, { orgId, names, emails }: CommentContext): Promise<string> =>
       (await run<string>('excerpt', orgId, { comment, names, emails })) ??
@@ -51,16 +61,23 @@ export function createCommentReader(
       redactDoubtful(comment, { names, emails }),
     /** What the thread's analyst makes of a remark; undefined when it could not in time. */
     analyze: <Result>(remark: { orgId: string }) => run<Result>('analyze', remark.orgId, remark),
+    /** What a message that came back reports; undefined when the thread could not read it. */
+    report,
     stop: worker.stop,
   };
 }
+
+const tooManyReports = () =>
+  new Refusal('unavailable', 'too many messages wait to be read: hand this one in again later', {
+    retryInSeconds: 5,
+  });
 
 const createThread = () =>
   createWorker({ program, idleMs, heapMb, waitingPerGroup: waitingPerOrganization });
 
 /** Out of the executable, next to this file in a checkout, or next to the bundle. */
 function program(): ThreadProgram {
-  if (isSea()) return readAsset('comment-thread.cjs');
-  const file = import.meta.url.endsWith('.ts') ? './comment-thread.ts' : './comment-thread.cjs';
+  if (isSea()) return readAsset('text-thread.cjs');
+  const file = import.meta.url.endsWith('.ts') ? './text-thread.ts' : './text-thread.cjs';
   return new URL(file, import.meta.url);
 }
