@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runCampaign } from './faults/campaign.ts';
+import { runDeliveryFaults } from './faults/delivery-faults.ts';
 import { testDatabase } from './support/probe/database.ts';
 
 const { url } = await testDatabase();
 
 /** A small one of `make faults`: no Postgres is restarted, for others use it. */
 test('while processes are killed and connections ended no event is lost or invented', async () => {
-  const ledger = await runCampaign(
+  const ledger = await runDeliveryFaults(
     { url },
     {
       title: 'short',

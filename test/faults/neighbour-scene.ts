@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
-import { environment } from './campaign.ts';
+import { environment } from './delivery-faults.ts';
 import { startMailServer, startSubscriber } from './neighbour-servers.ts';
 import { createService } from './service.ts';
 

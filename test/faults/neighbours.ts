@@ -9,10 +9,11 @@ const unsteadyMs = 100;
 /**
  * For each shared thing one organization does its worst with it, while another calls the API, is answered, has
  * an event delivered and sends a mail. The other's times are compared with those on the idle service, and every
- * wrong outcome is a sentence.
+ * wrong outcome is a sentence. Words choose among the shared things.
  */
-export async function* runNeighbours(databaseUrl: string) {
-  for (const crowd of crowds) {
+export async function* runNeighbours(databaseUrl: string, words: readonly string[]) {
+  const named = crowds.filter(({ shared }) => words.some((word) => shared.includes(word)));
+  for (const crowd of named.length > 0 ? named : crowds) {
     const { idle, crowded, wrong } = await measure(databaseUrl, crowd);
     for (const use of uses) {
       const [before, during] = [percentiles(idle[use]), percentiles(crowded[use])];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Refusal } from '../../src/errors.ts';
 import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
-import { type Plan, runCampaign } from './campaign.ts';
+import { type Plan, runDeliveryFaults } from './delivery-faults.ts';
 import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';
 import { runNeighbours } from './neighbours.ts';
@@ -53,7 +53,7 @@ async function restartPostgres() {
 
 try {
   for (const plan of plans.filter(chosen)) {
-    const ledger = await runCampaign({ url: server.url, restartPostgres }, plan);
+    const ledger = await runDeliveryFaults({ url: server.url, restartPostgres }, plan);
     console.log(plan.title, inspect(ledger, { depth: 3 }));
     if (isWrong(ledger)) process.exitCode = 1;
   }
@@ -79,7 +79,7 @@ try {
   if (chosen(neighbours)) {
     console.log(neighbours.title);
     const table: object[] = [];
-    for await (const { counts, wrong } of runNeighbours(server.url)) {
+    for await (const { counts, wrong } of runNeighbours(server.url, words)) {
       table.push(counts);
       complain(wrong);
     }
@@ -111,7 +111,7 @@ function complain(wrong: readonly string[]) {
   for (const sentence of wrong.slice(0, 20)) console.log(`WRONG: ${sentence}`);
 }
 
-function isWrong(ledger: Awaited<ReturnType<typeof runCampaign>>): boolean {
+function isWrong(ledger: Awaited<ReturnType<typeof runDeliveryFaults>>): boolean {
   const { acknowledged_but_lost, missing, invented, undelivered } = ledger;
   const tooOften = ledger.duplicates > ledger.in_flight_at_faults;
   const tooLate = Object.values(ledger.resumed_ms).some(({ slowest, limit }) => slowest > limit);

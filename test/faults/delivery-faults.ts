@@ -21,7 +21,7 @@ const webhooks = ['one', 'two', 'three'];
 const drainMs = 60_000;
 
 /** Has a survey answered while things break, and gives the ledger of what arrived at its webhooks. */
-export async function runCampaign(ground: Ground, plan: Plan) {
+export async function runDeliveryFaults(ground: Ground, plan: Plan) {
   const subscribers = await startSubscribers();
   const services = await Promise.all(
     Array.from({ length: plan.processes }, () => createService(environment(ground.url))),
