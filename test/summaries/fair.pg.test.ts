@@ -37,7 +37,12 @@ test('jobs that wait for the analyst when the process stops go back, those that 
   const queue = createAnalystQueue({ db, limits: { total: 1, reserve: 0 } });
   const org = randomUUID();
   const running = Promise.withResolvers<string>();
-  const first = queue.run(org, jobOf(org), () => running.promise);
+  const began = Promise.withResolvers<void>();
+  const first = queue.run(org, jobOf(org), () => {
+    began.resolve();
+    return running.promise;
+  });
+  await began.promise;
   const waiting = jobOf(org);
   const second = queue.run(org, waiting, async () => assert.fail('it must not begin'));
 

@@ -1,8 +1,4 @@
-export type Clock = {
-  now: () => number;
-  /** Calls back after that many milliseconds, unless the function it returns is called before. */
-  after: (ms: number, call: () => void) => () => void;
-};
+import { type Clock, realClock } from './clock.ts';
 
 export type FairThrottle = ReturnType<typeof createFairThrottle>;
 
@@ -84,11 +80,3 @@ export function createFairThrottle({ perSecond, clock = realClock }: Options) {
   const waiting = () => [...groups.values()].reduce((sum, { size }) => sum + size, 0);
   return { turn, pause, counts: () => ({ waiting: waiting(), groups: groups.size }) };
 }
-
-const realClock: Clock = {
-  now: () => performance.now(),
-  after(ms, call) {
-    const timer = setTimeout(call, ms);
-    return () => clearTimeout(timer);
-  },
-};

@@ -1,34 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type Clock, createFairThrottle } from '../../../src/lib/async/fair-throttle.ts';
-
-/** A clock that moves only when it is moved. */
-function handClock() {
-  let now = 1_000;
-  const timers = new Set<{ at: number; call: () => void }>();
-  const clock: Clock = {
-    now: () => now,
-    after(ms, call) {
-      const timer = { at: now + ms, call };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
-  };
-  /** Goes from timer to timer until none is left. */
-  async function runAll() {
-    for (;;) {
-      await nextTurn();
-      const [timer] = [...timers].sort((a, b) => a.at - b.at);
-      if (!timer) return;
-      now = Math.max(now, timer.at);
-      timers.delete(timer);
-      timer.call();
-    }
-  }
-  return { clock, runAll, pending: () => timers.size };
-}
+import { createFairThrottle } from '../../../src/lib/async/fair-throttle.ts';
+import { handClock } from '../../support/fakes/clock.ts';
 
 function recorded(perSecond: number | null) {
   const { clock, runAll, pending } = handClock();

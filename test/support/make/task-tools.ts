@@ -36,7 +36,7 @@ export function taskTools(db: Db): TaskTools {
     },
     appMailer: createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl }),
     analyst: createBuiltinAnalyst(readComment),
-    analystQueue: createAnalystQueue({ db }),
+    analystQueue: createAnalystQueue({ db, giveWay: async () => {} }),
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       ...{ db, log, pump, secrets: plainSecrets, settings: { serviceName: 'Service' } },

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createGiveWay } from '../../../src/lib/async/give-way.ts';
+import { handClock } from '../../support/fakes/clock.ts';
+
+const never = new AbortController().signal;
+
+/** When the work began, in milliseconds, while the loop was busy as the list says, one entry for each look. */
+async function beganAfter(shares: number[]) {
+  const { clock, runAll } = handClock();
+  const begun = clock.now();
+  const giveWay = createGiveWay({ busyShare: () => shares.shift() ?? 1, clock });
+  const work = giveWay(never).then(() => clock.now() - begun);
+  await runAll();
+  return await work;
+}
+
+test('work begins at once while the event loop has time to spare', async () => {
+  assert.equal(await beganAfter([0.7]), 0);
+});
+
+test('work waits while requests keep the event loop busy, and begins when they do not', async () => {
+  assert.equal(await beganAfter([0.71, 0.9, 0.2]), 100);
+});
+
+test('work begins after half a second on a loop that stays busy', async () => {
+  assert.equal(await beganAfter([]), 500);
+});
+
+test('a look is good for 50 ms: many that begin together ask once', async () => {
+  const { clock } = handClock();
+  let looks = 0;
+  const giveWay = createGiveWay({
+    busyShare: () => {
+      looks += 1;
+      return 0;
+    },
+    clock,
+  });
+  for (let at = 0; at < 10; at += 1) await giveWay(never);
+  assert.equal(looks, 1);
+});
+
+test('work that waits ends with the reason of its signal, and leaves no timer', async () => {
+  const { clock, pending } = handClock();
+  const giveWay = createGiveWay({ busyShare: () => 1, clock });
+  const stopping = new AbortController();
+  const waiting = giveWay(stopping.signal);
+  const reason = new Error('the process stops');
+  stopping.abort(reason);
+  await assert.rejects(waiting, reason);
+  await assert.rejects(giveWay(stopping.signal), reason);
+  assert.equal(pending(), 0);
+});
