@@ -3,6 +3,15 @@
 create extension btree_gin;
 create extension pg_trgm;
 
+create type asked_delta as (
+  org_id uuid,
+  survey_id uuid,
+  quarter timestamptz,
+  asked integer,
+  undelivered integer,
+  answered integer
+);
+
 create type tally_delta as (
   org_id uuid,
   survey_id uuid,
@@ -52,6 +61,21 @@ create table api_keys (
   constraint api_keys_public_id_key unique (public_id)
 );
 create index api_keys_by_organization on api_keys (org_id);
+
+-- How far the contacts have come that were first mailed in a quarter of an hour: in no time zone does a day begin within one. The sum over the slots counts.
+create table asked_tallies (
+  org_id uuid not null,
+  survey_id uuid not null,
+  quarter timestamptz not null,            -- when it begins
+  slot smallint not null,                  -- which part of the total: 0 when folded, else by connection
+  asked integer not null default 0,        -- contacts that were mailed then
+  undelivered integer not null default 0,  -- those of them whose mail failed or bounced after all
+  answered integer not null default 0,     -- those of them that have responded
+  constraint asked_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint asked_tallies_pkey primary key (survey_id, quarter, slot)
+) with (fillfactor=50);
+create index asked_tallies_by_organization on asked_tallies (org_id, quarter);
+create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
 
 -- Acts with their actor and target, written in the transaction of the act itself and kept 400 days.
 create table audit_events (
@@ -478,6 +502,15 @@ create table notification_choices (
   constraint notification_choices_pkey primary key (org_id, member_id)
 );
 
+-- What notifications of an organization may show of a response. Without a row neither.
+create table notification_contents (
+  org_id uuid not null,
+  people boolean not null,    -- the name and address of its contact
+  unedited boolean not null,  -- its comment as it was written, with the people in it
+  constraint notification_contents_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint notification_contents_pkey primary key (org_id)
+);
+
 -- What a member is notified of by mail, or an organization through its Slack-compatible webhook. The row is what makes it occur once.
 create table notifications (
   id uuid not null default gen_random_uuid(),
@@ -758,8 +791,9 @@ create table slack_hooks (
   org_id uuid not null,
   url bytea not null,                             -- its address, which is its secret, sealed
   events text[] not null default '{}'::text[],    -- kinds of events that are posted
-  people boolean not null default false,          -- whether the contact of an answer is named
+  digest text not null default 'none',            -- how often a digest is posted, by the clock of the organization
   changed_at timestamptz not null default now(),  -- when it was changed last
+  constraint slack_hooks_digest_check check (digest = any (array['none', 'day', 'week'])),
   constraint slack_hooks_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint slack_hooks_pkey primary key (org_id)
 );
@@ -972,6 +1006,24 @@ begin atomic
 end
 ;
 
+create function add_to_asked_tallies(deltas asked_delta[], into_slot smallint)
+ returns void
+ language plpgsql
+as $function$
+begin
+  insert into asked_tallies as t (org_id, survey_id, quarter, slot, asked, undelivered, answered)
+  select d.org_id, d.survey_id, d.quarter, into_slot, d.asked, d.undelivered, d.answered
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  order by d.survey_id, d.quarter
+  on conflict (survey_id, quarter, slot) do update
+    set asked = t.asked + excluded.asked,
+        undelivered = t.undelivered + excluded.undelivered,
+        answered = t.answered + excluded.answered;
+end
+$function$
+;
+
 create function add_to_day_tallies(deltas tally_delta[], into_slot smallint)
  returns void
  language plpgsql
@@ -1049,7 +1101,7 @@ end
 $function$
 ;
 
-create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer)
+create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer, in_asked asked_delta)
  returns void
  language plpgsql
 as $function$
@@ -1072,6 +1124,7 @@ begin
     array[(in_org, in_survey, null, promoter, passive, detractor, in_score, 0, 0, in_contact)::tally_delta], in_slot);
   perform add_to_day_tallies(
     array[(in_org, in_survey, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
+  if in_asked is not null then perform add_to_asked_tallies(array[in_asked], in_slot); end if;
 
   in_slot := 0;
   perform from organization_day_tallies
@@ -1218,13 +1271,17 @@ create procedure fold_tallies()
 as $procedure$
 declare
   today constant date := (now() at time zone 'UTC')::date;
+  midnight constant timestamptz := today::timestamp at time zone 'UTC';
   owner uuid;
   deltas tally_delta[];
+  asked_deltas asked_delta[];
 begin
   for owner in
     select survey_id from survey_tallies where slot <> 0
     union
     select survey_id from day_tallies where slot <> 0 and day < today
+    union
+    select survey_id from asked_tallies where slot <> 0 and quarter < midnight
   loop
     -- First the owner, as a delete of it does: the two must not wait for each other.
     perform from surveys where id = owner for key share skip locked;
@@ -1259,6 +1316,22 @@ begin
       group by org_id, survey_id, day
     ) into deltas;
     perform add_to_tallies(deltas, 0::smallint);
+
+    with held as (
+      select survey_id, quarter, slot from asked_tallies
+      where survey_id = owner and slot <> 0 and quarter < midnight
+      for update skip locked
+    ), gone as (
+      delete from asked_tallies t using held h
+      where t.survey_id = h.survey_id and t.quarter = h.quarter and t.slot = h.slot
+      returning t.*
+    )
+    select array(
+      select (org_id, survey_id, quarter, sum(asked), sum(undelivered), sum(answered))::asked_delta
+      from gone
+      group by org_id, survey_id, quarter
+    ) into asked_deltas;
+    perform add_to_asked_tallies(asked_deltas, 0::smallint);
     commit;
   end loop;
 
@@ -1296,6 +1369,13 @@ create function is_counted()
 return (coalesce(current_setting('askback.counted', true), '') = 'yes')
 ;
 
+create function is_undelivered(status text)
+ returns boolean
+ language sql
+ immutable parallel safe
+return (status = any (array['failed', 'bounced']))
+;
+
 create function iso(moment timestamptz)
  returns text
  language sql
@@ -1321,6 +1401,13 @@ begin atomic
 end
 ;
 
+create function quarter_of(at timestamptz)
+ returns timestamptz
+ language sql
+ immutable parallel safe
+return date_bin('00:15:00'::interval, at, '2000-01-01 00:00:00+00'::timestamptz)
+;
+
 create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text, in_comment text, in_held text, in_traceparent text, in_at timestamptz, in_type text, in_language text, in_properties jsonb)
  returns text
  language plpgsql
@@ -1331,7 +1418,8 @@ declare
   may_be_last boolean := false;
   newly_responded integer := 0;
   open_contacts bigint;
-  contact_properties jsonb;
+  before contacts%rowtype;
+  asked asked_delta;
 begin
   if counts and in_contact is not null then
     select sum(contacts - responded) into open_contacts
@@ -1370,21 +1458,22 @@ begin
 
   if counts then
     if in_contact is not null then
+      select * into before
+      from contacts
+      where org_id = in_org and survey_id = in_survey and id = in_contact
+      for no key update;
+      newly_responded := (before.responded_at is null)::integer;
+      if before.sent_at is not null then
+        asked := (in_org, in_survey, quarter_of(before.sent_at), 0,
+                  - is_undelivered(before.status)::integer, newly_responded);
+      end if;
       update contacts
       set status = 'responded', responded_at = in_at, updated_at = now()
-      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null
-      returning properties into contact_properties;
-      newly_responded := found::integer;
-      if newly_responded = 0 then
-        update contacts
-        set status = 'responded', responded_at = in_at, updated_at = now()
-        where org_id = in_org and survey_id = in_survey and id = in_contact
-        returning properties into contact_properties;
-      end if;
-      if contact_properties <> '{}' then
+      where org_id = in_org and survey_id = in_survey and id = in_contact;
+      if before.properties <> '{}' then
         insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
         select in_org, facet, in_at, in_id, in_survey, in_category
-        from property_facets(contact_properties) facet;
+        from property_facets(before.properties) facet;
       end if;
     elsif in_properties is not null then
       insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
@@ -1392,7 +1481,7 @@ begin
       from property_facets(in_properties) facet;
     end if;
     perform count_response(
-      in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded);
+      in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded, asked);
   end if;
   perform set_config('askback.counted', '', true);
   return 'recorded';
@@ -1446,8 +1535,16 @@ declare
     from counted
     group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
   );
+  asked constant asked_delta[] := array(
+    select (org_id, survey_id, quarter_of(sent_at), sign * count(*),
+            sign * count(*) filter (where is_undelivered(status)), sign * count(responded_at))::asked_delta
+    from changed
+    where sent_at is not null
+    group by org_id, survey_id, quarter_of(sent_at)
+  );
 begin
   perform add_to_tallies(deltas, tally_slot());
+  if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
 end
 $function$
@@ -1466,8 +1563,25 @@ declare
     group by n.org_id, n.survey_id
     having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
   );
+  asked constant asked_delta[] := array(
+    with stood as (
+      select 1 as sign, org_id, survey_id, sent_at, status, responded_at from new_rows where sent_at is not null
+      union all
+      select -1, org_id, survey_id, sent_at, status, responded_at from old_rows where sent_at is not null
+    ), summed as (
+      select org_id, survey_id, quarter_of(sent_at) as quarter, sum(sign) as asked,
+             coalesce(sum(sign) filter (where is_undelivered(status)), 0) as undelivered,
+             coalesce(sum(sign) filter (where responded_at is not null), 0) as answered
+      from stood
+      group by 1, 2, 3
+    )
+    select (org_id, survey_id, quarter, asked, undelivered, answered)::asked_delta
+    from summed
+    where (asked, undelivered, answered) <> (0, 0, 0)
+  );
 begin
   if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
+  if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
 end
 $function$

@@ -10,6 +10,7 @@ const owner: Record<string, string> = {
   organization_logos: 'organizations',
   audit_events: 'audit',
   notification_choices: 'notifications',
+  notification_contents: 'notifications',
   notifications: 'notifications',
   slack_hooks: 'notifications',
   sessions: 'sessions',
@@ -53,7 +54,10 @@ const owner: Record<string, string> = {
 };
 
 /** Tables that only the triggers of the migrations write. */
-const derived = ['survey_tallies', 'day_tallies', 'organization_day_tallies', 'response_facets'];
+const derived = [
+  ...['survey_tallies', 'day_tallies', 'organization_day_tallies', 'asked_tallies'],
+  'response_facets',
+];
 
 const files = readFiles('src/**/*.{ts,tsx}');
 const isQueries = (path: string): boolean => /(^|[/.])queries\.ts$|\.cte\.ts$/.test(path);

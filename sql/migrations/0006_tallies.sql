@@ -79,6 +79,29 @@ comment on column organization_day_tallies.passives is 'responses that count as 
 comment on column organization_day_tallies.detractors is 'responses that count as detractor';
 comment on column organization_day_tallies.contacts is 'contacts added on that day';
 
+create table asked_tallies (
+  org_id      uuid not null,
+  survey_id   uuid not null,
+  quarter     timestamptz not null,
+  slot        smallint not null,
+  asked       integer not null default 0,
+  undelivered integer not null default 0,
+  answered    integer not null default 0,
+
+  primary key (survey_id, quarter, slot),
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
+) with (fillfactor = 50);
+
+comment on table asked_tallies is
+  'How far the contacts have come that were first mailed in a quarter of an hour: in no time zone does a day begin within one. The sum over the slots counts';
+comment on column asked_tallies.quarter is 'when it begins';
+comment on column asked_tallies.slot is 'which part of the total: 0 when folded, else by connection';
+comment on column asked_tallies.asked is 'contacts that were mailed then';
+comment on column asked_tallies.undelivered is 'those of them whose mail failed or bounced after all';
+comment on column asked_tallies.answered is 'those of them that have responded';
+
+create index asked_tallies_by_organization on asked_tallies (org_id, quarter);
+
 -- What rows add to one tally: of a survey (without a day), of its day, or of an organization's day (without a survey).
 create type tally_delta as (
   org_id     uuid,
@@ -92,6 +115,24 @@ create type tally_delta as (
   sent       integer,
   responded  integer
 );
+
+-- What contacts add to the tally of the quarter that they were first mailed in.
+create type asked_delta as (
+  org_id      uuid,
+  survey_id   uuid,
+  quarter     timestamptz,
+  asked       integer,
+  undelivered integer,
+  answered    integer
+);
+
+create function quarter_of(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return date_bin('15 minutes', at, timestamptz '2000-01-01 00:00Z');
+
+create function is_undelivered(status text) returns boolean
+language sql immutable parallel safe
+return status in ('failed', 'bounced');
 
 create function tally_slot() returns smallint
 language sql stable
@@ -157,6 +198,22 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         contacts = t.contacts + excluded.contacts;
+end
+$$;
+
+create function add_to_asked_tallies(deltas asked_delta[], into_slot smallint) returns void
+language plpgsql
+as $$
+begin
+  insert into asked_tallies as t (org_id, survey_id, quarter, slot, asked, undelivered, answered)
+  select d.org_id, d.survey_id, d.quarter, into_slot, d.asked, d.undelivered, d.answered
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  order by d.survey_id, d.quarter
+  on conflict (survey_id, quarter, slot) do update
+    set asked = t.asked + excluded.asked,
+        undelivered = t.undelivered + excluded.undelivered,
+        answered = t.answered + excluded.answered;
 end
 $$;
 
@@ -248,8 +305,16 @@ declare
     from counted
     group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
   );
+  asked constant asked_delta[] := array(
+    select (org_id, survey_id, quarter_of(sent_at), sign * count(*),
+            sign * count(*) filter (where is_undelivered(status)), sign * count(responded_at))::asked_delta
+    from changed
+    where sent_at is not null
+    group by org_id, survey_id, quarter_of(sent_at)
+  );
 begin
   perform add_to_tallies(deltas, tally_slot());
+  if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
 end
 $$;
@@ -273,8 +338,25 @@ declare
     group by n.org_id, n.survey_id
     having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
   );
+  asked constant asked_delta[] := array(
+    with stood as (
+      select 1 as sign, org_id, survey_id, sent_at, status, responded_at from new_rows where sent_at is not null
+      union all
+      select -1, org_id, survey_id, sent_at, status, responded_at from old_rows where sent_at is not null
+    ), summed as (
+      select org_id, survey_id, quarter_of(sent_at) as quarter, sum(sign) as asked,
+             coalesce(sum(sign) filter (where is_undelivered(status)), 0) as undelivered,
+             coalesce(sum(sign) filter (where responded_at is not null), 0) as answered
+      from stood
+      group by 1, 2, 3
+    )
+    select (org_id, survey_id, quarter, asked, undelivered, answered)::asked_delta
+    from summed
+    where (asked, undelivered, answered) <> (0, 0, 0)
+  );
 begin
   if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
+  if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
   return null;
 end
 $$;
@@ -287,6 +369,7 @@ create trigger contacts_changed after update on contacts
 -- rows are held: a slot that a writer holds stays for the next time. One transaction a survey.
 create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 0;
 create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
+create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
 create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
 
 create procedure fold_tallies()
@@ -294,13 +377,17 @@ language plpgsql
 as $$
 declare
   today constant date := (now() at time zone 'UTC')::date;
+  midnight constant timestamptz := today::timestamp at time zone 'UTC';
   owner uuid;
   deltas tally_delta[];
+  asked_deltas asked_delta[];
 begin
   for owner in
     select survey_id from survey_tallies where slot <> 0
     union
     select survey_id from day_tallies where slot <> 0 and day < today
+    union
+    select survey_id from asked_tallies where slot <> 0 and quarter < midnight
   loop
     -- First the owner, as a delete of it does: the two must not wait for each other.
     perform from surveys where id = owner for key share skip locked;
@@ -335,6 +422,22 @@ begin
       group by org_id, survey_id, day
     ) into deltas;
     perform add_to_tallies(deltas, 0::smallint);
+
+    with held as (
+      select survey_id, quarter, slot from asked_tallies
+      where survey_id = owner and slot <> 0 and quarter < midnight
+      for update skip locked
+    ), gone as (
+      delete from asked_tallies t using held h
+      where t.survey_id = h.survey_id and t.quarter = h.quarter and t.slot = h.slot
+      returning t.*
+    )
+    select array(
+      select (org_id, survey_id, quarter, sum(asked), sum(undelivered), sum(answered))::asked_delta
+      from gone
+      group by org_id, survey_id, quarter
+    ) into asked_deltas;
+    perform add_to_asked_tallies(asked_deltas, 0::smallint);
     commit;
   end loop;
 

@@ -1,8 +1,10 @@
--- Adds one response, of a contact that has not responded before when `contact` is 1, to the totals. The first slot
--- is for everybody; a writer that finds it taken counts in a slot of its own and does not wait. A row that another
--- writer is just inserting cannot be seen: an advisory lock says who may be doing so. Table by table, as everywhere.
+-- Adds one response, of a contact that has not responded before when `contact` is 1, to the totals; `asked` is what it
+-- adds to the quarter that the contact was mailed in, null for one that was not. The first slot is for everybody; a
+-- writer that finds it taken counts in a slot of its own and does not wait. A row that another writer is just
+-- inserting cannot be seen: an advisory lock says which may be doing so. Table by table, as everywhere.
 create function count_response(
-  in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer
+  in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer,
+  in_asked asked_delta
 ) returns void
 language plpgsql
 as $$
@@ -25,6 +27,7 @@ begin
     array[(in_org, in_survey, null, promoter, passive, detractor, in_score, 0, 0, in_contact)::tally_delta], in_slot);
   perform add_to_day_tallies(
     array[(in_org, in_survey, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
+  if in_asked is not null then perform add_to_asked_tallies(array[in_asked], in_slot); end if;
 
   in_slot := 0;
   perform from organization_day_tallies
@@ -79,7 +82,8 @@ declare
   may_be_last boolean := false;
   newly_responded integer := 0;
   open_contacts bigint;
-  contact_properties jsonb;
+  before contacts%rowtype;
+  asked asked_delta;
 begin
   if counts and in_contact is not null then
     select sum(contacts - responded) into open_contacts
@@ -118,21 +122,22 @@ begin
 
   if counts then
     if in_contact is not null then
+      select * into before
+      from contacts
+      where org_id = in_org and survey_id = in_survey and id = in_contact
+      for no key update;
+      newly_responded := (before.responded_at is null)::integer;
+      if before.sent_at is not null then
+        asked := (in_org, in_survey, quarter_of(before.sent_at), 0,
+                  - is_undelivered(before.status)::integer, newly_responded);
+      end if;
       update contacts
       set status = 'responded', responded_at = in_at, updated_at = now()
-      where org_id = in_org and survey_id = in_survey and id = in_contact and responded_at is null
-      returning properties into contact_properties;
-      newly_responded := found::integer;
-      if newly_responded = 0 then
-        update contacts
-        set status = 'responded', responded_at = in_at, updated_at = now()
-        where org_id = in_org and survey_id = in_survey and id = in_contact
-        returning properties into contact_properties;
-      end if;
-      if contact_properties <> '{}' then
+      where org_id = in_org and survey_id = in_survey and id = in_contact;
+      if before.properties <> '{}' then
         insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
         select in_org, facet, in_at, in_id, in_survey, in_category
-        from property_facets(contact_properties) facet;
+        from property_facets(before.properties) facet;
       end if;
     elsif in_properties is not null then
       insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
@@ -140,7 +145,7 @@ begin
       from property_facets(in_properties) facet;
     end if;
     perform count_response(
-      in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded);
+      in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded, asked);
   end if;
   perform set_config('askback.counted', '', true);
   return 'recorded';

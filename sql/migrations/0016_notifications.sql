@@ -44,7 +44,7 @@ create table slack_hooks (
   org_id     uuid primary key references organizations (id) on delete cascade,
   url        bytea not null,
   events     text[] not null default '{}',
-  people     boolean not null default false,
+  digest     text not null default 'none' check (digest in ('none', 'day', 'week')),
   changed_at timestamptz not null default now()
 );
 
@@ -52,5 +52,16 @@ comment on table slack_hooks is
   'The Slack-compatible incoming webhook that an organization is notified by';
 comment on column slack_hooks.url is 'its address, which is its secret, sealed';
 comment on column slack_hooks.events is 'kinds of events that are posted';
-comment on column slack_hooks.people is 'whether the contact of an answer is named';
+comment on column slack_hooks.digest is 'how often a digest is posted, by the clock of the organization';
 comment on column slack_hooks.changed_at is 'when it was changed last';
+
+create table notification_contents (
+  org_id   uuid primary key references organizations (id) on delete cascade,
+  people   boolean not null,
+  unedited boolean not null
+);
+
+comment on table notification_contents is
+  'What notifications of an organization may show of a response. Without a row neither';
+comment on column notification_contents.people is 'the name and address of its contact';
+comment on column notification_contents.unedited is 'its comment as it was written, with the people in it';

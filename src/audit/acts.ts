@@ -57,6 +57,7 @@ export const acts = {
   'response.answered': 'answered a person by mail',
   'response.released': 'released a response',
   'response.deleted': 'deleted a response',
+  'responses.changed': 'changed responses',
   'responses.tagged': 'tagged responses',
   'responses.imported': 'imported responses',
   'responses.exported': 'exported responses',

@@ -70,7 +70,7 @@ export type AskedCounts = {
   answered: number;
 };
 
-/** How far the contacts have come that were first mailed on these days. */
+/** How far the contacts have come that were first mailed on these days: from kept tallies, however many there are. */
 export async function countAsked(
   sql: Sql,
   orgId: string,
@@ -78,11 +78,11 @@ export async function countAsked(
 ): Promise<AskedCounts> {
   return one(
     await sql<AskedCounts[]>`
-      select count(*)::int as asked,
-             count(*) filter (where status not in ('bounced', 'failed'))::int as arrived,
-             count(responded_at)::int as answered
-      from contacts
-      where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`sent_at`, days)}`,
+      select coalesce(sum(asked), 0)::int               as asked,
+             coalesce(sum(asked - undelivered), 0)::int as arrived,
+             coalesce(sum(answered), 0)::int            as answered
+      from asked_tallies
+      where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}`,
   );
 }
 

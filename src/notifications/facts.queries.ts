@@ -3,6 +3,14 @@ import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { NotificationKind } from './rules.ts';
 
+/** What the organization lets notifications show of a response. */
+export type NotificationContents = {
+  /** The name and address of its contact. */
+  people: boolean;
+  /** Its comment as it was written. */
+  unedited: boolean;
+};
+
 export type StoredNotification = {
   org_id: string;
   member_id: string;
@@ -13,7 +21,7 @@ export type StoredNotification = {
   organization: string;
   slug: string;
   time_zone: string;
-};
+} & NotificationContents;
 
 /** Marks it as sent. Nothing comes back when it was sent before, is a day late, or is not wanted any more. */
 export async function claimNotification(sql: Sql, orgId: string, id: string) {
@@ -27,9 +35,14 @@ export async function claimNotification(sql: Sql, orgId: string, id: string) {
       and case n.kind when 'digest' then w.digest <> 'none' else n.kind = any(w.events) end
       and m.id = n.member_id and o.id = n.org_id
     returning n.org_id, n.member_id, n.kind, n.subject, m.email, m.name as member,
-              o.name as organization, o.slug, w.time_zone`;
+              o.name as organization, o.slug, w.time_zone, ${contents(sql)}`;
   return claimed;
 }
+
+/** What the organization `n.org_id` lets notifications show. */
+export const contents = (sql: Sql) => sql`
+  exists (select from notification_contents c where c.org_id = n.org_id and c.people) as people,
+  exists (select from notification_contents c where c.org_id = n.org_id and c.unedited) as unedited`;
 
 /** The mail server did not take it: the next try of the job may. */
 export async function releaseNotification(sql: Sql, orgId: string, id: string) {

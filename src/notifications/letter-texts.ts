@@ -1,4 +1,4 @@
-/** What notifications say. Comments are excerpts without people; no address of a contact is in a mail. */
+/** What notifications say. No comment stands in a subject. */
 
 type AnswerWords = { survey: string; score: number; highest: number; words: string | null };
 type NamedContact = { contact_name: string | null; contact_email: string | null };

@@ -8,6 +8,7 @@ import {
   findCampaign,
   findLimit,
   findWebhookOff,
+  type NotificationContents,
   readDigestPeriods,
   type StoredNotification,
 } from './facts.queries.ts';
@@ -21,11 +22,12 @@ export type NotificationLetter = {
   action: string;
 };
 
-/** What a letter is written from. With people, the contact of an answer is named. */
+/** What a letter is written from. */
 export type LetterSubject = Pick<
   StoredNotification,
   'org_id' | 'kind' | 'subject' | 'organization' | 'time_zone'
-> & { people?: boolean };
+> &
+  NotificationContents;
 
 export type LetterTools = { db: Sql; excerpt: Excerpt };
 
@@ -55,18 +57,27 @@ export async function letterOf(
 
 type AboutAnswer = LetterSubject & { kind: 'detractor' | 'held' | 'assigned' };
 
-/** The comment as subscribers get it too: its beginning, without the people in it. */
+/** The comment as subscribers get it too, its beginning without the people in it, unless the organization wants all. */
 async function answerLetter({ db, excerpt }: LetterTools, about: AboutAnswer) {
-  const { kind, org_id: orgId, subject: id, people = false } = about;
+  const { kind, org_id: orgId, subject: id, people, unedited } = about;
   const found = await findAnswer(db, orgId, id);
   if (!found) return undefined;
   const { comment, known_names: names, known_addresses: emails, ...answer } = found;
-  const words = comment === null ? null : await excerpt(comment, { orgId, names, emails });
+  const known = { orgId, names, emails };
+  const words = comment === null || unedited ? cut(comment) : await excerpt(comment, known);
   const facts = { ...answer, words, highest: scaleOf(found.type).highest };
   const letter = texts.answer(kind, facts);
   const named = people && found.contact_email !== null ? [texts.contact(found)] : [];
   return { ...letter, sentences: [...letter.sentences, ...named], path: `/responses/${id}` };
 }
+
+/** A post to Slack has room for 3,000 characters. */
+const longestComment = 1_000;
+
+const cut = (comment: string | null) =>
+  comment !== null && comment.length > longestComment
+    ? `${comment.slice(0, longestComment).toWellFormed()}…`
+    : comment;
 
 async function digestLetter({ db }: LetterTools, about: LetterSubject) {
   const { org_id: orgId, organization, subject, time_zone: timeZone } = about;

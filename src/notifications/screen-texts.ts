@@ -46,9 +46,19 @@ export const slackTexts = {
   urlHelp: 'It is kept sealed, and not shown again.',
   urlKept: 'There is one, which is not shown. Leave this empty to keep it.',
   events: 'Post when',
-  people: 'Name the contact of a response, with its address',
+  digestHelp: 'At 9 in the morning, by the clock of the organization.',
   save: 'Save the webhook',
   remove: 'Remove the webhook',
   saved: 'The webhook is saved.',
   removed: 'The webhook is removed.',
+} as const;
+
+/** What notifications of the organization may show, for owners on the same page. */
+export const contentsTexts = {
+  title: 'What notifications show',
+  about:
+    'Of a response: its survey and score, and an excerpt of its comment without names and addresses. This holds for mails and the webhook.',
+  people: 'Name the contact, with its address',
+  unedited: 'Show comments as they were written',
+  saved: 'What notifications show is saved.',
 } as const;

@@ -21,9 +21,12 @@ import {
 } from '../web/app/read-form.ts';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { chooseNotifications } from './choose.ts';
+import { findContents } from './contents.queries.ts';
+import { setContents } from './contents.ts';
+import { ContentsPart } from './contents-part.tsx';
 import { findChoices, isKnownZone, type NotificationChoices } from './queries.ts';
 import { digests, notificationKinds, slackKinds } from './rules.ts';
-import { slackTexts, notificationTexts as texts } from './screen-texts.ts';
+import { contentsTexts, slackTexts, notificationTexts as texts } from './screen-texts.ts';
 import { findSlackHook } from './slack.queries.ts';
 import { removeSlackHook, setSlackHook } from './slack.ts';
 import { SlackPart } from './slack-part.tsx';
@@ -37,8 +40,10 @@ const Choices = v.object({
 const Hook = v.object({
   url: optionalText(v.pipe(v.string(), v.maxLength(2000, 'must have at most 2000 characters'))),
   events: severalOf(OneOf(slackKinds)),
-  people: ticked,
+  digest: v.optional(OneOf(digests), 'none'),
 });
+
+const Contents = v.object({ people: ticked, unedited: ticked });
 
 type NotificationScreenTools = {
   db: Db;
@@ -71,11 +76,20 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       requireRecentProof(c);
       const form = await readForm(c, Hook);
       if (form.errors) return showChoices(c, tools.db, { slack: form });
-      const { url, events, people = false } = form.values;
-      const wish = { url: url || null, events, people };
+      const { url, events, digest } = form.values;
+      const wish = { url: url || null, events, digest };
       const complaint = await setSlackHook(tools, owner, wish);
       if (complaint === null) return back(c, slackTexts.saved);
       return showChoices(c, tools.db, { slack: await withMistake(c, { url: complaint }) });
+    })
+
+    .post('/contents', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const form = await readForm(c, Contents);
+      if (form.errors) return showChoices(c, tools.db, {});
+      const { people = false, unedited = false } = form.values;
+      await setContents(tools.db, owner, { people, unedited });
+      return back(c, contentsTexts.saved);
     })
 
     .post('/slack/remove', async (c) => {
@@ -100,6 +114,7 @@ async function showChoices(
   if (!choices) throw notFound('organization');
   const isOwner = organization.role === 'owner';
   const hook = isOwner ? await findSlackHook(db, organization.id) : undefined;
+  const contents = isOwner ? await findContents(db, organization.id) : undefined;
   const action = settingPath(organization, 'notifications');
   const body = (
     <>
@@ -108,6 +123,9 @@ async function showChoices(
         <ChoicesForm {...{ form, action, choices }} />
       </Part>
       {isOwner ? <SlackPart form={slack} action={`${action}/slack`} hook={hook} /> : null}
+      {contents ? (
+        <ContentsPart form={emptyForm()} action={`${action}/contents`} contents={contents} />
+      ) : null}
     </>
   );
   const mistakes = { ...form.errors, ...slack.errors };

@@ -1,8 +1,8 @@
-import { Choice, Field, Tick } from '../web/app/fields.tsx';
+import { Choice, Field, Select } from '../web/app/fields.tsx';
 import { Mistakes } from '../web/app/marks.tsx';
 import type { FormState } from '../web/app/read-form.ts';
 import { Part } from '../web/app/settings-screen.tsx';
-import { slackKinds } from './rules.ts';
+import { digests, slackKinds } from './rules.ts';
 import { notificationTexts, slackTexts as texts } from './screen-texts.ts';
 import type { SlackHook } from './slack.queries.ts';
 
@@ -32,7 +32,15 @@ export const SlackPart = ({ form, action, hook }: SlackPartProps) => (
         value={hook?.events ?? []}
         options={slackKinds.map((value) => ({ value, text: notificationTexts.kinds[value] }))}
       />
-      <Tick name="people" label={texts.people} form={form} checked={hook?.people ?? false} />
+      <Select
+        id="slack-digest"
+        name="digest"
+        label={notificationTexts.digest}
+        form={form}
+        value={hook?.digest ?? 'none'}
+        help={texts.digestHelp}
+        options={digests.map((value) => ({ value, text: notificationTexts.digests[value] }))}
+      />
       <div class="actions">
         <button type="submit">{texts.save}</button>
       </div>

@@ -1,12 +1,12 @@
 import type { Sql } from '../lib/db/db.ts';
-import type { StoredNotification } from './facts.queries.ts';
-import type { NotificationKind } from './rules.ts';
+import { contents, type StoredNotification } from './facts.queries.ts';
+import type { Digest, NotificationKind } from './rules.ts';
 
-export type SlackHook = { url: Buffer; events: NotificationKind[]; people: boolean };
+export type SlackHook = { url: Buffer; events: NotificationKind[]; digest: Digest };
 
 export async function findSlackHook(sql: Sql, orgId: string) {
   const [hook] = await sql<SlackHook[]>`
-    select url, events, people from slack_hooks where org_id = ${orgId}`;
+    select url, events, digest from slack_hooks where org_id = ${orgId}`;
   return hook;
 }
 
@@ -14,18 +14,18 @@ export async function findSlackHook(sql: Sql, orgId: string) {
 export async function saveSlackHook(
   sql: Sql,
   orgId: string,
-  { url, events, people }: Omit<SlackHook, 'url'> & { url: Buffer | null },
+  { url, events, digest }: Omit<SlackHook, 'url'> & { url: Buffer | null },
 ) {
   const [saved] = url
     ? await sql`
-        insert into slack_hooks (org_id, url, events, people)
-        values (${orgId}, ${url}, ${[...events]}, ${people})
+        insert into slack_hooks (org_id, url, events, digest)
+        values (${orgId}, ${url}, ${[...events]}, ${digest})
         on conflict (org_id) do update
-          set url = excluded.url, events = excluded.events, people = excluded.people, changed_at = now()
+          set url = excluded.url, events = excluded.events, digest = excluded.digest, changed_at = now()
         returning org_id`
     : await sql`
         update slack_hooks
-        set events = ${[...events]}, people = ${people}, changed_at = now()
+        set events = ${[...events]}, digest = ${digest}, changed_at = now()
         where org_id = ${orgId}
         returning org_id`;
   return saved !== undefined;
@@ -38,7 +38,6 @@ export async function deleteSlackHook(sql: Sql, orgId: string): Promise<boolean>
 
 export type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & {
   url: Buffer;
-  people: boolean;
 };
 
 /** Marks it as posted. Nothing comes back when it was posted before, is a day late, or is not wanted any more. */
@@ -49,8 +48,9 @@ export async function claimPost(sql: Sql, orgId: string, id: string) {
     from slack_hooks h, organizations o
     where n.org_id = ${orgId} and n.id = ${id} and n.member_id is null and n.sent_at is null
       and n.created_at > now() - interval '1 day'
-      and h.org_id = n.org_id and n.kind = any(h.events) and o.id = n.org_id
-    returning n.org_id, n.kind, n.subject, o.name as organization, o.slug, o.time_zone, h.url, h.people`;
+      and h.org_id = n.org_id
+      and case n.kind when 'digest' then h.digest <> 'none' else n.kind = any(h.events) end and o.id = n.org_id
+    returning n.org_id, n.kind, n.subject, o.name as organization, o.slug, o.time_zone, h.url, ${contents(sql)}`;
   return claimed;
 }
 

@@ -3,7 +3,7 @@ import { recordAct } from '../audit/record.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import type { NotificationKind } from './rules.ts';
+import type { Digest, NotificationKind } from './rules.ts';
 import { deleteSlackHook, saveSlackHook } from './slack.queries.ts';
 
 type HookTools = {
@@ -12,7 +12,7 @@ type HookTools = {
   judgeTarget: (url: string) => Promise<string | null>;
 };
 type HookOwner = { orgId: string; actor: Actor };
-type HookWish = { url: string | null; events: NotificationKind[]; people: boolean };
+type HookWish = { url: string | null; events: NotificationKind[]; digest: Digest };
 
 export const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'slack' });
 
@@ -20,16 +20,16 @@ export const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'sla
 export async function setSlackHook(
   { db, secrets, judgeTarget }: HookTools,
   { orgId, actor }: HookOwner,
-  { url, events, people }: HookWish,
+  { url, events, digest }: HookWish,
 ): Promise<string | null> {
   const complaint = url === null ? null : await judgeTarget(url);
   if (complaint) return complaint;
   const sealed = url === null ? null : secrets.seal(hookPlace(orgId), url);
   return await inTransaction(db, async (tx) => {
-    if (!(await saveSlackHook(tx, orgId, { url: sealed, events, people })))
+    if (!(await saveSlackHook(tx, orgId, { url: sealed, events, digest })))
       return 'an address is needed';
     const target = { kind: 'organization', id: orgId };
-    const details = { events, people, host: url === null ? null : new URL(url).host };
+    const details = { events, digest, host: url === null ? null : new URL(url).host };
     await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
     return null;
   });

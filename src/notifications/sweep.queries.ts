@@ -20,18 +20,13 @@ export async function insertNotifications(sql: Sql) {
 export async function insertSlackNotifications(sql: Sql) {
   await insertFound(sql, {
     wishes: sql`select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
-    jobs: enqueueEach(
-      sql,
-      { task: 'notifications.post' },
-      sql`select json_build_object('org_id', org_id, 'notification_id', id, 'tries', 0) from inserted`,
-    ),
+    jobs: postEach(sql),
   });
 }
 
-async function insertFound(
-  sql: Sql,
-  { wishes, jobs }: { wishes: ReturnType<Sql>; jobs: ReturnType<typeof enqueueEach> },
-) {
+type InsertedFor = { wishes: Part; jobs: ReturnType<typeof enqueueEach> };
+
+async function insertFound(sql: Sql, { wishes, jobs }: InsertedFor) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
     answers(sql, 'held', sql`r.held_reason is not null`),
@@ -60,6 +55,13 @@ const mailEach = (sql: Sql) =>
     sql,
     { task: 'notifications.mail' },
     sql`select json_build_object('org_id', org_id, 'notification_id', id) from inserted`,
+  );
+
+const postEach = (sql: Sql) =>
+  enqueueEach(
+    sql,
+    { task: 'notifications.post' },
+    sql`select json_build_object('org_id', org_id, 'notification_id', id, 'tries', 0) from inserted`,
   );
 
 /** Answers that were imported are history, and no news. */
@@ -131,17 +133,33 @@ export async function insertAssigned(
     ${mailEach(sql)}`;
 }
 
-/**
- * Digests that are due: from 9 in the morning of the member's day or Monday, for six hours, so that one who
- * chooses in the evening gets the first on the next day. A zone that Postgres does not know is passed over: it
- * would fail the digests of all.
- */
+/** Digests of members that are due, each by the member's clock. */
 export async function insertDigests(sql: Sql, now: Date) {
+  const wishes = sql`
+    select org_id, member_id, digest, time_zone, changed_at
+    from notification_choices`;
+  await insertDue(sql, now, { wishes, jobs: mailEach(sql) });
+}
+
+/** The same for what is posted, by the clock of the organization. */
+export async function insertSlackDigests(sql: Sql, now: Date) {
+  const wishes = sql`
+    select h.org_id, null::uuid as member_id, h.digest, o.time_zone, h.changed_at
+    from slack_hooks h
+    join organizations o on o.id = h.org_id`;
+  await insertDue(sql, now, { wishes, jobs: postEach(sql) });
+}
+
+/**
+ * From 9 in the morning of the day or Monday, for six hours, so that one that is chosen in the evening comes first
+ * on the next day. A zone that Postgres does not know is passed over: it would fail the digests of all.
+ */
+async function insertDue(sql: Sql, now: Date, { wishes, jobs }: InsertedFor) {
   await sql`
     with inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
-      from notification_choices n
+      from (${wishes}) n
       cross join lateral (
         select case
                  when lower(n.time_zone) in (select lower(name) from pg_timezone_names)
@@ -157,7 +175,7 @@ export async function insertDigests(sql: Sql, now: Date) {
       on conflict do nothing
       returning org_id, id
     )
-    ${mailEach(sql)}`;
+    ${jobs}`;
 }
 
 /** Older than any month, whose row keeps its limit from a second notification. */

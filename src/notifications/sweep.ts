@@ -5,6 +5,7 @@ import {
   insertAssigned,
   insertDigests,
   insertNotifications,
+  insertSlackDigests,
   insertSlackNotifications,
 } from './sweep.queries.ts';
 
@@ -19,6 +20,7 @@ export async function sweepNotifications({ db, pump }: SweepTools) {
 
 export async function sweepDigests({ db, pump }: SweepTools, now = new Date()) {
   await insertDigests(db, now);
+  await insertSlackDigests(db, now);
   pump();
 }
 

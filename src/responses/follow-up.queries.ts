@@ -22,6 +22,28 @@ export async function updateFollowUp(
   return rows.length > 0;
 }
 
+/** The same of many; returns how many there were. Their rows are locked in the order of their ids. */
+export async function updateFollowUps(
+  sql: Sql,
+  orgId: string,
+  { ids, chosen_state, owner_id }: FollowUpChange & { ids: readonly string[] },
+): Promise<number> {
+  const { count } = await sql`
+    with chosen as (
+      select id
+      from responses
+      where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
+      order by id
+      for no key update
+    )
+    update responses r
+    set chosen_state = ${chosen_state === undefined ? sql`r.chosen_state` : chosen_state},
+        owner_id = ${owner_id === undefined ? sql`r.owner_id` : owner_id}
+    from chosen
+    where r.org_id = ${orgId} and r.id = chosen.id`;
+  return count;
+}
+
 export async function findOwner(sql: Sql, orgId: string, email: string) {
   const [member] = await sql<{ id: string }[]>`${memberOf(sql, orgId, email)}`;
   return member?.id;

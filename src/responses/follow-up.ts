@@ -11,6 +11,7 @@ import {
   insertNote,
   type NoteRow,
   updateFollowUp,
+  updateFollowUps,
 } from './follow-up.queries.ts';
 
 type FollowUpTools = { db: Db };
@@ -45,6 +46,24 @@ export async function followUp(
     if (memberId && memberId !== actor.id) await enqueue(tx, [assigned(orgId, memberId, id)]);
   }).catch((error: unknown) => {
     throw violates(error, 'responses_have_members_as_owners') ? noMember() : error;
+  });
+}
+
+/** What a member can do with many responses at once. */
+export type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'take' };
+
+/** Closes many responses, opens them again, or takes them up; returns how many of them there are. */
+export async function followUpMany(
+  { db }: FollowUpTools,
+  { orgId, actor, memberId }: Writer & { memberId: string },
+  { responseIds: ids, act }: ManyFollowed,
+): Promise<number> {
+  const change: FollowUpChange = act === 'take' ? { owner_id: memberId } : { chosen_state: act };
+  return await inTransaction(db, async (tx) => {
+    const responses = await updateFollowUps(tx, orgId, { ids, ...change });
+    const details = { responses, act };
+    await recordAct(tx, { orgId, actor, act: 'responses.changed', details });
+    return responses;
   });
 }
 

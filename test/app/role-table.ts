@@ -96,7 +96,7 @@ const organization: Record<string, RouteAccess> = {
 
   'GET /responses': 'viewer',
   'GET /responses/export': 'editor',
-  'POST /responses/tags': 'editor',
+  'POST /responses/chosen': 'editor',
   'GET /responses/:id': 'viewer',
   'POST /responses/:id': 'editor',
   'POST /responses/:id/tags': 'editor',
@@ -173,6 +173,7 @@ const organization: Record<string, RouteAccess> = {
   'GET /settings/mail': 'owner',
   'GET /settings/notifications': 'viewer',
   'POST /settings/notifications': 'viewer',
+  'POST /settings/notifications/contents': 'owner',
   'POST /settings/notifications/slack': 'owner',
   'POST /settings/notifications/slack/remove': 'owner',
   'GET /settings/usage': 'viewer',

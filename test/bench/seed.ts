@@ -147,6 +147,12 @@ async function addTallies(sql: Sql) {
     select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
     from day_tallies
     group by org_id, day`;
+  await sql`
+    insert into asked_tallies (org_id, survey_id, quarter, slot, asked, undelivered, answered)
+    select org_id, survey_id, quarter_of(sent_at), 0, count(*), count(*) filter (where is_undelivered(status)), count(responded_at)
+    from contacts
+    where sent_at is not null
+    group by 1, 2, 3`;
 }
 
 const counted = (sql: Sql) => sql`

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { postNotification } from '../../src/notifications/post.ts';
 import { resealSlackHooks } from '../../src/notifications/reseal-slack.ts';
-import { sweepNotifications } from '../../src/notifications/sweep.ts';
+import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -17,6 +17,8 @@ const secrets = createSecrets([key]);
 const app = bareApp(db, { secrets });
 const address = 'https://8.8.8.8/services/T0/secret';
 
+type Wrong = { email?: string; held_reason?: string; created_at?: Date };
+
 async function scene(form: Record<string, string | string[]> = {}) {
   const org_id = await makeOrganization(db, { name: 'A & B' });
   const survey_id = await makeSurvey(db, org_id);
@@ -24,8 +26,7 @@ async function scene(form: Record<string, string | string[]> = {}) {
   const page = `${owner.home}/settings/notifications`;
   const saved = await owner.post(`${page}/slack`, { url: address, events: 'detractor', ...form });
   assert.equal(saved.status, 303);
-  const bad = async (over: object = {}) => {
-    const email = 'held_reason' in over ? 'bob@people.test' : 'zoe@people.test';
+  const bad = async ({ email = 'zoe@people.test', ...over }: Wrong = {}) => {
     const of = { org_id, survey_id };
     const contact_id = await makeContact(db, of, { email, name: 'Zoe Quill' });
     const comment = 'Zoe Quill: <slow>';
@@ -63,13 +64,19 @@ test('a detractor is posted once, in text and blocks, without the contact', asyn
   assert.doesNotMatch(posts[0]!.body, /zoe/i);
 });
 
-test('with the tick the contact is named; other kinds are not posted', async () => {
-  const { bad } = await scene({ people: 'on' });
+test('an organization can let the contact be named and comments be as written; other kinds are not posted', async () => {
+  const { bad, owner, page } = await scene();
+  await owner.post(`${page}/contents`, { people: 'on', unedited: 'on' });
   await bad();
-  await bad({ held_reason: 'no_page_view' });
+  await bad({ email: 'bob@people.test', held_reason: 'no_page_view' });
   const { posts } = await run(200);
   assert.equal(posts.length, 1);
   assert.match(posts[0]!.body, /From Zoe Quill, zoe@people\.test/);
+  assert.match(posts[0]!.body, /“Zoe Quill: &lt;slow&gt;”/);
+
+  await owner.post(`${page}/contents`, {});
+  await bad({ email: 'zoe.quill@people.test' });
+  assert.doesNotMatch((await run(200)).posts[0]!.body, /zoe|quill:/i);
 });
 
 test('a job that is repeated posts once, and what is not chosen any more is not posted', async () => {
@@ -148,4 +155,23 @@ test('an owner whose last proof is over an hour old gives it again before anothe
   const other = { url: 'https://8.8.4.4/services/T1/other', events: 'detractor' };
   const answer = await owner.post(`${page}/slack`, other);
   assert.equal(answer.headers.get('Location'), '/account/prove');
+});
+
+test('a digest is posted once a day, at 9 by the clock of the organization', async () => {
+  const { org_id, page, owner, bad } = await scene();
+  await db`update organizations set time_zone = 'Europe/Oslo' where id = ${org_id}`;
+  await owner.post(`${page}/slack`, { url: '', digest: 'day' });
+  await db`update slack_hooks set changed_at = '2026-01-01' where org_id = ${org_id}`;
+  await bad({ created_at: new Date('2026-03-01T12:00Z') });
+  const bodies: string[][] = [];
+  for (const time of ['07:59', '08:00', '08:10']) {
+    await sweepDigests(taskTools(db), new Date(`2026-03-02T${time}Z`));
+    bodies.push((await run(200)).posts.map(({ body }) => body));
+  }
+  assert.deepEqual(
+    bodies.map((posts) => posts.length),
+    [0, 1, 0],
+  );
+  assert.match(bodies[1]![0]!, /A &amp; B: 1 response, NPS -100/);
+  assert.match(bodies[1]![0]!, /1 detractor open/);
 });

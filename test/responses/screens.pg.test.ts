@@ -66,7 +66,7 @@ test('a tag is put on many at once, and taken away again', async () => {
   const { list, submit, respond, tag, one } = await inbox();
   const ids = [await respond(), await respond()];
   const id = await tag('billing');
-  const done = await submit(`${list}/tags`, {
+  const done = await submit(`${list}/chosen`, {
     id: ids,
     tag: id,
     do: 'tag',
@@ -74,10 +74,47 @@ test('a tag is put on many at once, and taken away again', async () => {
   });
   assert.match(await done.text(), /The tag is on 2 responses/);
   assert.deepEqual((await one(ids[0]!))?.tags, ['billing']);
-  await submit(`${list}/tags`, { id: ids[0]!, tag: id, do: 'untag', query: '' });
+  await submit(`${list}/chosen`, { id: ids[0]!, tag: id, do: 'untag', query: '' });
   assert.deepEqual((await one(ids[0]!))?.tags, []);
   assert.deepEqual((await one(ids[1]!))?.tags, ['billing']);
-  const none = await submit(`${list}/tags`, { tag: id, do: 'tag', query: '' });
+  const none = await submit(`${list}/chosen`, { tag: id, do: 'tag', query: '' });
+  assert.match(await none.text(), /No response was chosen/);
+});
+
+test('many are done, opened again and taken at once, of the own organization alone', async () => {
+  const { org, list, submit, respond, one } = await inbox();
+  const [theirs, detractor] = [await inbox(), { category: 'detractor', score: 1 }];
+  const ids = [await respond(detractor), await respond(detractor), await respond()];
+  const strange = await theirs.respond(detractor);
+  const query = 'category=detractor&state=open';
+  const id = [ids[0]!, ids[2]!, strange];
+
+  const done = await submit(`${list}/chosen`, { id, do: 'done', query });
+  assert.match(await done.text(), /2 responses marked as done/);
+  const states = async () =>
+    Promise.all([...ids, strange].map(async (id) => (await one(id))?.state));
+  assert.deepEqual(await states(), ['done', 'open', 'done', 'open']);
+
+  await submit(`${list}/chosen`, { id: ids[0]!, do: 'open', query });
+  await submit(`${list}/chosen`, { id, do: 'take', query });
+  assert.deepEqual(await states(), ['open', 'open', 'done', 'open']);
+  const owned = await db`select id from responses where owner_id is not null order by id`;
+  assert.deepEqual(
+    owned.map(({ id }) => id),
+    [ids[0]!, ids[2]!].sort(),
+  );
+  const acts = await db`
+    select act, details->>'act' as did, (details->>'responses')::int as many
+    from audit_events where org_id = ${org} order by at, id`;
+  assert.deepEqual(
+    acts.map(({ act, did, many }) => [act, did, many]),
+    [
+      ['responses.changed', 'done', 2],
+      ['responses.changed', 'open', 1],
+      ['responses.changed', 'take', 2],
+    ],
+  );
+  const none = await submit(`${list}/chosen`, { do: 'done', query });
   assert.match(await none.text(), /No response was chosen/);
 });
 
@@ -152,7 +189,7 @@ test('a viewer reads, and changes nothing', async () => {
   const id = await respond({ held_reason: null });
   assert.doesNotMatch(await page(), /Tag the chosen|Export/);
   assert.doesNotMatch(await (await get(`${list}/${id}`)).text(), /Add note|Delete|Take/);
-  for (const path of ['tags', id, `${id}/tags`, `${id}/notes`, `${id}/release`, `${id}/delete`]) {
+  for (const path of ['chosen', id, `${id}/tags`, `${id}/notes`, `${id}/release`, `${id}/delete`]) {
     assert.equal((await post(`${list}/${path}`)).status, 403, path);
   }
   for (const path of ['export', `${id}/delete`])

@@ -20,6 +20,7 @@ type Pick = ReturnType<typeof numbers>;
 type Survey = { id: string; org_id: string };
 
 const categories = ['promoter', 'passive', 'detractor'];
+const statuses = ['sent', 'bounced', 'failed'];
 
 /** Answers and contacts over a few days, in one statement each; some answers are held. */
 const add = [
@@ -32,7 +33,7 @@ const add = [
   (pick: Pick, { id, org_id }: Survey) => db`
     insert into contacts (org_id, survey_id, email, token, sent_at, created_at)
     select ${org_id}, ${id}, gen_random_uuid() || '@people.test', gen_random_uuid(),
-           case when n % 2 = 0 then now() end, now() - ${pick(4)}::int * interval '17 hours'
+           case when n % 2 = 0 then now() - n * interval '7 hours 7 minutes' end, now() - ${pick(4)}::int * interval '17 hours'
     from generate_series(1, ${1 + pick(4)}::int) n`,
   (_: Pick, { id, org_id }: Survey) => db`
     insert into responses (org_id, survey_id, contact_id, score, category)
@@ -60,7 +61,8 @@ const change = [
     where ${some('responses', survey, pick(4))}`,
   (pick: Pick, survey: Survey) => db`
     update contacts
-    set sent_at = coalesce(sent_at, now()), responded_at = case when random() < 0.5 then now() end
+    set sent_at = coalesce(sent_at, now()), responded_at = case when random() < 0.5 then now() end,
+        status = ${statuses[pick(3)]!}
     where ${some('contacts', survey, pick(4))}`,
   (pick: Pick, survey: Survey) =>
     db`delete from responses where ${some('responses', survey, pick(3))}`,

@@ -33,7 +33,7 @@ export function ResponseList(props: ListProps) {
       {responses.length === 0 ? (
         <None filtered={query.size > 0} />
       ) : (
-        <form method="post" action={`${path}/tags`}>
+        <form method="post" action={`${path}/chosen`}>
           <input type="hidden" name="query" value={query.toString()} />
           <ul class="rows inbox">
             {responses.map((response) => (
@@ -119,22 +119,35 @@ function Row({ response, path, choosable, members }: RowProps) {
 }
 
 function Bulk({ tags }: Pick<FilterChoices, 'tags'>) {
-  if (tags.length === 0) return <p class="small soft">{texts.noTags}</p>;
+  const act = (value: string, text: string) => (
+    <button type="submit" name="do" value={value}>
+      {text}
+      <span class="hidden"> the chosen</span>
+    </button>
+  );
   return (
-    <div class="inline bulk">
-      <Select
-        name="tag"
-        id="bulk-tag"
-        label="Tag the chosen"
-        options={tags.map(({ id, name }) => ({ value: id, text: name }))}
-      />
-      <button type="submit" name="do" value="tag">
-        Tag
-      </button>
-      <button type="submit" name="do" value="untag">
-        Untag
-      </button>
-    </div>
+    <fieldset class="inline bulk">
+      <legend class="hidden">What to do with the chosen responses</legend>
+      {act('done', 'Done')}
+      {act('open', 'Open again')}
+      {act('take', 'Take')}
+      {tags.length === 0 ? null : (
+        <>
+          <Select
+            name="tag"
+            id="bulk-tag"
+            label="Tag the chosen"
+            options={tags.map(({ id, name }) => ({ value: id, text: name }))}
+          />
+          <button type="submit" name="do" value="tag">
+            Tag
+          </button>
+          <button type="submit" name="do" value="untag">
+            Untag
+          </button>
+        </>
+      )}
+    </fieldset>
   );
 }
 

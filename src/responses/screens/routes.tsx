@@ -11,6 +11,7 @@ import { readForm, severalOf } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { exportResponses } from '../export.ts';
 import { parseFiltered } from '../facet-parameters.ts';
+import { followUpMany } from '../follow-up.ts';
 import { listResponses } from '../queries.ts';
 import { filterOf } from '../read-filter.ts';
 import { ResponseExportQuery, ResponseQuery } from '../schemas.ts';
@@ -29,9 +30,10 @@ const rowsOnPage = '25';
 const ManyFields = v.object({
   id: severalOf(Uuid),
   tag: v.optional(v.string(), ''),
-  do: v.picklist(['tag', 'untag']),
+  do: v.picklist(['tag', 'untag', 'done', 'open', 'take']),
   query: v.optional(v.string(), ''),
 });
+
 /** Responses: below `/o/:slug/responses`. Everybody reads them, editors do something about them. */
 export const responseScreens = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
@@ -46,12 +48,16 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       return answerExport(format, { name: 'responses', parts });
     })
 
-    .post('/tags', async (c) => {
+    .post('/chosen', async (c) => {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, ManyFields);
-      const { id: responseIds = [], tag = '', query = '', do: act } = form.values ?? {};
+      const { id: responseIds = [], tag = '', query = '', do: act = 'tag' } = form.values ?? {};
       const back = `${pathOf(c)}?${new URLSearchParams(query)}`;
       if (responseIds.length === 0) return go(c, back, { kind: 'failed', text: texts.noneChosen });
+      if (act !== 'tag' && act !== 'untag') {
+        const many = await followUpMany(tools, editor, { responseIds, act });
+        return go(c, back, { kind: 'fine', text: texts.followed[act](counted(many, 'response')) });
+      }
       if (!isUuid(tag)) return go(c, back, { kind: 'failed', text: texts.noTagChosen });
       const put = act === 'tag';
       const many = await tagMany(tools, editor, { responseIds, tagId: tag, put });

@@ -5,6 +5,7 @@ import type { Sql } from '../../../src/lib/db/db.ts';
 export async function assertTalliesHold(sql: Sql) {
   const [kept, counted] = [await keptTallies(sql), await countRows(sql)];
   assert.deepEqual(kept, counted);
+  assert.deepEqual(await keptAsked(sql), await countAsked(sql));
 }
 
 type Row = Record<string, unknown>;
@@ -35,6 +36,29 @@ async function keptTallies(sql: Sql) {
     order by 1, 2, 3`,
   );
 }
+
+const keptAsked = async (sql: Sql) =>
+  plain(
+    await sql<Row[]>`
+    select survey_id, quarter, sum(asked)::int as asked, sum(undelivered)::int as undelivered,
+           sum(answered)::int as answered
+    from asked_tallies
+    group by survey_id, quarter
+    having (sum(asked), sum(undelivered), sum(answered)) <> (0, 0, 0)
+    order by 1, 2`,
+  );
+
+const countAsked = async (sql: Sql) =>
+  plain(
+    await sql<Row[]>`
+    select survey_id, to_timestamp(floor(extract(epoch from sent_at) / 900) * 900) as quarter,
+           count(*)::int as asked, count(*) filter (where status in ('failed', 'bounced'))::int as undelivered,
+           count(responded_at)::int as answered
+    from contacts
+    where sent_at is not null
+    group by 1, 2
+    order by 1, 2`,
+  );
 
 async function countRows(sql: Sql) {
   return plain(
