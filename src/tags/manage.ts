@@ -34,8 +34,9 @@ export async function changeTag(
       refuse(name ?? ''),
     );
     if (!changed) throw notFound('tag');
-    await recordTag(tx, writer, { act: 'tag.changed', tag: changed });
-    return changed;
+    const { differs, ...tag } = changed;
+    if (differs) await recordTag(tx, writer, { act: 'tag.changed', tag });
+    return tag;
   });
 }
 

@@ -13,16 +13,23 @@ export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<T
   );
 }
 
+/** Whether it is another one than before. */
+type ChangedTag = TagRow & { differs: boolean };
+
 export async function updateTag(
   sql: Sql,
   { orgId, id }: { orgId: string; id: string },
   { name, color }: { name: string | null; color: string | null },
-): Promise<TagRow | undefined> {
-  const [row] = await sql<TagRow[]>`
-    update tags
-    set name = coalesce(${name}, name), color = coalesce(${color}, color)
-    where org_id = ${orgId} and id = ${id}
-    returning id, name, color, created_at`;
+): Promise<ChangedTag | undefined> {
+  const [row] = await sql<ChangedTag[]>`
+    update tags t
+    set name = coalesce(${name}, before.name), color = coalesce(${color}, before.color)
+    from (
+      select id, name, color from tags where org_id = ${orgId} and id = ${id} for no key update
+    ) before
+    where t.org_id = ${orgId} and t.id = before.id
+    returning t.id, t.name, t.color, t.created_at,
+              (t.name, t.color) is distinct from (before.name, before.color) as differs`;
   return row;
 }
 

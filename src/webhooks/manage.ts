@@ -14,8 +14,10 @@ import {
   findWebhook,
   insertWebhook,
   lockAndCountWebhooks,
+  lockWebhook,
   rotateSecret,
   updateWebhook,
+  type WebhookRow,
 } from './queries.ts';
 import type { RetryKind } from './rules.ts';
 import { spellSecret } from './sign.ts';
@@ -78,10 +80,15 @@ type Change = {
 export async function changeWebhook(
   tools: ManageTools,
   writer: Writer,
-  { id, ...change }: Change & { id: string },
+  { id, ...given }: Change & { id: string },
 ) {
-  if (change.url !== undefined) await refuseTarget(tools, change.url);
+  if (given.url !== undefined) await refuseTarget(tools, given.url);
   return await inTransaction(tools.db, async (tx) => {
+    const before = await lockWebhook(tx, writer.orgId, id);
+    if (!before) throw notFound('webhook');
+    const change = differing(before, given);
+    const changed = Object.keys(change);
+    if (changed.length === 0) return before;
     const webhook = await updateWebhook(tx, writer.orgId, id, {
       url: change.url ?? null,
       events: change.events ?? null,
@@ -93,12 +100,20 @@ export async function changeWebhook(
     if (!webhook) throw notFound('webhook');
     const { active = null } = change;
     if (active === false) await skipWhatWaits(tx, { org_id: writer.orgId, webhook_id: id });
-    const changed = Object.entries(change).flatMap(([name, value]) =>
-      value === undefined ? [] : [name],
-    );
     await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changed, active } });
     return webhook;
   });
+}
+
+/** What differs of what is given. Switching on a webhook that fails ends its run of failures. */
+function differing(before: WebhookRow, change: Change): Change {
+  const text = (value: unknown) => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
+  const given = Object.entries(change).filter(([name, value]) => {
+    if (value === undefined) return false;
+    if (name === 'active' && value === true && before.failure_count > 0) return true;
+    return text(value) !== text(before[name as keyof Change]);
+  });
+  return Object.fromEntries(given);
 }
 
 /** Retries that wait may be hours away: the queue skips them now. */

@@ -3,8 +3,6 @@ import { one, type Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
 import type { RetryKind } from './rules.ts';
 
-const resealedAtOnce = 500;
-
 export type WebhookRow = {
   id: string;
   org_id: string;
@@ -39,6 +37,13 @@ export async function findWebhook(sql: Sql, orgId: string, id: string) {
     from webhooks
     where org_id = ${orgId} and id = ${id}`;
   return webhook;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockWebhook(sql: Sql, orgId: string, id: string) {
+  const locked = await sql`
+    select from webhooks where org_id = ${orgId} and id = ${id} for no key update`;
+  return locked.length === 0 ? undefined : await findWebhook(sql, orgId, id);
 }
 
 /** Serializes the organization's creations, so that its webhooks can be counted against their limit. */
@@ -159,37 +164,4 @@ export async function findDeactivation(sql: Sql, orgId: string, id: string) {
     join organizations o on o.id = w.org_id
     where w.org_id = ${orgId} and w.id = ${id} and not w.active and w.deactivated_at is not null`;
   return found;
-}
-
-export type SealedWebhook = {
-  org_id: string;
-  id: string;
-  secret: Buffer;
-  previous_secret: Buffer | null;
-};
-
-/** Webhooks with a secret that is not sealed with this key. A sealed secret begins with the id of its key. */
-export async function listSealedWithOtherKey(
-  sql: Sql,
-  { keyId, after }: { keyId: Buffer; after: string | null },
-) {
-  return await sql<SealedWebhook[]>`
-    select org_id, id, secret, previous_secret
-    from webhooks
-    where (substring(secret from 1 for ${keyId.length}) <> ${keyId}
-           or substring(previous_secret from 1 for ${keyId.length}) <> ${keyId})
-      and (${after}::uuid is null or id > ${after}::uuid)
-    order by id
-    limit ${resealedAtOnce}`;
-}
-
-export async function replaceSealedSecrets(
-  sql: Sql,
-  { org_id, id, secret }: SealedWebhook,
-  resealed: Pick<SealedWebhook, 'secret' | 'previous_secret'>,
-) {
-  await sql`
-    update webhooks
-    set secret = ${resealed.secret}, previous_secret = ${resealed.previous_secret}
-    where org_id = ${org_id} and id = ${id} and secret = ${secret}`;
 }

@@ -1,7 +1,11 @@
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { listSealedWithOtherKey, replaceSealedSecrets, type SealedWebhook } from './queries.ts';
+import {
+  listSealedWithOtherKey,
+  replaceSealedSecrets,
+  type SealedWebhook,
+} from './reseal-secrets.queries.ts';
 
 type ResealTools = { db: Db; log: Log; secrets: Secrets };
 

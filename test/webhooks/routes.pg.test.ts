@@ -268,3 +268,23 @@ test('the list of events names the four, each with a description', async () => {
   );
   assert.ok(events.every(({ description }) => description.length > 10));
 });
+
+test('a change of a webhook is traced with what differs, and one that changes nothing is not', async () => {
+  const { id: org, call } = await caller();
+  const given = { ...wish, description: 'CRM' };
+  const { body } = await call('POST', '', { body: given });
+  const path = `/${body['id']}`;
+  const changed = async () =>
+    (
+      await db<{ details: { changed: string[] } }[]>`
+        select details from audit_events where org_id = ${org} and act = 'webhook.changed' order by at`
+    ).map(({ details }) => details.changed);
+
+  const same = await call('PUT', path, { body: { ...given, active: true } });
+  assert.deepEqual([same.status, same.body['updated_at']], [200, body['updated_at']]);
+  assert.deepEqual(await changed(), []);
+
+  await call('PUT', path, { body: { ...given, description: 'ERP', active: true } });
+  await call('PUT', path, { body: { ...given, description: 'ERP', active: false } });
+  assert.deepEqual(await changed(), [['description'], ['active']]);
+});
