@@ -20,12 +20,6 @@ export async function findChoices(sql: Sql, { orgId, memberId }: MemberOf) {
   return row;
 }
 
-/** The runtime knows some names that Postgres does not. */
-export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
-  const found = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;
-  return found.length > 0;
-}
-
 export async function saveChoices(
   sql: Sql,
   { orgId, memberId }: MemberOf,

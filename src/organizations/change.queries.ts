@@ -10,6 +10,12 @@ export async function lockOrganization(
   return locked.length === 0 ? undefined : await findOrganization(sql, orgId);
 }
 
+/** The runtime knows some names of time zones that Postgres does not. */
+export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
+  const found = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;
+  return found.length > 0;
+}
+
 /** Whether another organization has this slug, or had it: its addresses lead there. */
 export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promise<boolean> {
   const taken = await sql`

@@ -3,7 +3,7 @@ import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { isSlugTaken, lockOrganization, replaceSlug } from './change.queries.ts';
+import { isKnownZone, isSlugTaken, lockOrganization, replaceSlug } from './change.queries.ts';
 import { readLogo, replaceLogo } from './logo.ts';
 import {
   getOrganization,
@@ -19,6 +19,7 @@ export async function createOrganization(
   actor: Actor,
   settings: OrganizationSettings & { name: string },
 ): Promise<OrganizationRow> {
+  await refuseUnknownZone(tx, settings);
   const made = await insertOrganization(tx, settings);
   const target = { kind: 'organization', id: made.id };
   const details = { name: made.name };
@@ -44,6 +45,7 @@ export async function changeOrganization(
     const before = await lockOrganization(tx, orgId);
     if (!before) throw notFound('organization');
     const { slug, ...settings } = differing(before, change);
+    await refuseUnknownZone(tx, settings);
     if (slug !== undefined) await rename(tx, orgId, slug);
     if (Object.keys(settings).length > 0) await updateOrganization(tx, orgId, settings);
     if (logo !== undefined) await replaceLogo(tx, writer, logo);
@@ -65,6 +67,14 @@ function differing(before: OrganizationRow, change: TextChange): TextChange {
       JSON.stringify(value) !== JSON.stringify(before[name as keyof TextChange]),
   );
   return Object.fromEntries(given);
+}
+
+/** Reports are made in the organization's time zone by Postgres, pages and mails by the runtime. */
+async function refuseUnknownZone(tx: Sql, { time_zone }: OrganizationSettings) {
+  if (time_zone === undefined || (await isKnownZone(tx, time_zone))) return;
+  throw new Refusal('invalid', `Postgres does not know the time zone ${time_zone}`, {
+    code: 'unknown_time_zone',
+  });
 }
 
 async function rename(tx: Sql, orgId: string, slug: string) {

@@ -132,6 +132,11 @@ function TextsForm({ form, action, organization }: SettingsFormProps) {
 
 const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
 
+const refusedFields: Readonly<Record<string, string>> = {
+  invalid_logo: 'logo',
+  unknown_time_zone: 'time_zone',
+};
+
 /** A refusal that belongs to one field stands at that field, with what was typed. */
 async function attempt<T>(c: Context, act: () => Promise<T>) {
   try {
@@ -140,9 +145,9 @@ async function attempt<T>(c: Context, act: () => Promise<T>) {
     if (!(error instanceof Refusal)) throw error;
     const { slugTaken } = generalTexts;
     if (error.code === 'slug_taken') return await withMistake(c, { slug: slugTaken });
-    if (error.code !== 'invalid_logo') throw error;
-    return await withMistake(c, {
-      logo: `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`,
-    });
+    const field = refusedFields[error.code ?? ''];
+    if (!field) throw error;
+    const sentence = `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`;
+    return await withMistake(c, { [field]: sentence });
   }
 }

@@ -62,3 +62,17 @@ test('of two organizations that want one slug at the same moment, one gets it', 
   const outcomes = await Promise.allSettled(both.map(({ change }) => change({ slug })));
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
+
+test('a time zone that Postgres does not know is refused, and the form says so at its field', async () => {
+  const { orgId, change } = await organization();
+  await assert.rejects(change({ time_zone: '+02:00' }), { code: 'unknown_time_zone' });
+  assert.equal((await getOrganization(db, orgId)).time_zone, 'UTC');
+  await change({ time_zone: 'europe/berlin' });
+
+  const { home, post } = await memberBrowser(db, { app: bareApp(db), org: orgId });
+  const { name, slug, color } = await getOrganization(db, orgId);
+  const form = { name, slug, color, language: 'en', time_zone: '+02:00' };
+  const answer = await post(`${home}/settings/general`, form);
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), /id="time_zone-error"[^<]*>[^<]*Postgres does not know/);
+});
