@@ -426,16 +426,17 @@ create unique index mails_once on mails (survey_id, email_key, reminder) where b
 
 -- A link that works once: the first sign-up, an invitation, a new password. Only the hash of its token is stored.
 create table member_links (
-  token_hash bytea not null,                   -- SHA-256 of what stands in the link
-  id uuid not null default gen_random_uuid(),  -- names an invitation where it is listed and withdrawn
-  kind text not null,                          -- welcome, invitation or reset
-  email text,                                  -- address that an invitation is for
-  member_id uuid,                              -- member whose password a reset changes
-  org_id uuid,                                 -- organization that an invitation leads to, if any
-  role text,                                   -- role in the organization that an invitation leads to
-  is_operator boolean not null default false,  -- whether it makes the person an operator
-  expires_at timestamptz not null,             -- when it stops working
-  used_at timestamptz,                         -- when it was used: it works once
+  token_hash bytea not null,                    -- SHA-256 of what stands in the link
+  id uuid not null default gen_random_uuid(),   -- names an invitation where it is listed and withdrawn
+  kind text not null,                           -- welcome, invitation or reset
+  email text,                                   -- address that an invitation is for
+  member_id uuid,                               -- member whose password a reset changes
+  org_id uuid,                                  -- organization that an invitation leads to, if any
+  role text,                                    -- role in the organization that an invitation leads to
+  is_operator boolean not null default false,   -- whether it makes the person an operator
+  proves_email boolean not null default false,  -- whether it was only mailed and never shown: using it proves that the address is the person's
+  expires_at timestamptz not null,              -- when it stops working
+  used_at timestamptz,                          -- when it was used: it works once
   created_at timestamptz not null default now(),
   constraint member_links_check check ((role is null) = (org_id is null)),
   constraint member_links_check1 check ((kind = 'reset') = (member_id is not null)),
@@ -465,6 +466,7 @@ create table members (
   sso_issuer text,                                                    -- OpenID provider that the person signs in with
   sso_subject text,                                                   -- the person's id at that provider
   is_operator boolean not null default false,                         -- whether the person runs the deployment
+  email_proved_at timestamptz,                                        -- when the person first proved that the address is theirs: by a link that was only mailed, or by the OpenID provider
   created_at timestamptz not null default now(),
   constraint members_check check (num_nonnulls(sso_issuer, sso_subject) = any (array[0, 2])),
   constraint members_email_check check (char_length(email) >= 3 and char_length(email) <= 254),
@@ -615,13 +617,12 @@ create index passkeys_by_member on passkeys (member_id);
 
 -- Wrong proofs at sign-in, counted by account and network address. One row for each subject, updated in place.
 create table proof_attempts (
-  subject text not null,           -- hash of what is counted: an account, an account at an address, an address
-  starts_at timestamptz not null,  -- start of the window that is counted
-  attempts integer not null,       -- proofs in that window that were wrong or are being checked
-  constraint proof_attempts_attempts_check check (attempts >= 0),
+  subject text not null,                                        -- hash of what is counted: an account, an account at an address, an address
+  tried_at timestamptz[] not null default '{}'::timestamptz[],  -- times of the proofs that count, oldest first: those that were wrong or are being checked
+  newest_at timestamptz not null,                               -- when an attempt was last counted
   constraint proof_attempts_pkey primary key (subject)
 );
-create index proof_attempts_by_age on proof_attempts (starts_at);
+create index proof_attempts_by_age on proof_attempts (newest_at);
 
 -- Requests counted in the current clock minute. One row for each subject, updated in place; unlogged, because a crash may lose a minute's counts but counting must not slow every request.
 create unlogged table rate_windows (

@@ -12,6 +12,7 @@ create table members (
   sso_issuer    text,
   sso_subject   text,
   is_operator   boolean not null default false,
+  email_proved_at timestamptz,
   created_at    timestamptz not null default now(),
 
   constraint members_have_distinct_addresses unique (email_key),
@@ -27,6 +28,8 @@ comment on column members.totp_since is 'when the first code proved that the sec
 comment on column members.totp_step is 'time step of the newest code that was accepted: a code works once';
 comment on column members.sso_issuer is 'OpenID provider that the person signs in with';
 comment on column members.sso_subject is 'the person''s id at that provider';
+comment on column members.email_proved_at is
+  'when the person first proved that the address is theirs: by a link that was only mailed, or by the OpenID provider';
 comment on column members.is_operator is 'whether the person runs the deployment';
 comment on column members.name is 'as other members see it';
 comment on column members.email is 'as it was typed; mails go there';
@@ -57,6 +60,7 @@ create table member_links (
   org_id      uuid references organizations (id) on delete cascade,
   role        text check (role in ('viewer', 'editor', 'owner')),
   is_operator boolean not null default false,
+  proves_email boolean not null default false,
   expires_at  timestamptz not null,
   used_at     timestamptz,
   created_at  timestamptz not null default now(),
@@ -77,6 +81,8 @@ comment on column member_links.member_id is 'member whose password a reset chang
 comment on column member_links.org_id is 'organization that an invitation leads to, if any';
 comment on column member_links.expires_at is 'when it stops working';
 comment on column member_links.is_operator is 'whether it makes the person an operator';
+comment on column member_links.proves_email is
+  'whether it was only mailed and never shown: using it proves that the address is the person''s';
 comment on column member_links.kind is 'welcome, invitation or reset';
 comment on column member_links.role is 'role in the organization that an invitation leads to';
 comment on column member_links.token_hash is 'SHA-256 of what stands in the link';
@@ -152,17 +158,18 @@ comment on column spent_handshakes.expires_at is 'when it would have stopped wor
 
 create table proof_attempts (
   subject   text primary key,
-  starts_at timestamptz not null,
-  attempts  integer not null check (attempts >= 0)
+  tried_at  timestamptz[] not null default '{}',
+  newest_at timestamptz not null
 );
 
-create index proof_attempts_by_age on proof_attempts (starts_at);
+create index proof_attempts_by_age on proof_attempts (newest_at);
 
 comment on table proof_attempts is
   'Wrong proofs at sign-in, counted by account and network address. One row for each subject, updated in place';
 comment on column proof_attempts.subject is 'hash of what is counted: an account, an account at an address, an address';
-comment on column proof_attempts.starts_at is 'start of the window that is counted';
-comment on column proof_attempts.attempts is 'proofs in that window that were wrong or are being checked';
+comment on column proof_attempts.tried_at is
+  'times of the proofs that count, oldest first: those that were wrong or are being checked';
+comment on column proof_attempts.newest_at is 'when an attempt was last counted';
 
 create table audit_events (
   id         uuid primary key default gen_random_uuid(),

@@ -5,15 +5,15 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { rateLimited } from '../signals.ts';
 import { addAttempt, giveBackAttempt, lockAttempts } from './attempts.queries.ts';
 
-/** Wrong proofs: a day over all addresses, and in 15 minutes for an account from one address and for an address. */
+/** Wrong proofs: a day over all addresses, and in any 15 minutes for an account from one address and for an address. */
 const mostOfAccountADay = 100;
 const mostOfAccountFromAddress = 10;
 const mostOfAddress = 60;
 
 /** What a proof is given for: the same for an address without an account, so that nothing shows which have one. */
 export type ProofOf = {
-  /** An address of mail, or the id of a member that is signed in. */
-  account: string;
+  /** An address of mail, or the id of a member that is signed in; null where the proof names no account. */
+  account: string | null;
   address: string;
   /** Whether it counts for the day of the account: a password that is guessed, not a passkey. */
   isGuessable?: boolean;
@@ -37,11 +37,14 @@ export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<
 
 /** In this order, which is the order in which they are locked. */
 function limitsOf({ account, address, isGuessable = true }: ProofOf) {
+  const ofAddress = { subject: hashed('address', address), perDay: false, most: mostOfAddress };
+  if (account === null) return [ofAddress];
   const key = account.toLowerCase();
+  const fromAddress = hashed('account', key, address);
   const limits = [
     { subject: hashed('day', key), perDay: true, most: mostOfAccountADay },
-    { subject: hashed('account', key, address), perDay: false, most: mostOfAccountFromAddress },
-    { subject: hashed('address', address), perDay: false, most: mostOfAddress },
+    { subject: fromAddress, perDay: false, most: mostOfAccountFromAddress },
+    ofAddress,
   ];
   return isGuessable ? limits : limits.slice(1);
 }

@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import type { Actor, Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
@@ -6,20 +5,10 @@ import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { clientAddress } from '../lib/http/client-address.ts';
 import { hashToken, newToken } from '../sessions/cookie.ts';
-import { memberActor, type Role } from '../sessions/session.ts';
-import {
-  deleteInvitation,
-  deleteInvitations,
-  insertLink,
-  type LiveLink,
-  takeLink,
-} from './links.queries.ts';
-import { hashPassword } from './password.ts';
-import { insertMember, type MemberName, setOperator } from './queries.ts';
-import { findMemberRoleByEmail, lockRoles, saveRole } from './roles.queries.ts';
-import { beginMemberSession, type SignInTools } from './sign-in.ts';
+import type { Role } from '../sessions/session.ts';
+import { deleteInvitation, deleteInvitations, insertLink } from './links.queries.ts';
+import { countInvitations, findMemberRoleByEmail, lockRoles } from './roles.queries.ts';
 
 /** Proof that the members of an organization may be changed: an owner's, or the command line's; no editor's. */
 export type OwnerWriter = Writer & { readonly role?: 'owner' };
@@ -39,10 +28,18 @@ export type MadeInvitation = { id: string; email: string; url: string };
 export async function inviteMember(
   tools: InviteTools,
   { orgId, actor }: OwnerWriter,
-  invitation: { email: string; role: Role; isOperator?: boolean },
+  invitation: WishedInvitation,
 ): Promise<MadeInvitation> {
-  return await invite(tools, { isOperator: false, ...invitation, orgId, actor });
+  return await invite(tools, { isOperator: false, isShown: true, ...invitation, orgId, actor });
 }
+
+export type WishedInvitation = {
+  email: string;
+  role: Role;
+  isOperator?: boolean;
+  /** Whether anybody but the reader of the mail gets to see the link. */
+  isShown?: boolean;
+};
 
 /** Invites an address to run the deployment, without an organization. */
 export async function inviteOperator(
@@ -50,26 +47,30 @@ export async function inviteOperator(
   actor: Actor,
   email: string,
 ): Promise<MadeInvitation> {
-  return await invite(tools, { orgId: null, role: null, isOperator: true, email, actor });
+  const place = { orgId: null, role: null, isOperator: true, isShown: true };
+  return await invite(tools, { ...place, email, actor });
 }
 
 type Invitation = {
   orgId: string | null;
   role: Role | null;
   isOperator: boolean;
+  isShown: boolean;
   email: string;
   actor: Actor;
 };
 
-async function invite(tools: InviteTools, { actor, ...invitation }: Invitation) {
+async function invite(tools: InviteTools, { actor, isShown, ...invitation }: Invitation) {
   const { email, orgId, role, isOperator } = invitation;
   const token = newToken();
   const id = await inTransaction(tools.db, async (tx) => {
     if (orgId) await refuseMembers(tx, orgId, email);
+    if (orgId && actor.kind !== 'command') await refuseMany(tx, orgId);
     await deleteInvitations(tx, orgId, email);
     const made = await insertLink(tx, {
       ...invitation,
       kind: 'invitation',
+      provesEmail: tools.mails && !isShown,
       tokenHash: hashToken(token),
     });
     await recordAct(tx, {
@@ -98,77 +99,23 @@ async function refuseMembers(tx: Sql, orgId: string, email: string) {
   });
 }
 
+/** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
+const mostInvitationsADay = 100;
+
+async function refuseMany(tx: Sql, orgId: string) {
+  const { made, next_in_seconds } = await countInvitations(tx, orgId, mostInvitationsADay);
+  if (made < mostInvitationsADay) return;
+  throw new Refusal(
+    'rate_limited',
+    `an organization sends at most ${mostInvitationsADay} invitations in 24 hours`,
+    { code: 'too_many_invitations', retryInSeconds: next_in_seconds },
+  );
+}
+
 export async function withdrawInvitation(db: Db, { orgId, actor }: OwnerWriter, id: string) {
   await inTransaction(db, async (tx) => {
     if (!(await deleteInvitation(tx, orgId, id))) throw notFound('invitation');
     const target = { kind: 'invitation', id };
     await recordAct(tx, { orgId, actor, act: 'invitation.withdrawn', target });
   });
-}
-
-/**
- * Makes the account of an address that was invited, and signs it in. Returns nothing when the link does not work any
- * more; refused when the address got an account in the meantime.
- */
-export async function joinAsNewMember(
-  { db, publicUrl }: SignInTools,
-  c: Context,
-  { token, name, password }: { token: string; name: string; password: string },
-): Promise<LiveLink | undefined> {
-  const passwordHash = await hashPassword(password, { address: clientAddress(c) });
-  return await inTransaction(db, async (tx) => {
-    const link = await takeLink(tx, 'invitation', hashToken(token));
-    if (!link) return undefined;
-    const email = link.email ?? '';
-    const member = await insertMember(tx, { email, name, passwordHash, isOperator: false });
-    if (!member) throw hasAccount();
-    await joinByInvitation(tx, { link, member, actor: memberActor(member, c.get('requestId')) });
-    await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
-    return link;
-  });
-}
-
-const hasAccount = () =>
-  new Refusal(
-    'conflict',
-    'There is an account for this address already. Sign in, and open the link again.',
-    {
-      code: 'has_account',
-    },
-  );
-
-/** Takes an invitation for a member who is signed in, if it is for the member's address. */
-export async function joinAsMember(
-  db: Db,
-  { token, member, actor }: { token: string; member: MemberName; actor: Actor },
-): Promise<LiveLink | undefined> {
-  return await inTransaction(db, async (tx) => {
-    const link = await takeLink(tx, 'invitation', hashToken(token));
-    if (!link) return undefined;
-    if (link.email?.toLowerCase() !== member.email.toLowerCase()) {
-      throw new Refusal(
-        'forbidden',
-        'This invitation is for another address than the one you are signed in with.',
-      );
-    }
-    await joinByInvitation(tx, { link, member, actor });
-    return link;
-  });
-}
-
-/** What an invitation gives to a member. */
-export async function joinByInvitation(
-  tx: Sql,
-  { link, member, actor }: { link: LiveLink; member: { id: string }; actor: Actor },
-) {
-  const { orgId, role, isOperator } = link;
-  const target = { kind: 'member', id: member.id };
-  if (orgId && role) {
-    await lockRoles(tx, orgId);
-    await saveRole(tx, { orgId, memberId: member.id, role });
-    await recordAct(tx, { orgId, actor, act: 'member.joined', target, details: { role } });
-  }
-  if (isOperator && (await setOperator(tx, member.id, true))) {
-    await recordAct(tx, { orgId: null, actor, act: 'member.operator_made', target });
-  }
 }

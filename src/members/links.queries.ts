@@ -11,6 +11,8 @@ export type NewLink = {
   orgId?: string | null;
   role?: Role | null;
   isOperator?: boolean;
+  /** Whether it goes to the address alone, so that using it proves the address. */
+  provesEmail?: boolean;
 };
 
 /** How long a link works. */
@@ -19,10 +21,11 @@ const validFor = { welcome: '24 hours', invitation: '7 days', reset: '1 hour' } 
 export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
   return one(
     await sql<{ id: string }[]>`
-      insert into member_links (token_hash, kind, email, member_id, org_id, role, is_operator, expires_at)
+      insert into member_links (token_hash, kind, email, member_id, org_id, role, is_operator, proves_email,
+                                expires_at)
       values (${link.tokenHash}, ${link.kind}, ${link.email ?? null}, ${link.memberId ?? null},
               ${link.orgId ?? null}, ${link.role ?? null}, ${link.isOperator ?? false},
-              now() + ${validFor[link.kind]}::interval)
+              ${link.provesEmail ?? false}, now() + ${validFor[link.kind]}::interval)
       returning id`,
   ).id;
 }
@@ -35,12 +38,14 @@ export type LiveLink = {
   organization: string | null;
   role: Role | null;
   isOperator: boolean;
+  provesEmail: boolean;
 };
 
 const isLive = (sql: Sql) => sql`used_at is null and expires_at > now()`;
 
 const linkFields = (sql: Sql) => sql`
   l.id, l.email, l.member_id as "memberId", l.org_id as "orgId", l.role, l.is_operator as "isOperator",
+  l.proves_email as "provesEmail",
   (select name from organizations where id = l.org_id) as organization`;
 
 /** What a link leads to, as long as it works. */

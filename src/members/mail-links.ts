@@ -46,7 +46,7 @@ export async function mailReset(
   const member = await findCredentials(db, email);
   if (!member || (await countResetLinks(db, member.id)) >= mostResetLinks) return;
   const { token, linkId } = await inTransaction(db, (tx) =>
-    insertReset(tx, member, visitorActor()),
+    insertReset(tx, member, { actor: visitorActor(), provesEmail: true }),
   );
   await mailOrRepeat(appMailer, {
     ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),

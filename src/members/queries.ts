@@ -70,6 +70,19 @@ export async function setPassword(sql: Sql, memberId: string, passwordHash: stri
   await sql`update members set password_hash = ${passwordHash} where id = ${memberId}`;
 }
 
+/** Held until the transaction ends: changes of what a member signs in with wait for each other. */
+export async function lockMember(sql: Sql, id: string) {
+  await sql`select from members where id = ${id} for no key update`;
+}
+
+/** Notes that the person has proved that the address is theirs. */
+export async function noteEmailProved(sql: Sql, memberId: string) {
+  await sql`
+    update members
+    set email_proved_at = now()
+    where id = ${memberId} and email_proved_at is null`;
+}
+
 /** Makes an operator of a member, or takes the role away; returns whether that changed anything. */
 export async function setOperator(
   sql: Sql,

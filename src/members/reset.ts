@@ -12,7 +12,13 @@ import { recordAccountAct } from './account-acts.ts';
 import { countProof } from './attempts.ts';
 import { deleteResetLinks, findLink, insertLink, takeLink } from './links.queries.ts';
 import { hashPassword } from './password.ts';
-import { findCredentials, findCredentialsById, type MemberName, setPassword } from './queries.ts';
+import {
+  findCredentials,
+  findCredentialsById,
+  type MemberName,
+  noteEmailProved,
+  setPassword,
+} from './queries.ts';
 
 export type ResetTools = { db: Db; pump: () => void };
 
@@ -35,13 +41,21 @@ export async function makeResetLink(
 ): Promise<{ url: string }> {
   const member = await findCredentials(db, email);
   if (!member) throw notFound('member');
-  const { token } = await inTransaction(db, (tx) => insertReset(tx, member, actor));
+  const { token } = await inTransaction(db, (tx) =>
+    insertReset(tx, member, { actor, provesEmail: false }),
+  );
   return { url: `${publicUrl}/reset/${token}` };
 }
 
-export async function insertReset(tx: Sql, { id }: { id: string }, actor: Actor) {
+type NewReset = { actor: Actor; provesEmail: boolean };
+
+export async function insertReset(
+  tx: Sql,
+  { id }: { id: string },
+  { actor, provesEmail }: NewReset,
+) {
   const token = newToken();
-  const link = { kind: 'reset', memberId: id, tokenHash: hashToken(token) } as const;
+  const link = { kind: 'reset', memberId: id, provesEmail, tokenHash: hashToken(token) } as const;
   const linkId = await insertLink(tx, link);
   await recordAccountAct(tx, { memberId: id, actor, act: 'member.reset' });
   return { token, linkId };
@@ -67,6 +81,7 @@ export async function resetPassword(
     const link = await takeLink(tx, 'reset', hashToken(token));
     const member = link?.memberId ? await findCredentialsById(tx, link.memberId) : undefined;
     if (!member) return undefined;
+    if (link?.provesEmail) await noteEmailProved(tx, member.id);
     await setPassword(tx, member.id, passwordHash);
     await deleteResetLinks(tx, member.id);
     await deleteSessions(tx, member.id);

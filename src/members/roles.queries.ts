@@ -78,3 +78,26 @@ export async function saveRole(
 export async function deleteRole(sql: Sql, orgId: string, memberId: string) {
   await sql`delete from memberships where org_id = ${orgId} and member_id = ${memberId}`;
 }
+
+export type CountedInvitations = { made: number; next_in_seconds: number };
+
+/** How many invitations an organization made within 24 hours, and when the first of the newest so many counts no more. */
+export async function countInvitations(
+  sql: Sql,
+  orgId: string,
+  most: number,
+): Promise<CountedInvitations> {
+  return one(
+    await sql<CountedInvitations[]>`
+      select count(*)::int as made,
+             greatest(1, ceil(extract(epoch from min(at) + interval '24 hours' - now())))::int as next_in_seconds
+      from (
+        select at
+        from audit_events
+        where org_id = ${orgId} and at > now() - interval '24 hours' and act = 'member.invited'
+          and actor_kind <> 'command'
+        order by at desc
+        limit ${most}
+      ) newest`,
+  );
+}

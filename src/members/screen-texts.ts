@@ -21,6 +21,8 @@ export const welcomeTexts = {
   name: 'Name',
   email: 'Email',
   password: 'Password',
+  emailHelp: (provider: string) =>
+    `The address that ${provider} has for you. This server takes no passwords: you sign in there from now on.`,
   passwordHelp: `${shortestPassword} characters or more. A few words that do not belong together are good.`,
   organization: 'Organization',
   organizationHelp: 'Your company or team, as surveys and mails show it. You can change it later.',

@@ -29,7 +29,13 @@ export async function isWelcome(db: Db, token: string): Promise<boolean> {
   return link !== undefined && !(await hasMembers(db));
 }
 
-export type FirstMember = { name: string; email: string; password: string; organization: string };
+export type FirstMember = {
+  name: string;
+  email: string;
+  /** Null where the deployment takes no passwords: the next sign-in is at the OpenID provider. */
+  password: string | null;
+  organization: string;
+};
 
 /**
  * Makes the first member, who runs the deployment and owns the organization named. Returns the organization's slug;
@@ -41,7 +47,8 @@ export async function joinFirst(
   { token, given }: { token: string; given: FirstMember },
 ): Promise<string | undefined> {
   const { name, email, password } = given;
-  const passwordHash = await hashPassword(password, { address: clientAddress(c) });
+  const address = clientAddress(c);
+  const passwordHash = password === null ? null : await hashPassword(password, { address });
   return await inTransaction(db, async (tx) => {
     if (!(await takeLink(tx, 'welcome', hashToken(token)))) return undefined;
     if (await hasMembers(tx)) return undefined;

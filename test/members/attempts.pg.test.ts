@@ -20,7 +20,10 @@ async function attempt(times: number, proof: (n: number) => ProofOf, pool = db) 
   return { taken: times - refused.length, wait: Math.max(0, ...waits) };
 }
 
-const age = (by: string) => db`update proof_attempts set starts_at = starts_at - ${by}::interval`;
+const age = (by: string) => db`
+  update proof_attempts
+  set newest_at = newest_at - ${by}::interval,
+      tried_at = array(select t - ${by}::interval from unnest(tried_at) t order by t)`;
 
 test('an account gets ten attempts from one network address in 15 minutes, however many processes count', async () => {
   const other = connect(url, { connections: 4 });
@@ -60,7 +63,24 @@ test('attempts that are refused count for nothing, and a right one is given back
   assert.equal(others.taken, 50);
 });
 
-test('a window ends 15 minutes after its first attempt', async () => {
+test('no 15 minutes have more than ten, wherever they begin', async () => {
+  const proof = { account: randomUUID(), address: '192.0.2.7' };
+  assert.equal((await attempt(4, () => proof)).taken, 4);
+  await age('14 minutes');
+  const { taken, wait } = await attempt(10, () => proof);
+  assert.ok(taken === 6 && wait > 50 && wait <= 60, `${taken} ${wait}`);
+  await age('61 seconds');
+  assert.equal((await attempt(10, () => proof)).taken, 4);
+  await age('13 minutes');
+  assert.equal((await attempt(10, () => proof)).taken, 0);
+});
+
+test('a proof that names no account counts for its network address alone', async () => {
+  const found = await attempt(70, () => ({ account: null, address: '192.0.2.8' }));
+  assert.equal(found.taken, 60);
+});
+
+test('attempts count no more after 15 minutes', async () => {
   const proof = { account: randomUUID(), address: '192.0.2.5' };
   assert.equal((await attempt(12, () => proof)).taken, 10);
   await age('14 minutes 50 seconds');

@@ -8,7 +8,12 @@ import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { inviteMember, inviteOperator } from '../../src/members/invite.ts';
 import { mailInvitation } from '../../src/members/mail-links.ts';
 import { makeOrganization } from '../support/make/rows.ts';
-import { makeMember, signIn, slugOfOrganization } from '../support/make/session.ts';
+import {
+  joinOrganization,
+  makeMember,
+  signIn,
+  slugOfOrganization,
+} from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -188,4 +193,47 @@ test('a member is not invited again, and says so at the field', async () => {
   });
   assert.equal(answer.status, 422);
   assert.match(await answer.text(), /belongs to a member already/);
+});
+
+for (const [held, invitedAs, kept] of [
+  ['owner', 'viewer', 'owner'],
+  ['editor', 'editor', 'editor'],
+  ['viewer', 'editor', 'editor'],
+] as const) {
+  test(`an invitation as ${invitedAs} that waited leaves who is ${held} by now as ${kept}`, async () => {
+    const { org, path, email } = await invited({ role: invitedAs });
+    const member = await makeMember(db, { email });
+    await joinOrganization(db, { org, member, role: held });
+    const headers = await signIn(db, { member });
+    assert.equal((await app.request(path, { method: 'POST', headers })).status, 303);
+    assert.deepEqual(
+      (await rolesOf(org)).map(({ role }) => role),
+      [kept],
+    );
+    const acts = await db`
+      select act from audit_events where org_id = ${org} and target_id = ${member}`;
+    assert.deepEqual(
+      acts.map(({ act }) => act),
+      held === kept ? [] : ['member.role_changed'],
+    );
+  });
+}
+
+test('an organization makes a hundred invitations in 24 hours, also of one address again and again', async () => {
+  const org = await makeOrganization(db);
+  const by = { ...commandWriter(org), actor: { kind: 'member', id: null, name: 'Ann' } as const };
+  const invite = (n: number) =>
+    inviteMember(tools, by, { email: `${n % 3}@limit.test`, role: 'viewer' });
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor, at)
+    select ${org}, 'member.invited', 'member', 'Ann', now() - interval '23 hours' from generate_series(1, 90)`;
+  const made = await Promise.allSettled(Array.from({ length: 14 }, (_, n) => invite(n)));
+  assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 10);
+  const refused = await invite(0).catch((error) => error);
+  assert.deepEqual([refused.kind, refused.code], ['rate_limited', 'too_many_invitations']);
+  assert.ok(refused.retryInSeconds > 3500 && refused.retryInSeconds <= 3600);
+
+  await inviteMember(tools, commandWriter(org), { email: 'by-shell@limit.test', role: 'viewer' });
+  await db`update audit_events set at = at - interval '2 hours' where org_id = ${org}`;
+  await invite(0);
 });

@@ -11,7 +11,12 @@ import {
   startOpenidProvider,
 } from '../support/fakes/openid-provider.ts';
 import { makeOrganization } from '../support/make/rows.ts';
-import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import {
+  joinOrganization,
+  makeMember,
+  signIn,
+  slugOfOrganization,
+} from '../support/make/session.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -306,4 +311,47 @@ test('without a provider there is no such page', async () => {
   const browser = visitorBrowser(bareApp(db));
   assert.equal((await browser.get('/sign-in/oidc')).status, 404);
   assert.equal((await browser.get('/sign-in/oidc/callback?code=x&state=y')).status, 404);
+});
+
+const proofs = { password_hash: 'x', totp_secret: Buffer.from('x'), totp_since: new Date() };
+
+for (const isProved of [true, false]) {
+  const ends = isProved ? 'keeps' : 'loses';
+  test(`an account whose address ${isProved ? 'was' : 'was not'} proved ${ends} its proofs when it is linked`, async () => {
+    const person = account();
+    const email_proved_at = isProved ? new Date() : null;
+    const member = await makeMember(db, { email: person.email, ...proofs, email_proved_at });
+    await joinOrganization(db, { org: organization, member, role: 'owner' });
+    await db`
+      insert into passkeys (id, member_id, name, public_key) values (${member}, ${member}, 'Theirs', '\\x00')`;
+    const { Cookie } = await signIn(db, { member });
+    await signInAs(person);
+    const [left] = await db`
+      select password_hash is not null as password, totp_since is not null as codes,
+             (select count(*)::int from passkeys where member_id = m.id) as passkeys,
+             (select count(*)::int from sessions where member_id = m.id) as sessions,
+             email_proved_at is not null as proved
+      from members m where id = ${member}`;
+    const kept = { password: true, codes: true, passkeys: 1, sessions: 2, proved: true };
+    const lost = { password: false, codes: false, passkeys: 0, sessions: 1, proved: true };
+    assert.deepEqual({ ...left }, isProved ? kept : lost);
+    const before = await bareApp(db).request(home, { headers: { Cookie } });
+    assert.equal(before.status, isProved ? 200 : 303);
+  });
+}
+
+test('returns that are made up count for their network address, and leave no rows without end', async () => {
+  const app = appWith();
+  const rows = async () => (await db`select from spent_handshakes`).length;
+  const before = await rows();
+  const statuses: number[] = [];
+  for (let n = 0; n < 64; n++) {
+    const stranger = visitorBrowser(app);
+    await stranger.get('/sign-in/oidc');
+    const back = '/sign-in/oidc/callback?code=made-up&state=made-up';
+    statuses.push((await stranger.get(back)).status);
+  }
+  assert.deepEqual([...new Set(statuses)], [403, 429]);
+  assert.equal((await rows()) - before, statuses.filter((status) => status === 403).length);
+  assert.ok((await rows()) - before <= 60);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/actor.ts';
 import { readAnswer, readAttestation } from '../../src/members/passkeys/answers.ts';
@@ -13,18 +14,21 @@ import {
 } from '../../src/members/passkeys/passkeys.ts';
 import { passkeyPlace } from '../../src/members/passkeys/place.rules.ts';
 import { listPasskeys } from '../../src/members/passkeys/queries.ts';
+import type { OidcSettings, SignInSettings } from '../../src/settings/sign-in.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
 import { makeMember } from '../support/make/session.ts';
+import { testSettings } from '../support/make/settings.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const place = passkeyPlace('https://askback.test')!;
 const tools = { db, place };
+const removing = { db, settings: testSettings };
 
 type Spoil = Parameters<ReturnType<typeof createAuthenticator>['get']>[1];
 
-async function memberWithPasskey() {
-  const id = await makeMember(db);
+async function memberWithPasskey(over: Record<string, unknown> = {}) {
+  const id = await makeMember(db, over);
   const own = { memberId: id, actor: commandActor() };
   const key = createAuthenticator(place.origin);
   const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
@@ -140,9 +144,10 @@ test('the browser is asked not to make a second passkey on the same device', asy
 });
 
 test('a passkey is renamed and removed by its member alone', async () => {
-  const { id, own, key } = await memberWithPasskey();
-  const stranger = { memberId: await makeMember(db), actor: commandActor() };
-  await assert.rejects(removePasskey(tools, stranger, key.id), { kind: 'not_found' });
+  const { id, own, key } = await memberWithPasskey({ password_hash: 'a hash' });
+  const memberId = await makeMember(db, { password_hash: 'a hash' });
+  const stranger = { memberId, actor: commandActor() };
+  await assert.rejects(removePasskey(removing, stranger, key.id), { kind: 'not_found' });
   const renaming = changePasskeyName(tools, stranger, { id: key.id, name: 'Mine' });
   await assert.rejects(renaming, { kind: 'not_found' });
 
@@ -151,13 +156,48 @@ test('a passkey is renamed and removed by its member alone', async () => {
     (await listPasskeys(db, id)).map(({ name }) => name),
     ['Old laptop'],
   );
-  await removePasskey(tools, own, key.id);
+  await removePasskey(removing, own, key.id);
   assert.equal(await prove(key), undefined);
 
   const events = await db<{ act: string }[]>`
     select act from audit_events where target_id = ${id} order by at`;
   const acts = events.map(({ act }) => act);
   assert.deepEqual(acts, ['member.passkey_added', 'member.changed', 'member.passkey_removed']);
+});
+
+const oidc = {} as OidcSettings;
+const linked = () => ({ sso_issuer: 'https://login.acme.test', sso_subject: randomUUID() });
+const waysIn: [
+  what: string,
+  over: Record<string, unknown>,
+  signIn: SignInSettings,
+  removes: boolean,
+][] = [
+  ['nothing else', {}, { byPassword: true, oidc: null }, false],
+  ['a password', { password_hash: 'x' }, { byPassword: true, oidc: null }, true],
+  ['a password that is not taken', { password_hash: 'x' }, { byPassword: false, oidc }, false],
+  ['single sign-on', linked(), { byPassword: false, oidc }, true],
+  ['a link with a provider that is gone', linked(), { byPassword: true, oidc: null }, false],
+];
+for (const [what, over, signIn, removes] of waysIn) {
+  test(`the last passkey of a member with ${what} is ${removes ? 'removed' : 'kept'}`, async () => {
+    const { id, own, key } = await memberWithPasskey(over);
+    const removal = removePasskey({ db, settings: { signIn } }, own, key.id);
+    if (removes) await removal;
+    else await assert.rejects(removal, { kind: 'conflict', code: 'last_way_in' });
+    assert.equal((await listPasskeys(db, id)).length, removes ? 0 : 1);
+  });
+}
+
+test('of two passkeys that are removed at the same moment one stays', async () => {
+  const { id, own, key } = await memberWithPasskey();
+  await db`
+    insert into passkeys (id, member_id, name, public_key)
+    values (${`second-${id}`}, ${id}, 'Second', '\\x00')`;
+  const both = [key.id, `second-${id}`].map((each) => removePasskey(removing, own, each));
+  const results = await Promise.allSettled(both);
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  assert.equal((await listPasskeys(db, id)).length, 1);
 });
 
 for (const text of ['', '{}', 'null', '{"id":"a","rawId":"a","type":"public-key"}', '[]']) {

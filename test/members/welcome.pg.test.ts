@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeWelcomeLink } from '../../src/members/welcome.ts';
+import type { OidcSettings } from '../../src/settings/sign-in.ts';
+import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
@@ -14,7 +16,7 @@ const first = {
 };
 
 /** A deployment without a member. */
-async function deployment() {
+async function deployment(over: Parameters<typeof bareApp>[1] = {}) {
   const { db } = await testDatabase();
   const makePath = async () =>
     (await makeWelcomeLink(db, publicUrl))?.slice(publicUrl.length) ?? '';
@@ -24,7 +26,7 @@ async function deployment() {
              (select count(*) from organizations)::int as organizations`;
     return row;
   };
-  return { db, makePath, counts, browser: visitorBrowser(bareApp(db)) };
+  return { db, makePath, counts, browser: visitorBrowser(bareApp(db, over)) };
 }
 
 test('the first member comes in by the welcome link, owns its organization and runs the deployment', async () => {
@@ -88,4 +90,21 @@ test('mistakes are shown at their fields with what was typed, and the link goes 
   assert.match(await weak.text(), /among the first that others would try/);
   assert.deepEqual({ ...(await counts()) }, { members: 0, organizations: 0 });
   assert.equal((await browser.post(path, first)).status, 303);
+});
+
+test('where passwords are off, the first member gives none and signs in at the provider from then on', async () => {
+  const oidc = { name: 'Acme Login' } as OidcSettings;
+  const settings = { ...testSettings, signIn: { byPassword: false, oidc } };
+  const { db, makePath, browser } = await deployment({ settings });
+  const path = await makePath();
+  const page = await (await browser.get(path)).text();
+  assert.doesNotMatch(page, /type="password"/);
+  assert.match(page, /address that Acme Login has for you/);
+  const { password, ...given } = first;
+  assert.equal((await browser.post(path, { ...given, email: 'ann' })).status, 422);
+  const answer = await browser.post(path, { ...given, password });
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/o/larkspur-sohne']);
+  assert.equal((await browser.get('/o/larkspur-sohne')).status, 200);
+  const [member] = await db`select password_hash, is_operator from members`;
+  assert.deepEqual({ ...member }, { password_hash: null, is_operator: true });
 });

@@ -2,6 +2,7 @@ import type { OidcIdentity } from '../../lib/oidc/identity.ts';
 import { mailableAddress, normalizeEmail } from '../../lib/smtp/address.ts';
 import type { Role } from '../../sessions/session.ts';
 import type { OidcGroup } from '../../settings/sign-in.ts';
+import { ranks } from '../ranks.rules.ts';
 
 export type IdentityRules = {
   domains: readonly string[];
@@ -24,12 +25,10 @@ export function judgeIdentity(
   return { email: normalizeEmail(email) ?? address, groupRole: highestRole(groups, rules.groups) };
 }
 
-const rank: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, owner: 3 };
-
 /** Of several groups the one with the most rights counts. */
 function highestRole(groups: readonly string[], mapped: readonly OidcGroup[]): Role | null {
   const roles = mapped.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
-  return roles.sort((a, b) => rank[b] - rank[a])[0] ?? null;
+  return roles.sort((a, b) => ranks[b] - ranks[a])[0] ?? null;
 }
 
 export type GroupMembership = { role: Role; groupRole: Role | null };

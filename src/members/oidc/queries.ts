@@ -3,10 +3,16 @@ import type { Role } from '../../sessions/session.ts';
 import type { MemberName } from '../queries.ts';
 import type { GroupMembership } from './identity.rules.ts';
 
-export type LinkedMember = MemberName & { ssoIssuer: string | null; ssoSubject: string | null };
+export type LinkedMember = MemberName & {
+  ssoIssuer: string | null;
+  ssoSubject: string | null;
+  /** Whether the person has proved before that the address is theirs. */
+  isProved: boolean;
+};
 
-const fields = (sql: Sql) =>
-  sql`id, name, email, sso_issuer as "ssoIssuer", sso_subject as "ssoSubject"`;
+const fields = (sql: Sql) => sql`
+  id, name, email, sso_issuer as "ssoIssuer", sso_subject as "ssoSubject",
+  email_proved_at is not null as "isProved"`;
 
 type Subject = { issuer: string; subject: string };
 
@@ -34,6 +40,17 @@ export async function saveSubject(sql: Sql, memberId: string, { issuer, subject 
     update members
     set sso_issuer = ${issuer}, sso_subject = ${subject}
     where id = ${memberId}`;
+}
+
+/** Takes away all that the account could be entered with until now. Returns whether there was anything. */
+export async function deleteProofs(sql: Sql, memberId: string): Promise<boolean> {
+  const passkeys = await sql`delete from passkeys where member_id = ${memberId}`;
+  await sql`delete from recovery_codes where member_id = ${memberId}`;
+  const { count } = await sql`
+    update members
+    set password_hash = null, totp_secret = null, totp_since = null, totp_step = null
+    where id = ${memberId} and num_nonnulls(password_hash, totp_secret) > 0`;
+  return passkeys.count + count > 0;
 }
 
 /** Returns whether there was a link. */

@@ -4,17 +4,18 @@ import type { Sql } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
 import type { OidcIdentity } from '../../lib/oidc/identity.ts';
 import { oneLine } from '../../lib/validation/plain-line.ts';
-import { renewProof } from '../../sessions/queries.ts';
+import { deleteSessions, renewProof } from '../../sessions/queries.ts';
 import { memberActor, type SignedInMember } from '../../sessions/session.ts';
 import type { OidcSettings } from '../../settings/sign-in.ts';
 import { recordAccountAct } from '../account-acts.ts';
-import { joinByInvitation } from '../invite.ts';
-import { type LiveLink, takeInvitationsOf } from '../links.queries.ts';
-import { insertMember, type MemberName } from '../queries.ts';
+import { joinByInvitation } from '../join.ts';
+import { deleteResetLinks, type LiveLink, takeInvitationsOf } from '../links.queries.ts';
+import { insertMember, type MemberName, noteEmailProved } from '../queries.ts';
 import { beginMemberSession, type SignInTools } from '../sign-in.ts';
 import { followGroups } from './follow-groups.ts';
 import { judgeIdentity, type RefusedIdentity } from './identity.rules.ts';
 import {
+  deleteProofs,
   findMemberBySubject,
   findOrganizationToJoin,
   lockMemberByEmail,
@@ -91,13 +92,26 @@ async function findMember(
   if (!member) return undefined;
   if (member.ssoIssuer === identity.issuer) return { refused: 'other_account' };
   await saveSubject(tx, member.id, identity);
+  const hadProofs = !member.isProved && (await endProofs(tx, member.id));
+  await noteEmailProved(tx, member.id);
   await recordAccountAct(tx, {
     memberId: member.id,
     actor: memberActor(member, c.get('requestId')),
     act: 'member.changed',
-    details: { changed: ['single sign-on'] },
+    details: { changed: ['single sign-on', ...(hadProofs ? ['password and passkeys'] : [])] },
   });
   return member;
+}
+
+/**
+ * An account may have been made in the name of an address by another person than the one who has it. As long as the
+ * address was not proved, its password, passkeys, links and sessions end here. Returns whether there was any proof.
+ */
+async function endProofs(tx: Sql, memberId: string): Promise<boolean> {
+  const hadProofs = await deleteProofs(tx, memberId);
+  await deleteResetLinks(tx, memberId);
+  await deleteSessions(tx, memberId);
+  return hadProofs;
 }
 
 async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberName> {
@@ -105,6 +119,7 @@ async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberN
   const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
   if (!member) throw atOnce();
   await saveSubject(tx, member.id, identity);
+  await noteEmailProved(tx, member.id);
   return member;
 }
 

@@ -1,8 +1,11 @@
 import { notFound, Refusal } from '../../errors.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
+import type { SignInSettings } from '../../settings/sign-in.ts';
+import { type AccountProofs, findProofs } from '../account/queries.ts';
 import { recordAccountAct } from '../account-acts.ts';
 import type { OwnAccount } from '../codes/codes.ts';
+import { lockMember } from '../queries.ts';
 import type { PasskeyAnswer, PasskeyAttestation } from './answers.ts';
 import type { PasskeyPlace } from './place.rules.ts';
 import {
@@ -85,12 +88,17 @@ export async function changePasskeyName(
   });
 }
 
+type RemoveTools = { db: Db; settings: { signIn: SignInSettings } };
+
+/** Removes a passkey, unless its member could not sign in any more. */
 export async function removePasskey(
-  { db }: Pick<PasskeyTools, 'db'>,
+  { db, settings }: RemoveTools,
   { memberId, actor }: OwnAccount,
   id: string,
 ) {
   await inTransaction(db, async (tx) => {
+    const proofs = await lockProofs(tx, memberId);
+    if (!proofs || !hasOtherWayIn(proofs, settings.signIn)) throw lastWayIn();
     if (!(await deletePasskey(tx, { memberId, id }))) throw notFound('passkey');
     await recordAccountAct(tx, { memberId, actor, act: 'member.passkey_removed' });
   });
@@ -138,6 +146,27 @@ function isOf({ member_id }: StoredPasskey, handle: string | undefined): boolean
     !handle || Buffer.from(handle, 'base64url').toString('hex') === member_id.replaceAll('-', '')
   );
 }
+
+/** Two passkeys cannot be removed at the same moment, each because of the other. */
+async function lockProofs(tx: Sql, memberId: string) {
+  await lockMember(tx, memberId);
+  return await findProofs(tx, memberId);
+}
+
+/** Whether a member can sign in without one of its passkeys. */
+export function hasOtherWayIn(
+  { hasPassword, ssoIssuer, passkeys }: AccountProofs,
+  { byPassword, oidc }: SignInSettings,
+): boolean {
+  return passkeys > 1 || (byPassword && hasPassword) || (oidc !== null && ssoIssuer !== null);
+}
+
+const lastWayIn = () =>
+  new Refusal(
+    'conflict',
+    'This passkey is the only way to sign in to your account. Add another one first, or set a password where this server takes them.',
+    { code: 'last_way_in' },
+  );
 
 const tooMany = () =>
   new Refusal('conflict', `An account has at most ${mostPasskeys} passkeys. Remove one first.`, {

@@ -1,9 +1,7 @@
 import type { Context } from 'hono';
 import { inTransaction } from '../../lib/db/transaction.ts';
-import { clientAddress } from '../../lib/http/client-address.ts';
 import { renewProof } from '../../sessions/queries.ts';
 import type { SignedInMember } from '../../sessions/session.ts';
-import { countProof } from '../attempts.ts';
 import type { HandshakeTools } from '../handshake.ts';
 import { beginMemberSession } from '../sign-in.ts';
 import type { PasskeyAnswer } from './answers.ts';
@@ -12,7 +10,13 @@ import type { PasskeyPlace } from './place.rules.ts';
 
 export type PasskeySignInTools = HandshakeTools;
 
-export type GivenPasskeyAnswer = { answer: PasskeyAnswer; challenge: string; place: PasskeyPlace };
+export type GivenPasskeyAnswer = {
+  answer: PasskeyAnswer;
+  challenge: string;
+  place: PasskeyPlace;
+  /** Takes back that the answer counts as a wrong one for its network address. A key cannot be guessed. */
+  giveBack: () => Promise<void>;
+};
 
 /** Signs in the member whose passkey answered. Returns whether one did. */
 export async function signInByPasskey(
@@ -20,7 +24,7 @@ export async function signInByPasskey(
   c: Context,
   given: GivenPasskeyAnswer,
 ): Promise<boolean> {
-  const proved = await checkCounted({ db }, c, given);
+  const proved = await checkCounted({ db }, given);
   if (!proved) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await notePasskeyUse(tx, proved))) return false;
@@ -33,10 +37,9 @@ export async function signInByPasskey(
 /** Takes the passkey of a member who is signed in as a proof once more. Returns whether it was the member's. */
 export async function proveByPasskey(
   { db }: PasskeySignInTools,
-  c: Context,
   { member, given }: { member: SignedInMember; given: GivenPasskeyAnswer },
 ): Promise<boolean> {
-  const proved = await checkCounted({ db }, c, given);
+  const proved = await checkCounted({ db }, given);
   if (proved?.passkey.member_id !== member.id) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await notePasskeyUse(tx, proved))) return false;
@@ -45,16 +48,10 @@ export async function proveByPasskey(
   });
 }
 
-/** Wrong answers count for the network address; a key of its size cannot be guessed. */
 async function checkCounted(
   { db }: Pick<PasskeySignInTools, 'db'>,
-  c: Context,
-  { answer, challenge, place }: GivenPasskeyAnswer,
+  { answer, challenge, place, giveBack }: GivenPasskeyAnswer,
 ): Promise<ProvedPasskey | undefined> {
-  const account = `passkey ${answer.id}`;
-  const giveBack = await countProof(db, {
-    ...{ account, address: clientAddress(c), isGuessable: false },
-  });
   const proved = await checkPasskey({ db, place }, { answer, challenge });
   if (proved) await giveBack();
   return proved;

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../../errors.ts';
+import { notFound, Refusal } from '../../errors.ts';
 import { type MemberEnv, requireRecentProof } from '../../sessions/session.ts';
 import { Field } from '../../web/app/fields.tsx';
 import { flash } from '../../web/app/flash.ts';
@@ -71,7 +71,13 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
     })
     .post('/:id/remove', async (c) => {
       requireRecentProof(c);
-      await removePasskey(tools, ownOf(c), c.req.param('id'));
+      try {
+        await removePasskey(tools, ownOf(c), c.req.param('id'));
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'last_way_in') throw error;
+        flash(c, { kind: 'failed', text: error.message });
+        return c.redirect('/account', 303);
+      }
       return done(c, texts.passkeyRemoved);
     });
 

@@ -12,7 +12,7 @@ import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { NameField, NewPasswordField } from '../forms.ts';
-import { joinAsMember, joinAsNewMember } from '../invite.ts';
+import { joinAsMember, joinAsNewMember } from '../join.ts';
 import { findLink, type LiveLink } from '../links.queries.ts';
 import { refusePassword } from '../password.rules.ts';
 import { findCredentials } from '../queries.ts';

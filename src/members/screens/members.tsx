@@ -38,14 +38,16 @@ export const memberScreens = (tools: MemberScreenTools) =>
       requireRecentProof(c);
       const form = await readForm(c, InviteForm);
       if (form.errors) return await showList(c, tools, form);
-      const made = await inviteMember({ ...tools, mails: true }, owner, form.values).catch(
+      // An owner who sees the link could take an address before its person comes; operators run the deployment.
+      const isShown = c.var.member.isOperator;
+      const invitation = { ...form.values, isShown };
+      const made = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
         whenRefused('already_member'),
       );
       if (!made) {
         return await showList(c, tools, await withMistake(c, { email: texts.alreadyMember }));
       }
-      // An owner who sees the link could take an address before its person comes; operators run the deployment.
-      if (c.var.member.isOperator) keepOnce(c, tools.secrets, owner, { url: made.url });
+      if (isShown) keepOnce(c, tools.secrets, owner, { url: made.url });
       flash(c, { kind: 'fine', text: texts.invited });
       return c.redirect(listPath(c), 303);
     })

@@ -59,11 +59,10 @@ async function begin(c: Context, tools: OidcScreenTools, { session }: { session:
 
 async function finish(c: Context, tools: OidcScreenTools) {
   const { provider, rules } = configured(tools);
+  // It counts before the handshake is spent, so that strangers cannot fill its table.
+  const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
   const kept = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
   if (!kept) return showRefusal(c, tools, 'late');
-  // Each has a state of its own, so that only the network address is limited.
-  const proof = { account: kept.flow.state, address: clientAddress(c), isGuessable: false };
-  const giveBack = await countProof(tools.db, proof);
   const finished = await provider.finish(new URL(c.req.url).searchParams, kept.flow);
   if ('failed' in finished) return showFailure(c, tools, finished);
   await giveBack();

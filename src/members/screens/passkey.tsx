@@ -1,11 +1,13 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
+import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import { ownPath, withNext } from '../../sessions/own-path.ts';
 import { type MemberEnv, signedIn } from '../../sessions/session.ts';
 import { flash } from '../../web/app/flash.ts';
 import { readForm } from '../../web/app/read-form.ts';
+import { countProof } from '../attempts.ts';
 import { keepHandshake, takeHandshake } from '../handshake.ts';
 import { readAnswer } from '../passkeys/answers.ts';
 import { askForPasskey } from '../passkeys/passkeys.ts';
@@ -41,17 +43,22 @@ const proveScreen = (tools: PasskeySignInTools) =>
     const next = ownPath(c.req.query('next'));
     const given = await readGiven(c, tools);
     const { member } = c.var;
-    if (given && (await proveByPasskey(tools, c, { member, given }))) return c.redirect(next, 303);
+    if (given && (await proveByPasskey(tools, { member, given }))) return c.redirect(next, 303);
     return refuse(c, given, withNext('/account/prove', next));
   });
 
-/** What the browser answered, with the challenge that was kept for it; undefined when that is gone. */
+/**
+ * What the browser answered, with the challenge that was kept for it; undefined when that is gone. The answer counts
+ * before the challenge is spent, so that strangers cannot fill its table.
+ */
 async function readGiven(c: Context, tools: PasskeySignInTools) {
+  const proof = { account: null, address: clientAddress(c) };
+  const giveBack = await countProof(tools.db, proof);
   const kept = await takeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
   const form = await readForm(c, CredentialForm);
   if (kept?.use !== 'prove' || form.errors) return undefined;
   const answer = readAnswer(form.values.credential);
-  return answer && { answer, challenge: kept.challenge, place: placeOf(tools) };
+  return answer && { answer, challenge: kept.challenge, place: placeOf(tools), giveBack };
 }
 
 function refuse(c: Context, given: object | undefined, back: string) {

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
+import type { SignInSettings } from '../../settings/sign-in.ts';
 import { Field } from '../../web/app/fields.tsx';
 import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
@@ -13,35 +14,50 @@ import type { SignInTools } from '../sign-in.ts';
 import { isWelcome, joinFirst } from '../welcome.ts';
 import { NewPassword } from './new-password.tsx';
 
-const WelcomeForm = v.object({
-  name: NameField,
-  email: EmailField,
-  password: NewPasswordField,
-  organization: NameField,
-});
+type WelcomeTools = SignInTools & { settings: { signIn: SignInSettings } };
+
+const noPassword = v.pipe(
+  v.optional(v.unknown()),
+  v.transform(() => null),
+);
+
+const welcomeForm = ({ byPassword }: SignInSettings) =>
+  v.object({
+    name: NameField,
+    email: EmailField,
+    password: byPassword ? NewPasswordField : noPassword,
+    organization: NameField,
+  });
 
 /** `/welcome/:token`: the first run. */
-export const welcomeScreens = (tools: SignInTools) =>
+export const welcomeScreens = (tools: WelcomeTools) =>
   new Hono<RequestEnv>()
     .get('/welcome/:token', async (c) => {
       if (!(await isWelcome(tools.db, c.req.param('token')))) throw gone();
-      return showWelcome(c, emptyForm());
+      return showWelcome(c, tools, { form: emptyForm() });
     })
     .post('/welcome/:token', async (c) => {
       const token = c.req.param('token');
       if (!(await isWelcome(tools.db, token))) throw gone();
-      const form = await readForm(c, WelcomeForm);
-      if (form.errors) return showWelcome(c, form, 422);
-      const refused = refusePassword(form.values.password, form.values);
-      if (refused) return showWelcome(c, await withMistake(c, { password: refused }), 422);
-      const slug = await joinFirst(tools, c, { token, given: form.values });
+      const form = await readForm(c, welcomeForm(tools.settings.signIn));
+      if (form.errors) return showWelcome(c, tools, { form, status: 422 });
+      const { password, ...person } = form.values;
+      const refused = password === null ? undefined : refusePassword(password, person);
+      if (refused) {
+        const weak = await withMistake(c, { password: refused });
+        return showWelcome(c, tools, { form: weak, status: 422 });
+      }
+      const slug = await joinFirst(tools, c, { token, given: { ...person, password } });
       if (!slug) throw gone();
       return c.redirect(`/o/${slug}`, 303);
     });
 
 const gone = () => new Refusal('gone', texts.gone);
 
-function showWelcome(c: Context, form: FormState, status: 200 | 422 = 200) {
+type ShowWelcome = { form: FormState; status?: 200 | 422 };
+
+function showWelcome(c: Context, { settings }: WelcomeTools, { form, status = 200 }: ShowWelcome) {
+  const { byPassword, oidc } = settings.signIn;
   const body = (
     <>
       <p class="soft">{texts.about}</p>
@@ -53,10 +69,11 @@ function showWelcome(c: Context, form: FormState, status: 200 | 422 = 200) {
           label={texts.email}
           form={form}
           type="email"
+          help={byPassword || !oidc ? undefined : texts.emailHelp(oidc.name)}
           autocomplete="username"
           required
         />
-        <NewPassword name="password" label={texts.password} form={form} />
+        {byPassword ? <NewPassword name="password" label={texts.password} form={form} /> : null}
         <Field
           name="organization"
           label={texts.organization}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { connect } from '../../src/lib/db/db.ts';
+import { hashPassword } from '../../src/members/password.ts';
+import { makeMember } from '../support/make/session.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { visitorBrowser } from '../support/probe/visitor.ts';
+
+// Time on a busy machine shows nothing. What is compared is the work: how many hashes are made, and which statements run.
+
+const { db, url } = await testDatabase();
+const password_hash = await hashPassword('glass heron tuesday', { address: 'test' });
+
+let statements: string[] = [];
+const watched = connect(url, { connections: 1 });
+watched.options.debug = (_, text) => statements.push(text.replace(/\s+/g, ' ').trim());
+after(() => watched.end());
+await watched`select 1`; // the first statement of a connection comes with one of the driver's own
+
+let hashes = 0;
+const hook = createHook({
+  init(_, type) {
+    if (/argon2/i.test(type)) hashes += 1;
+  },
+});
+
+type Account = 'unknown' | 'with a password' | 'without a password' | 'with one-time codes';
+
+const rows: Readonly<Record<Exclude<Account, 'unknown'>, object>> = {
+  'with a password': { password_hash },
+  'without a password': {},
+  'with one-time codes': { password_hash, totp_secret: Buffer.from('x'), totp_since: new Date() },
+};
+
+/** What a request with the address of such an account makes the server do, and what it answers. */
+async function workFor(account: Account, path: string, form: Record<string, string>) {
+  const email = `${randomUUID()}@people.test`;
+  if (account !== 'unknown') await makeMember(db, { email, ...rows[account] });
+  const browser = visitorBrowser(bareApp(watched));
+  [statements, hashes] = [[], 0];
+  hook.enable();
+  const answer = await browser.post(path, { email, ...form });
+  hook.disable();
+  const page = (await answer.text()).replaceAll(email, 'EMAIL');
+  const headers = [...answer.headers.keys()].toSorted();
+  return { statements, hashes, status: answer.status, headers, page };
+}
+
+const requests: readonly [
+  what: string,
+  path: string,
+  form: Record<string, string>,
+  hashes: number,
+][] = [
+  ['a wrong password', '/sign-in', { password: 'wrong horse wednesday' }, 1],
+  ['a link for a new password', '/forgot', {}, 0],
+];
+
+for (const [what, path, form, expected] of requests) {
+  test(`${what} costs and answers the same, whatever account the address has`, async () => {
+    const unknown = await workFor('unknown', path, form);
+    assert.equal(unknown.hashes, expected);
+    assert.ok(unknown.statements.length > 0);
+    for (const account of Object.keys(rows) as (keyof typeof rows)[]) {
+      assert.deepEqual(await workFor(account, path, form), unknown, account);
+    }
+  });
+}
