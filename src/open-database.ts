@@ -1,8 +1,10 @@
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
+import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
+import { reachServers, type Servers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import type { Config } from './settings/config.ts';
 
@@ -16,6 +18,8 @@ export type Database = {
   /** How much of `db` is in use. */
   pool: () => PoolUse;
   url: string;
+  /** The way to the one that takes writes, when the address names several servers. */
+  servers?: Servers | undefined;
   /** The absolute data directory: another account may not be able to resolve a relative path. */
   dataDir: string;
   close: () => Promise<void>;
@@ -35,11 +39,14 @@ export async function openDatabase(
     ? undefined
     : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
   const url = config.databaseUrl ?? embedded!.url;
+  const servers = mustChoose(url) ? reachServers(url) : undefined;
+  const limits = serving ? { limits: serviceLimits } : {};
   const { db, use: pool } = watchPool(
-    connect(url, { program, connections, ...(serving && { limits: serviceLimits }) }),
+    connect(url, { program, connections, ...limits, ...(servers && { socket: servers.socket }) }),
   );
   const close = async () => {
     await db.end({ timeout: closeTimeoutSeconds });
+    await servers?.stop();
     await embedded?.stop();
   };
   try {
@@ -51,6 +58,7 @@ export async function openDatabase(
       requestDb: shareFairly(db, createPoolSlots(connections)),
       pool,
       url,
+      servers,
       dataDir,
       close,
       lost: lossOf(embedded),

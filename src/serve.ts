@@ -145,7 +145,7 @@ async function startRequests(tools: StartRequests) {
   const { config, log, parts, database, work, publicUrl, listener } = tools;
   const proxies = watchProxies(tools.say);
   const readiness = await startReadiness({
-    ...{ parts, runners: work.jobs.state, databaseUrl: database.url, secrets: work.secrets },
+    ...{ parts, runners: work.jobs.state, database, secrets: work.secrets },
   });
   const { checks } = readiness;
   const trustsLocal = tools.mailboxSecret === null;

@@ -39,7 +39,7 @@ type Work = { config: Config; log: Log; parts: Lifecycle; database: Database; pu
 
 /** Starts everything that works behind the requests: jobs, deliveries to webhooks, mail. One line a part. */
 export async function startWork({ config, log, parts, database, publicUrl }: Work) {
-  const { db, url } = database;
+  const { db, url, servers } = database;
   const secrets = configuredSecrets(config, database.dataDir);
   await parts.start('secrets', () => resealAll({ db, log, secrets }));
   const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
@@ -55,7 +55,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const lease = await parts.start(
     'lease',
-    () => holdLease(url, log, `askback ${program.version}`),
+    () => holdLease({ url, servers }, log, `askback ${program.version}`),
     (it) => it.stop(),
   );
 
@@ -82,7 +82,7 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     'jobs',
     () =>
       startJobs({
-        ...{ url, db, log, crontab, timing, program: 'askback' },
+        ...{ url, servers, db, log, crontab, timing, program: 'askback' },
         tasks: tasks(tools),
         groups: runnerGroups,
         onFreed: sweep,

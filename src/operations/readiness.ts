@@ -4,6 +4,7 @@ import { connect } from '../lib/db/db.ts';
 import type { Checks } from '../lib/process/checks.ts';
 import type { Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs } from '../lib/queue/start.ts';
+import type { Database } from '../open-database.ts';
 import { databaseChecks } from './health.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
 
@@ -12,7 +13,7 @@ const patienceMs = 1000;
 
 type ReadinessTools = {
   parts: Lifecycle;
-  databaseUrl: string;
+  database: Pick<Database, 'url' | 'servers'>;
   secrets: Secrets;
   runners: Jobs['state'];
 };
@@ -26,11 +27,17 @@ export type Readiness = {
 
 /** Everything that `/readyz` looks at. */
 export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
-  const { parts, databaseUrl, secrets, runners } = tools;
+  const { parts, database, secrets, runners } = tools;
+  const { url, servers } = database;
   // A connection of its own: a busy pool does not mean that the database is away.
   const db = await parts.start(
     'probes',
-    () => connect(databaseUrl, { program: 'askback', connections: 1 }),
+    () =>
+      connect(url, {
+        program: 'askback',
+        connections: 1,
+        ...(servers && { socket: servers.socket }),
+      }),
     (it) => it.end({ timeout: 1 }),
   );
   let draining = false;

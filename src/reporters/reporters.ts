@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Actor } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
+import { listUrls } from '../lib/db/database-url.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { createRole, deleteReporter, dropRole, insertReporter } from './queries.ts';
@@ -43,7 +44,7 @@ export async function revokeReporter(db: Db, name: string, actor: Actor) {
 
 /** Where a reporter connects: the database of the service, as another role. */
 export function reporterUrl(databaseUrl: string, role: string, password: string): string {
-  const url = new URL(databaseUrl);
+  const url = new URL(listUrls(databaseUrl)[0]!);
   url.username = role;
   url.password = password;
   return url.href;

@@ -25,6 +25,8 @@ function redacted(name: string, value: unknown): unknown {
 }
 
 function withoutPassword(address: string): string {
+  // Several hosts have no form that a URL knows.
+  if (!URL.canParse(address)) return address.replace(/^([^/]*\/\/[^:@]*):[^/?#]*@/, '$1:***@');
   const url = new URL(address);
   if (url.password !== '') url.password = '***';
   return url.href;

@@ -5,6 +5,7 @@ import {
   bearer,
   bytes32,
   cidrs,
+  databaseUrl,
   domain,
   hostAndPort,
   mailFrom,
@@ -24,7 +25,7 @@ const longestWatchdogUs = 86_400_000_000;
 
 /** The names and defaults of ops/configuration.md; a test compares the two. */
 export const Settings = v.object({
-  DATABASE_URL: v.optional(address('postgres:', 'postgresql:')),
+  DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
   ASKBACK_DB_POOL: v.optional(whole(2, 500)),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),

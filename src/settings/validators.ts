@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { complaintOfUrl } from '../lib/db/database-url.ts';
 import { isRange } from '../lib/outbound/addresses.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { readSmtpUrl } from '../lib/smtp/settings.ts';
@@ -23,6 +24,15 @@ export const address = (...protocols: string[]) =>
   );
 
 const beginning = (protocol: string) => (protocol === 'mailto:' ? protocol : `${protocol}//`);
+
+/** An address of Postgres, which may name several hosts. */
+export const databaseUrl = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed ? complaintOfUrl(dataset.value) : undefined;
+    if (message) addIssue({ message });
+  }),
+);
 
 export const origin = v.pipe(
   address('http:', 'https:'),

@@ -61,7 +61,7 @@ export async function prepareKills(databaseUrl: string) {
   const place = { databaseUrl, smtpUrl: post.url };
   let sweeping = Promise.resolve(false);
   const survivor = createSender(place, () => {});
-  const session = await openSession(databaseUrl, createLog({ level: 'fatal' }), 'askback');
+  const session = await openSession({ url: databaseUrl }, createLog({ level: 'fatal' }), 'askback');
   return {
     ...{ db, place, survivor, script },
     arrivals: post.arrivals,

@@ -13,7 +13,11 @@ async function send({ poolId, point, nth, ...order }: Doom) {
     if (here === point) passed += 1;
     if (here === point && passed === nth) process.kill(process.pid, 'SIGKILL');
   });
-  const session = await openSession(order.databaseUrl, createLog({ level: 'fatal' }), 'askback');
+  const session = await openSession(
+    { url: order.databaseUrl },
+    createLog({ level: 'fatal' }),
+    'askback',
+  );
   await session.register(poolId);
   await sender.cause(order);
   await sender.mail(order.orgId);

@@ -1,6 +1,8 @@
 // Postgres: the pool and its limits, transactions, migrations, fair use of connections, and which errors mean an outage.
 
+import type { Socket } from 'node:net';
 import postgres from 'postgres';
+import { listUrls } from './database-url.ts';
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
 export type Sql = postgres.ISql;
@@ -18,6 +20,10 @@ type PoolOptions = {
   limits?: SessionLimits;
   /** The name of the connections, as Postgres shows it. */
   program?: string;
+  /** Makes connections, when the address names several servers; the driver makes them to the first. */
+  socket?: () => Promise<Socket>;
+  /** After so long without a statement a connection ends. */
+  idleSeconds?: number;
 };
 
 export type SessionLimits = { statementMs: number; idleInTransactionMs: number };
@@ -28,10 +34,13 @@ export type SessionLimits = { statementMs: number; idleInTransactionMs: number }
  */
 export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 
-export function connect(url: string, { connections, limits, program }: PoolOptions): Db {
-  const { address, socket } = splitSocket(url);
+export function connect(url: string, options: PoolOptions): Db {
+  const { connections, limits, program, socket, idleSeconds } = options;
+  const { address, folder } = splitSocket(listUrls(url)[0]!);
   return postgres(address, {
-    ...socket,
+    ...folder,
+    ...(socket && { socket }),
+    ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
@@ -53,7 +62,7 @@ function splitSocket(url: string) {
   const parsed = new URL(url);
   const host = parsed.searchParams.get('host');
   parsed.searchParams.delete('host');
-  return host === null ? { address: url } : { address: parsed.href, socket: { host } };
+  return host === null ? { address: url } : { address: parsed.href, folder: { host } };
 }
 
 /**
@@ -104,4 +113,6 @@ const awayCodes = new Set([
   '57P02', // another backend crashed
   '57P03', // starting up or shutting down
   '53300', // too many connections
+  '25006', // became a standby: connections to it end soon
+  'NO_WRITABLE_SERVER', // of several
 ]);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Servers } from '../db/servers.ts';
 import type { Log } from '../log/log.ts';
 
 /** For one fetch, one batch of outcomes, the listener and the crontab at the same time. */
@@ -7,9 +8,12 @@ const connectTimeoutMs = 5000;
 
 export type OwnBackends = { add: (backend: number) => void; has: (backend: number) => boolean };
 
-type Connecting = {
-  url: string;
+/** Where the queue is: one server, or the one of several that takes writes. */
+export type QueueAddress = { url: string; servers?: Servers | undefined };
+
+export type Connecting = QueueAddress & {
   log: Log;
+  /** By these the process itself hands jobs over. */
   own: OwnBackends;
   /** Begins the name of the connections, as Postgres shows it. */
   program: string;
@@ -34,9 +38,10 @@ export function ownBackends(): OwnBackends {
  * Graphile's own connections. Tasks use the application's. Notifications of jobs that this process handed
  * over are dropped: their runner has been woken, and the runners of other tasks would ask for nothing.
  */
-export function openConnections({ url, log, own, program }: Connecting): Connections {
+export function openConnections({ log, own, program, ...address }: Connecting): Connections {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: address.url,
+    ...(address.servers && { stream: address.servers.stream }),
     application_name: `${program} jobs`,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -50,7 +55,7 @@ export function openConnections({ url, log, own, program }: Connecting): Connect
     dropOwnNotifications(client, own);
   });
 
-  return { pool, holdUntil: gate(pool) };
+  return { pool, holdUntil: gate(pool, address) };
 }
 
 function dropOwnNotifications(client: pg.PoolClient, own: OwnBackends) {
@@ -69,13 +74,18 @@ export type Connections = {
 
 type Callback = Parameters<pg.Pool['connect']>[0];
 
-function gate(pool: pg.Pool): Connections['holdUntil'] {
+function gate(pool: pg.Pool, address: QueueAddress): Connections['holdUntil'] {
   let open: Promise<void> = Promise.resolve();
   const connect = pool.connect.bind(pool);
 
+  async function choose() {
+    await open;
+    pool.options.connectionString = await urlOf(address);
+  }
+
   function connectWhenOpen(callback?: Callback) {
-    if (!callback) return open.then(() => connect());
-    open.then(
+    if (!callback) return choose().then(() => connect());
+    choose().then(
       () => connect(callback),
       (error) => callback(error, undefined, () => {}),
     );
@@ -88,3 +98,6 @@ function gate(pool: pg.Pool): Connections['holdUntil'] {
     open.catch(() => {}); // thrown to the caller that asks for a connection
   };
 }
+
+export const urlOf = async ({ url, servers }: QueueAddress): Promise<string> =>
+  servers ? await servers.url() : url;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log/log.ts';
+import type { QueueAddress } from './connections.ts';
 import { openSession, type Session } from './session.ts';
 
 const tryAgainMs = 250;
@@ -15,8 +16,12 @@ export type LivenessLease = {
  * A name that lives as long as this process can reach Postgres, for work that no job holds. When its
  * connection breaks the name dies, with all that was taken in it, and there is a new one.
  */
-export async function holdLease(url: string, log: Log, program: string): Promise<LivenessLease> {
-  const begin = () => beginLease(url, log, program);
+export async function holdLease(
+  address: QueueAddress,
+  log: Log,
+  program: string,
+): Promise<LivenessLease> {
+  const begin = () => beginLease(address, log, program);
   let stopping = false;
   let current = await begin();
 
@@ -43,11 +48,11 @@ export async function holdLease(url: string, log: Log, program: string): Promise
 }
 
 async function beginLease(
-  url: string,
+  address: QueueAddress,
   log: Log,
   program: string,
 ): Promise<{ id: string; session: Session }> {
-  const session = await openSession(url, log, program);
+  const session = await openSession(address, log, program);
   const id = `lease-${randomUUID()}`;
   await session.register(id).catch(async (error) => {
     await session.end();

@@ -10,8 +10,7 @@ import {
   type WorkerPool,
 } from 'graphile-worker';
 import type pg from 'pg';
-import type { Log } from '../log/log.ts';
-import { type Connections, type OwnBackends, openConnections } from './connections.ts';
+import { type Connecting, type Connections, openConnections } from './connections.ts';
 import { countInFlight } from './in-flight.ts';
 import { quietLogger } from './quiet-logger.ts';
 import { openSession, type Session } from './session.ts';
@@ -21,10 +20,7 @@ const startTimeoutMs = 3000;
 const recordWithinMs = 1000;
 
 /** What a runner works on, in each of its instances. */
-export type RunnerWork = {
-  url: string;
-  program: string;
-  log: Log;
+export type RunnerWork = Connecting & {
   tasks: TaskList;
   crontab: ParsedCronItem[];
   concurrency: number;
@@ -36,8 +32,6 @@ export type RunnerWork = {
   firstSweepMs: number;
   /** The worker pools of this process that still have jobs in flight. */
   alive: Set<string>;
-  /** By these the process itself hands jobs over. */
-  own: OwnBackends;
   /** Called when jobs of a dead pool have become free. */
   onFreed: () => void;
 };
@@ -59,7 +53,7 @@ export async function startInstance(
   work: RunnerWork,
   onConnected: () => void,
 ): Promise<RunnerInstance> {
-  const session = await openSession(work.url, work.log, work.program);
+  const session = await openSession(work, work.log, work.program);
   const connections = openConnections(work);
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Log } from '../log/log.ts';
+import { type QueueAddress, urlOf } from './connections.ts';
 
 /** Longer than any healthy answer; a session that is silent for so long counts as lost. */
 const answerTimeoutMs = 5000;
@@ -21,9 +22,14 @@ export type Session = {
   end: () => Promise<void>;
 };
 
-export async function openSession(url: string, log: Log, program: string): Promise<Session> {
+export async function openSession(
+  address: QueueAddress,
+  log: Log,
+  program: string,
+): Promise<Session> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: await urlOf(address),
+    ...(address.servers && { stream: address.servers.stream }),
     application_name: `${program} jobs session`,
     connectionTimeoutMillis: answerTimeoutMs,
     query_timeout: answerTimeoutMs,

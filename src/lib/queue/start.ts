@@ -4,7 +4,7 @@ import { type CronItem, parseCronItems } from 'graphile-worker';
 import { deadline, withinMs } from '../async/deadline.ts';
 import type { Db } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
-import { type OwnBackends, ownBackends } from './connections.ts';
+import { type OwnBackends, ownBackends, type QueueAddress } from './connections.ts';
 import { startDueTimes } from './due-times.ts';
 import { startPump } from './pump.ts';
 import { type RunnerState, type SupervisedRunner, superviseRunner } from './runner.ts';
@@ -37,8 +37,7 @@ export type Jobs = {
   stop: () => Promise<void>;
 };
 
-export type JobsOptions = {
-  url: string;
+export type JobsOptions = QueueAddress & {
   /** Names connections and attributes of spans. */
   program: string;
   db: Db;
@@ -100,7 +99,7 @@ type Start = {
  * sweep in turn, since each finds the jobs of a dead process in all groups.
  */
 async function startRunners(options: JobsOptions, { runners, timing, nudge, own }: Start) {
-  const { url, program, log, crontab = [] } = options;
+  const { url, servers, program, log, crontab = [] } = options;
   const groupOf = groupFinder(options.groups);
   const onFreed = () => {
     nudge();
@@ -117,6 +116,7 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge, own 
     );
     const runner = superviseRunner(group, {
       url,
+      servers,
       program,
       log,
       tasks: graphileTasks(tasks, { log, program }),

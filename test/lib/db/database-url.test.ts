@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { complaintOfUrl, listUrls, mustChoose } from '../../../src/lib/db/database-url.ts';
+
+for (const url of [
+  'postgres://askback@db/askback',
+  'postgresql://askback:p%40ss@db:5433/askback?sslmode=require',
+  'postgres:///askback?host=/run/postgresql',
+  'postgres://a:5432,b:5433/askback',
+  'postgres://u:p@a,b:5433,[::1]:5434/askback?target_session_attrs=read-write&sslmode=require',
+  'postgres://a/askback?target_session_attrs=primary',
+]) {
+  test(`${url} is an address`, () => assert.equal(complaintOfUrl(url), undefined));
+}
+
+for (const [url, complaint] of [
+  ['mysql://db/askback', /must be an address that begins with postgres/],
+  ['postgres://db:port/askback', /must be an address such as/],
+  ['postgres://a:5432,b:x/askback', /must name each of several hosts/],
+  ['postgres://a,,b/askback', /must name each of several hosts/],
+  ['postgres://a,/askback', /must name each of several hosts/],
+  ['postgres:///askback?host=a,b', /must name several hosts before the name of the database/],
+  ['postgres://a,b/askback?host=/run/postgresql', /must name several hosts before the name/],
+  [
+    'postgres://a,b/askback?target_session_attrs=standby',
+    /target_session_attrs=read-write, and not standby/,
+  ],
+  ['postgres://a/askback?target_session_attrs=any', /target_session_attrs=read-write, and not any/],
+  [`postgres://${Array.from({ length: 17 }, (_, at) => `h${at}`)}/askback`, /at most 16 hosts/],
+] as const) {
+  test(`${url.slice(0, 70)} is refused in a sentence`, () => {
+    assert.match(complaintOfUrl(url) ?? '', complaint);
+  });
+}
+
+test('several hosts are several addresses, each with the port and options of its own', () => {
+  const url = 'postgres://u:p@a:1,[::1]:2,c/name?target_session_attrs=read-write&sslmode=require';
+  assert.deepEqual(listUrls(url), [
+    'postgres://u:p@a:1/name?sslmode=require',
+    'postgres://u:p@[::1]:2/name?sslmode=require',
+    'postgres://u:p@c/name?sslmode=require',
+  ]);
+  assert.equal(mustChoose(url), true);
+});
+
+test('an address with one host stays as it is', () => {
+  const url = 'postgres://u:p%25@a:1/name?sslmode=require&application_name=x%20y';
+  assert.deepEqual(listUrls(url), [url]);
+  assert.equal(mustChoose(url), false);
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { awaitDatabase } from '../../../src/lib/db/await-database.ts';
+import { connect, type Db, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
+import { reachServers } from '../../../src/lib/db/servers.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { holdLease } from '../../../src/lib/queue/liveness-lease.ts';
+import { until } from '../../support/probe/until.ts';
+import { startCluster, type TestServer } from '../../support/processes/cluster.ts';
+import { freePort } from '../../support/processes/free-port.ts';
+
+const addressOf = (...ports: number[]) =>
+  `postgres://postgres@${ports.map((port) => `127.0.0.1:${port}`)}/postgres?target_session_attrs=read-write`;
+
+/** A pool that follows the server that takes writes. */
+function poolOf(t: { after: (end: () => Promise<void>) => void }, ...servers: { port: number }[]) {
+  const url = addressOf(...servers.map(({ port }) => port));
+  const route = reachServers(url);
+  const db = connect(url, { connections: 4, socket: route.socket });
+  t.after(async () => {
+    await db.end({ timeout: 1 });
+    await route.stop();
+  });
+  return { db, route, url };
+}
+
+const portOf = async (sql: Db) =>
+  one(await sql<{ port: number }[]>`select current_setting('port')::int as port`).port;
+
+const write = async (sql: Db) => {
+  await sql`create table if not exists notes (id int)`;
+  await sql`insert into notes values (1)`;
+};
+
+/** As a cluster manager does it. */
+async function promote(replica: TestServer) {
+  const admin = connect(replica.url, { connections: 1 });
+  await admin`select pg_promote()`;
+  await admin.end();
+}
+
+test('the server that takes writes is used, although a standby and a dead one come first', async (t) => {
+  const { primary, addReplica } = await startCluster(t);
+  const replica = await addReplica();
+  const { db } = poolOf(t, { port: freePort() }, replica, primary);
+  assert.equal(await portOf(db), primary.port);
+  await write(db);
+});
+
+test('without one the error names each server and counts as an outage', async (t) => {
+  const { primary, addReplica } = await startCluster(t);
+  const replica = await addReplica();
+  await primary.kill();
+  const { db } = poolOf(t, primary, replica);
+  const sentence = new RegExp(`${primary.port} .*ECONNREFUSED.*${replica.port} takes no writes`);
+  await assert.rejects(portOf(db), (error: Error) => {
+    assert.match(error.message, sentence);
+    return isDatabaseAway(error);
+  });
+  await assert.rejects(awaitDatabase(db, { seconds: 0, say: () => {} }), { message: sentence });
+});
+
+test('after a crash of the primary, connections lead to the one that is promoted', async (t) => {
+  const { primary, addReplica } = await startCluster(t);
+  const replica = await addReplica();
+  const { db, route, url } = poolOf(t, primary, replica);
+  await db`create table worker_pools (pool_id text, lock_key bigint, program text)`;
+  const lease = await holdLease({ url, servers: route }, createLog({ level: 'fatal' }), 'test');
+  t.after(() => lease.stop().catch(() => {}));
+  assert.equal(await portOf(db), primary.port);
+
+  await primary.kill();
+  await promote(replica);
+  const promoted = performance.now();
+  await until('writes go on', () =>
+    write(db).then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.diagnostic(`${Math.round(performance.now() - promoted)} ms after the promotion`);
+  assert.equal(await portOf(db), replica.port);
+  await until('there is a lease at the new primary', async () => {
+    const held = await db`select from worker_pools where pool_id = ${lease.id()}`;
+    return held.length === 1;
+  });
+});
+
+test('statements that wait on a server that is cut off are broken when another one takes the writes', async (t) => {
+  const { primary, addReplica } = await startCluster(t);
+  const replica = await addReplica();
+  const { db } = poolOf(t, primary, replica);
+  await write(db);
+  await until('the replica has it', async () => {
+    const admin = connect(replica.url, { connections: 1 });
+    const found = await admin`select to_regclass('notes')::text as it`;
+    await admin.end();
+    return found[0]?.['it'] === 'notes';
+  });
+  primary.pause();
+  const waiting = [1, 2, 3].map(() =>
+    db`insert into notes values (2)`.then(() => 'written', isDatabaseAway),
+  );
+
+  await promote(replica);
+  const promoted = performance.now();
+  assert.ok((await Promise.all(waiting)).every((ended) => ended === true || ended === 'written'));
+  await until('writes go on', () =>
+    write(db).then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.diagnostic(`${Math.round(performance.now() - promoted)} ms after the promotion`);
+  assert.equal(await portOf(db), replica.port);
+  primary.resume();
+  assert.equal(await portOf(db), replica.port);
+});
+
+test('a password that servers refuse is no outage', async (t) => {
+  const { primary } = await startCluster(t);
+  const url = addressOf(primary.port, primary.port).replace('postgres@', 'stranger@');
+  const route = reachServers(url);
+  const db = connect(url, { connections: 1, socket: route.socket });
+  t.after(async () => {
+    await db.end({ timeout: 1 });
+    await route.stop();
+  });
+  await assert.rejects(portOf(db), (error: Error) => !isDatabaseAway(error));
+});
