@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { type NavigationCounts, navigationCounts } from './counts.cte.ts';
 
 export type FoundMember = {
   id: string;
@@ -16,16 +17,13 @@ export type FoundOrganization = {
   slug: string;
   color: string;
   role: 'viewer' | 'editor' | 'owner';
-};
+} & NavigationCounts;
 
 export type OtherOrganization = { name: string; slug: string };
 
 export type FoundSession = { member: FoundMember; otherOrganizations: OtherOrganization[] };
 
-type Memberships = {
-  organization: FoundOrganization | null;
-  otherOrganizations: OtherOrganization[];
-};
+type Memberships = Omit<FoundSession, 'member'> & { organization: FoundOrganization | null };
 
 /** The member that a session belongs to, while it lasts, and the member's organizations; notes that it was used. */
 export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundSession | undefined> {
@@ -60,7 +58,8 @@ export async function findMembership(
       join organizations o on o.id = m.org_id
     )
     select live.*,
-           (select json_build_object('id', id, 'name', name, 'slug', slug, 'color', color, 'role', role)
+           (select json_build_object('id', id, 'name', name, 'slug', slug, 'color', color, 'role', role,
+                                      ${navigationCounts(sql)})
             from own where is_current) as organization,
            (select coalesce(json_agg(json_build_object('name', name, 'slug', slug)
                                      order by lower(name), slug), '[]'::json)

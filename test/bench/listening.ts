@@ -80,14 +80,38 @@ function places({ slug, surveyId, tag }: { slug: string; surveyId: string; tag: 
     atMost: 50,
     ofApp: true,
   }));
-  return [
-    { name: 'trend by day over three years', path: `${api}/nps/trend?${years}`, atMost: 20 },
-    {
-      name: 'trend of a survey',
-      path: `${api}/nps/trend?${years}&survey_id=${surveyId}`,
+  const home = `/o/${slug}`;
+  const homes = [
+    ...['7d', '30d', '90d', '365d'].map((period) => [`of ${period}`, `?period=${period}`]),
+    ['of three years', '?date_from=2024-01-01&date_to=2026-12-30'],
+    ['of a survey', `?survey_id=${surveyId}`],
+    ['of a survey for a year', `?survey_id=${surveyId}&period=365d`],
+  ].map(([name, query]) => ({
+    name: `screen: Home ${name}`,
+    path: home + query,
+    atMost: 50,
+    ofApp: true,
+  }));
+  const surveyPage = `${home}/surveys/${surveyId}`;
+  const trends = ['UTC', 'America/Los_Angeles', 'Asia/Kolkata'].flatMap((zone) =>
+    ['', `&survey_id=${surveyId}`, '&type=nps'].map((of) => ({
+      name: `trend by day over three years${of ? `, ${of.slice(1).split('=')[0]}` : ''} (${zone})`,
+      path: `${api}/nps/trend?${years}${of}&tz=${zone}`,
       atMost: 20,
+    })),
+  );
+  return [
+    ...homes,
+    { name: 'screen: a survey', path: surveyPage, atMost: 50, ofApp: true },
+    {
+      name: 'screen: a survey for a year',
+      path: `${surveyPage}?period=365d`,
+      atMost: 50,
+      ofApp: true,
     },
+    ...trends,
     { name: 'nps by a property', path: `${api}/nps?property.country=DE`, atMost: 100 },
+    { name: 'nps by a property of all', path: `${api}/nps?property.source=shop`, atMost: 100 },
     {
       name: 'trend by a property',
       path: `${api}/nps/trend?${years}&property.country=DE`,
@@ -97,6 +121,11 @@ function places({ slug, surveyId, tag }: { slug: string; surveyId: string; tag: 
     {
       name: 'responses by a property of a quarter',
       path: `${api}/responses?property.plan=pro`,
+      atMost: 100,
+    },
+    {
+      name: 'responses by a property of all',
+      path: `${api}/responses?property.source=shop`,
       atMost: 100,
     },
     {
@@ -116,7 +145,7 @@ function places({ slug, surveyId, tag }: { slug: string; surveyId: string; tag: 
 }
 
 /** Properties, languages, and a tag on every fiftieth answer; triggers rest, so the facets are counted out here. */
-async function addFacets(db: Db) {
+export async function addFacets(db: Db) {
   await db.begin(async (sql) => {
     await sql`set local session_replication_role = replica`;
     await sql`
@@ -124,7 +153,9 @@ async function addFacets(db: Db) {
       set properties = jsonb_build_object(
         'plan', (array['free', 'pro', 'team', 'enterprise'])[1 + abs(hashtext(token)) % 4],
         'country', (array['DE', 'FR', 'US', 'GB', 'NL', 'ES', 'IT', 'SE', 'PL', 'AT'])[1 + abs(hashtext(email)) % 10],
+        'source', 'shop',
         'number', abs(hashtext(email || token)))`;
+    await sql`update responses set properties = '{"source": "shop"}' where contact_id is null`;
     await sql`update responses set language = (array['en', 'de', 'fr'])[1 + abs(hashtext(id::text)) % 3]`;
     await sql`
       insert into response_tags (org_id, response_id, tag_id)
@@ -137,7 +168,7 @@ async function addFacets(db: Db) {
       from responses r
       left join contacts c on c.id = r.contact_id
       cross join lateral (
-        select property_facets(c.properties)
+        select property_facets(coalesce(c.properties, r.properties))
         union all
         select facet_of('tag', '', t.tag_id::text) from response_tags t
         where t.org_id = r.org_id and t.response_id = r.id

@@ -189,6 +189,37 @@ test('what needs attention is there with the way to it', async () => {
   assert.match(html, /\d+ detractors without an owner/);
 });
 
+test('the navigation counts open detractors of 30 days, up to 99, and webhooks in trouble', async () => {
+  const scene = await makeScene();
+  const survey = await makeSurvey(db, scene.org);
+  const countsIn = ({ html }: { html: string }) =>
+    [...html.matchAll(/class="count" title="([^"]*)">(?:<[^>]*>, <\/span>)?([\d+]+)/g)].map(
+      ([, things, number]) => `${number} ${things}`,
+    );
+  assert.deepEqual(countsIn(await getPage(scene, '/people')), []);
+  const detractors = (many: number, age: string) => db`
+    insert into responses (org_id, survey_id, source, score, category, created_at)
+    select ${scene.org}, ${survey}, 'share', 1, 'detractor', now() - ${age}::interval
+    from generate_series(1, ${many}::int)`;
+  await detractors(2, '29 days');
+  await detractors(1, '31 days');
+  await db`
+    insert into responses (org_id, survey_id, source, score, category, chosen_state, held_reason)
+    values (${scene.org}, ${survey}, 'share', 1, 'detractor', 'done', null),
+           (${scene.org}, ${survey}, 'share', 1, 'detractor', null, 'hidden_link'),
+           (${scene.org}, ${survey}, 'share', 10, 'promoter', 'open', null)`;
+  await db`
+    insert into webhooks (org_id, url, events, secret, active, failure_count, deactivated_reason)
+    values (${scene.org}, 'https://a.test', '{response.received}', '\\x00', true, 1, null),
+           (${scene.org}, 'https://b.test', '{response.received}', '\\x00', true, 0, null)`;
+  assert.deepEqual(countsIn(await getPage(scene, '/people')), [
+    '2 open detractors of the last 30 days',
+    '1 failing webhook',
+  ]);
+  await detractors(98, '1 day');
+  assert.match(countsIn(await getPage(scene, '/people'))[0] ?? '', /^99\+ /);
+});
+
 test('without responses Home shows the first steps, and a viewer no button it may not press', async () => {
   const scene = await makeScene();
   const { html, status } = await getPage(scene, '');

@@ -1,6 +1,7 @@
 import { themeOf } from '../color.ts';
 import { monogram } from '../layout.tsx';
 import type { ScreenReader, ShownMember, ShownOrganization } from './reader.ts';
+import { railTexts } from './screen-texts.ts';
 
 /** The places of the navigation, by the last part of their path; the others are in the menu of the account. */
 const places = {
@@ -76,23 +77,40 @@ function Switch({ reader: { organization, otherOrganizations } }: { reader: Scre
   );
 }
 
-function Places({
-  organization: { slug },
-  section,
-}: {
-  organization: ShownOrganization;
-  section: Section;
-}) {
+type PlacesProps = { organization: ShownOrganization; section: Section };
+
+function Places({ organization, section }: PlacesProps) {
+  const { slug, openDetractors = 0, failingWebhooks = 0 } = organization;
+  const counts: Readonly<Record<string, [number, string]>> = {
+    responses: [openDetractors, railTexts.openDetractors(openDetractors)],
+    webhooks: [failingWebhooks, railTexts.failingWebhooks(failingWebhooks)],
+  };
   return (
     <ul>
       {Object.entries(places).map(([place, [text, path]]) => (
         <li>
           <a href={`/o/${slug}${path}`} aria-current={place === section ? 'page' : undefined}>
             {text}
+            <Count counted={counts[place]} />
           </a>
         </li>
       ))}
     </ul>
+  );
+}
+
+const mostShown = 99;
+
+/** How many things of a place need a look, as read aloud too. */
+function Count({ counted }: { counted: [number, string] | undefined }) {
+  if (!counted || counted[0] === 0) return null;
+  const [number, things] = counted;
+  return (
+    <span class="count" title={things}>
+      <span class="hidden">, </span>
+      {number > mostShown ? `${mostShown}+` : number}
+      <span class="hidden"> {things}</span>
+    </span>
   );
 }
 

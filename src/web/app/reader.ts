@@ -8,6 +8,9 @@ export type ShownOrganization = {
   slug: string;
   color: string;
   role: 'viewer' | 'editor' | 'owner';
+  /** What the navigation counts. */
+  openDetractors?: number;
+  failingWebhooks?: number;
 };
 
 export type ScreenReader = {

@@ -80,3 +80,9 @@ function inWords(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
   return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
 }
+
+/** What the navigation counts. */
+export const railTexts = {
+  openDetractors: (many: number) => `open detractor${many === 1 ? '' : 's'} of the last 30 days`,
+  failingWebhooks: (many: number) => `failing webhook${many === 1 ? '' : 's'}`,
+} as const;
