@@ -87,7 +87,7 @@ create table audit_events (
   actor_id uuid,                               -- id of the member or key; the command line, jobs and visitors have none
   actor text not null,                         -- name of the actor at that time
   target text,                                 -- kind of the thing that was acted on
-  target_id text,                              -- id of the thing that was acted on
+  target_id text,                              -- id of the thing that was acted on; of a contact of an erased person the keyed hash of the address
   details jsonb not null default '{}'::jsonb,  -- what helps to understand the act later; never an address, a comment or a secret
   request_id text,                             -- the request that carried the act, as its answer and the log name it
   constraint audit_events_actor_kind_check check (actor_kind = any (array['member', 'key', 'command', 'job', 'visitor'])),
@@ -95,6 +95,7 @@ create table audit_events (
   constraint audit_events_pkey primary key (id)
 );
 create index audit_events_by_age on audit_events (at);
+create index audit_events_by_contact on audit_events (org_id, target_id) where target = 'contact';
 create index audit_events_by_organization on audit_events (org_id, at desc, id desc);
 
 -- A mail that a rule blocked, for the question why an address got none.
@@ -263,6 +264,7 @@ create index contacts_of_survey on contacts ((survey_id), created_at desc, id de
 create index contacts_search on contacts using gin (org_id, ((email || ' ') || coalesce(name, '')) gin_trgm_ops);
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
+create trigger contacts_are_not_erased after insert on contacts referencing new table as changed for each statement execute function refuse_erased_contacts();
 create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (not is_counted()) execute function tally_contacts_progress();
 create trigger contacts_changed_facets after update of properties on contacts for each row when (old.properties is distinct from new.properties) execute function facet_changed_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
@@ -303,6 +305,7 @@ create table deliveries (
   delivered_at timestamptz,                  -- when it was accepted
   next_attempt_at timestamptz,               -- when it is due; set as long as it is pending
   claimed_by text,                           -- the worker pool that has it in flight
+  erased_at timestamptz,                     -- when its body was erased, because it carried words of a person who was erased
   constraint deliveries_check check ((status = 'pending') = (next_attempt_at is not null)),
   constraint deliveries_status_check check (status = any (array['pending', 'delivered', 'failed', 'skipped'])),
   constraint deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
@@ -325,6 +328,26 @@ create table delivery_attempts (
   constraint delivery_attempts_org_id_delivery_id_fkey foreign key (org_id, delivery_id) references deliveries(org_id, id) on delete cascade,
   constraint delivery_attempts_pkey primary key (org_id, delivery_id, number)
 );
+
+-- The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it.
+create table erasures (
+  id uuid not null default gen_random_uuid(),
+  org_id uuid not null,
+  address_hash bytea not null,                   -- keyed hash of the address in lower case: see the function keyed_hash
+  scores text not null,                          -- kept: as anonymous responses; deleted: with everything else
+  counts jsonb not null,                         -- how many rows of each kind were deleted or emptied
+  erased_at timestamptz not null default now(),  -- when the person was erased
+  allowed_at timestamptz,                        -- when an owner allowed the address again
+  filed_at timestamptz,                          -- when this row, as it is now, was appended to the file of erasures
+  constraint erasures_address_hash_check check (octet_length(address_hash) = 32),
+  constraint erasures_counts_check check (jsonb_typeof(counts) = 'object'),
+  constraint erasures_scores_check check (scores = any (array['kept', 'deleted'])),
+  constraint erasures_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint erasures_pkey primary key (id)
+);
+create index erasures_newest_first on erasures (org_id, erased_at desc, id desc);
+create index erasures_to_file on erasures (erased_at) where filed_at is null;
+create unique index erasures_in_force on erasures (org_id, address_hash) where allowed_at is null;
 
 -- Earlier slugs of organizations: addresses with them lead to the present ones.
 create table former_slugs (
@@ -562,23 +585,32 @@ create table organization_logos (
 -- A customer of the deployment. Everything else belongs to one.
 create table organizations (
   id uuid not null default gen_random_uuid(),
-  name text not null,                                 -- as pages and mails show it
-  slug text not null,                                 -- its name in the addresses of the app
-  color text not null default '#2f6fed',              -- of its pages and mails, as #rrggbb
-  logo text,                                          -- name of its logo in addresses, made of a hash of the picture; without one there is none
-  time_zone text not null default 'UTC',              -- IANA name: days and months of its reports
-  language text not null default 'en',                -- of new surveys, as a BCP 47 tag
-  postal_address text,                                -- at the foot of its mails; lines
-  mail_foot text,                                     -- its own words at the foot of its mails; lines
-  contact_email text,                                 -- where mails about its webhooks and reports go
-  people text[] not null default '{}'::text[],        -- names to redact, in addition to the contact's and the sender's
-  monthly_send_limit integer not null default 10000,  -- mails of a calendar month
-  frequency_days integer,                             -- days between two mails to one address; without a number there is no such rule
-  ai_enabled boolean not null default false,          -- whether comments are analyzed and reports written
+  name text not null,                                                                                                 -- as pages and mails show it
+  slug text not null,                                                                                                 -- its name in the addresses of the app
+  color text not null default '#2f6fed',                                                                              -- of its pages and mails, as #rrggbb
+  logo text,                                                                                                          -- name of its logo in addresses, made of a hash of the picture; without one there is none
+  time_zone text not null default 'UTC',                                                                              -- IANA name: days and months of its reports
+  language text not null default 'en',                                                                                -- of new surveys, as a BCP 47 tag
+  postal_address text,                                                                                                -- at the foot of its mails; lines
+  mail_foot text,                                                                                                     -- its own words at the foot of its mails; lines
+  contact_email text,                                                                                                 -- where mails about its webhooks and reports go
+  people text[] not null default '{}'::text[],                                                                        -- names to redact, in addition to the contact's and the sender's
+  monthly_send_limit integer not null default 10000,                                                                  -- mails of a calendar month
+  frequency_days integer,                                                                                             -- days between two mails to one address; without a number there is no such rule
+  ai_enabled boolean not null default false,                                                                          -- whether comments are analyzed and reports written
+  keep_comments_days integer,                                                                                         -- days after which comments are deleted; without a number never
+  keep_contacts_days integer,                                                                                         -- days without activity after which contacts are deleted; without a number never
+  keep_openings_days integer,                                                                                         -- days after which visits of links are deleted, 90 at most
+  keep_mails_days integer,                                                                                            -- days after which the log of mails is deleted; without a number never
+  address_key bytea not null default sha256(convert_to(((gen_random_uuid()) || (gen_random_uuid())), 'UTF8'::name)),  -- random: hashes of erased addresses are keyed with it, so that they are the same in every backup
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint organizations_color_check check (color ~ '^#[0-9A-Fa-f]{6}$'),
   constraint organizations_frequency_days_check check (frequency_days > 0),
+  constraint organizations_keep_comments_days_check check (keep_comments_days >= 1 and keep_comments_days <= 36500),
+  constraint organizations_keep_contacts_days_check check (keep_contacts_days >= 1 and keep_contacts_days <= 36500),
+  constraint organizations_keep_mails_days_check check (keep_mails_days >= 1 and keep_mails_days <= 36500),
+  constraint organizations_keep_openings_days_check check (keep_openings_days >= 1 and keep_openings_days <= 90),
   constraint organizations_mail_foot_check check (char_length(mail_foot) <= 500),
   constraint organizations_monthly_send_limit_check check (monthly_send_limit >= 0),
   constraint organizations_name_check check (char_length(name) >= 1 and char_length(name) <= 200),
@@ -742,6 +774,7 @@ create index responses_by_state on responses (org_id, state, created_at desc, id
 create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
+create index responses_handed_in on responses (org_id) where properties is not null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
@@ -1102,6 +1135,19 @@ end
 $function$
 ;
 
+create function address_hash(in_org uuid, email text)
+ returns bytea
+ language sql
+ stable parallel safe
+return (select keyed_hash(organizations.address_key, address_hash.email) as keyed_hash from organizations where (organizations.id = address_hash.in_org))
+;
+
+create function begin_erasure(in_org uuid)
+ returns void
+ language sql
+return pg_advisory_xact_lock(hashtextextended(('erasures ' || in_org), (0)::bigint))
+;
+
 create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer, in_asked asked_delta)
  returns void
  language plpgsql
@@ -1363,6 +1409,12 @@ end
 $procedure$
 ;
 
+create function hold_off_erasures(in_org uuid)
+ returns void
+ language sql
+return pg_advisory_xact_lock_shared(hashtextextended(('erasures ' || in_org), (0)::bigint))
+;
+
 create function is_counted()
  returns boolean
  language sql
@@ -1382,6 +1434,13 @@ create function iso(moment timestamptz)
  language sql
  stable
 return to_char((moment at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+;
+
+create function keyed_hash(key bytea, email text)
+ returns bytea
+ language sql
+ immutable parallel safe
+return sha256((key || sha256((key || convert_to(lower(email), 'UTF8'::name)))))
 ;
 
 create function page_cursor(created_at timestamptz, id uuid)
@@ -1486,6 +1545,33 @@ begin
   end if;
   perform set_config('askback.counted', '', true);
   return 'recorded';
+end
+$function$
+;
+
+create function refuse_erased_contacts()
+ returns trigger
+ language plpgsql
+as $function$
+declare
+  owner uuid;
+  key bytea;
+begin
+  for owner in select distinct org_id from changed loop
+    perform hold_off_erasures(owner);
+    continue when not exists (select from erasures where org_id = owner and allowed_at is null);
+    select address_key into key from organizations where id = owner;
+    if exists (
+      select
+      from changed c
+      join erasures e on e.org_id = owner and e.address_hash = keyed_hash(key, c.email_key) and e.allowed_at is null
+      where c.org_id = owner
+    ) then
+      raise exception 'a contact has an erased address'
+        using errcode = 'check_violation', constraint = 'contacts_are_not_erased';
+    end if;
+  end loop;
+  return null;
 end
 $function$
 ;

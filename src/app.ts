@@ -27,6 +27,8 @@ import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
 import type { Resolver } from './operations/mail-dns/resolver.ts';
 import { logoPages } from './organizations/pages.ts';
+import type { ErasureFile } from './people/erasure/file.ts';
+import { erasureRoutes } from './people/erasure/routes.ts';
 import { peopleRoutes } from './people/routes.ts';
 import type { Excerpt } from './responses/answer.ts';
 import { responseChanges } from './responses/change.routes.ts';
@@ -79,6 +81,7 @@ export type AppTools = MailboxAccess & {
   deliveries: OwnDeliveries;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
+  erasureFile: ErasureFile;
   progress: Pick<SendProgress, 'watch'>;
   claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
   /** In place of the name servers of this machine. */
@@ -129,6 +132,7 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/tags', tagRoutes(tools))
     .route('/api/v1/contacts', contactRoutes(tools))
     .route('/api/v1/people', peopleRoutes(tools))
+    .route('/api/v1/erasures', erasureRoutes(tools))
     .route('/api/bounces', bounceRoutes(tools))
     .route('/api/webhooks', webhookRoutes(tools))
     .route('/', llmsRoutes(tools.publicUrl))

@@ -9,6 +9,7 @@ import { memberCommands } from './members/cli.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
+import { erasureCommands } from './people/erasure/cli.ts';
 import { reporterCommands } from './reporters/cli.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
@@ -48,6 +49,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...sendCommands,
   ...campaignCommands,
   ...suppressionCommands,
+  ...erasureCommands,
   ...responseCommands,
   ...webhookCommands,
   ...summaryCommands,

@@ -24,6 +24,8 @@ export const payloads = {
   'notifications.mail': v.object({ org_id: Uuid, notification_id: Uuid }),
   'notifications.post': v.object({ org_id: Uuid, notification_id: Uuid, tries: v.number() }),
   'notifications.sweep': Nothing,
+  'people.file_erasures': Nothing,
+  'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'responses.clean_up': Nothing,
   'sends.clean_up': Nothing,
   'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),

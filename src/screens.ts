@@ -25,6 +25,7 @@ import { type OperatorTools, operatorScreens } from './operations/operator/scree
 import { auditScreens } from './organizations/audit-screens.tsx';
 import { generalScreens, textScreens } from './organizations/screens.tsx';
 import { usageScreens } from './organizations/usage-screens.tsx';
+import type { ErasureFile } from './people/erasure/file.ts';
 import { peopleScreens } from './people/screens/routes.tsx';
 import type { Excerpt } from './responses/answer.ts';
 import { responseScreens } from './responses/screens/routes.tsx';
@@ -51,10 +52,11 @@ type ScreenTools = WebhookTools &
     db: Db;
     publicUrl: string;
     secrets: Secrets;
+    erasureFile: ErasureFile;
     log: Log;
     excerpt: Excerpt;
     mailbox: boolean;
-    settings: { signIn: SignInSettings } & MailScreenTools['settings'];
+    settings: { signIn: SignInSettings; sendDeadlineSeconds: number } & MailScreenTools['settings'];
     dns?: MailScreenTools['dns'];
     pump: () => void;
   };

@@ -5,6 +5,7 @@ import { sweepCampaigns } from './campaigns/sweep.ts';
 import { cleanUpUploads } from './contacts/cleanup.ts';
 import { type JobName, type JobPayloads, payloads } from './jobs.ts';
 import { cleanUpKeys } from './keys/cleanup.ts';
+import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
@@ -18,6 +19,9 @@ import {
   sweepDigests,
   sweepNotifications,
 } from './notifications/sweep.ts';
+import type { ErasureFile } from './people/erasure/file.ts';
+import { fileErasures } from './people/erasure/file-erasures.ts';
+import { finishErasure } from './people/erasure/finish.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
 import { cleanUpBlockedMails } from './sends/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -37,6 +41,8 @@ export type TaskTools = {
   deliveries: DeliveryWorker;
   mailJobs: MailJobs;
   analystQueue: AnalystQueue;
+  erasureFile: ErasureFile;
+  secrets: Secrets;
 } & AnalyzeTools &
   RecoverTools &
   SummaryTools &
@@ -65,6 +71,8 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'notifications.mail': (job) => mailNotification(tools, job),
     'notifications.post': (job) => postNotification(tools, job),
     'notifications.sweep': () => sweepNotifications(tools),
+    'people.file_erasures': () => fileErasures(tools),
+    'people.finish_erasure': (job) => finishErasure(tools, job),
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
@@ -111,6 +119,7 @@ export const crontab: CronItem[] = [
   { task: 'notifications.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'notifications.digest', match: '*/10 * * * *', options: { maxAttempts: 5 } },
   { task: 'notifications.clean_up', match: '59 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'people.file_erasures', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
   { task: 'audit.clean_up', match: '53 3 * * *', options: { maxAttempts: 5 } },

@@ -16,6 +16,8 @@ import { createMailbox } from './mailbox/mailbox.ts';
 import { resealTotpSecrets } from './members/codes/reseal-totp.ts';
 import { resealSlackHooks } from './notifications/reseal-slack.ts';
 import type { Database } from './open-database.ts';
+import { openErasureFile } from './people/erasure/file.ts';
+import { fileErasures } from './people/erasure/file-erasures.ts';
 import { createClaimedMails } from './sends/claimed-mails.ts';
 import { createMailJobs } from './sends/mail-job.ts';
 import { createMailer } from './sends/mailer.ts';
@@ -76,7 +78,8 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
   };
-  const own = { appMailer, secrets, publicUrl };
+  const erasureFile = await startErasureFile({ config, log, parts, database });
+  const own = { appMailer, secrets, publicUrl, erasureFile };
   const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
   jobs = await parts.start(
     'jobs',
@@ -107,8 +110,20 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const mailbox = !config.smtpUrl;
   const { judge: judgeTarget } = outbound;
-  const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox };
+  const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox, erasureFile };
   return { jobs, pump, deliveries, ...opened, ...read };
+}
+
+/** What no process could append before is appended now. */
+async function startErasureFile({ config, log, parts, database }: Omit<Work, 'publicUrl'>) {
+  const erasureFile = await parts.start(
+    'file of erasures',
+    () => openErasureFile(config, database.dataDir, (sentence) => log.warn(sentence)),
+    (it) => it.close(),
+  );
+  if (config.erasuresFile && erasureFile.problem) log.warn(erasureFile.problem);
+  await fileErasures({ db: database.db, erasureFile });
+  return erasureFile;
 }
 
 /** What the previous key sealed is sealed with the current one, so that the previous key can go. */

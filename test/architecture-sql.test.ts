@@ -47,6 +47,7 @@ const owner: Record<string, string> = {
   analyses: 'summaries',
   themes: 'summaries',
   summaries: 'summaries',
+  erasures: 'people',
   reporters: 'reporters',
   outbox: 'lib/queue',
   worker_pools: 'lib/queue',

@@ -15,6 +15,12 @@ create table organizations (
   monthly_send_limit integer not null default 10000 check (monthly_send_limit >= 0),
   frequency_days     integer check (frequency_days > 0),
   ai_enabled         boolean not null default false,
+  keep_comments_days integer check (keep_comments_days between 1 and 36500),
+  keep_contacts_days integer check (keep_contacts_days between 1 and 36500),
+  keep_openings_days integer check (keep_openings_days between 1 and 90),
+  keep_mails_days    integer check (keep_mails_days between 1 and 36500),
+  address_key        bytea not null
+    default sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')),
   created_at         timestamptz not null default now(),
   updated_at         timestamptz not null default now(),
 
@@ -35,6 +41,11 @@ comment on column organizations.contact_email is 'where mails about its webhooks
 comment on column organizations.people is 'names to redact, in addition to the contact''s and the sender''s';
 comment on column organizations.monthly_send_limit is 'mails of a calendar month';
 comment on column organizations.frequency_days is 'days between two mails to one address; without a number there is no such rule';
+comment on column organizations.keep_comments_days is 'days after which comments are deleted; without a number never';
+comment on column organizations.keep_contacts_days is 'days without activity after which contacts are deleted; without a number never';
+comment on column organizations.keep_openings_days is 'days after which visits of links are deleted, 90 at most';
+comment on column organizations.keep_mails_days is 'days after which the log of mails is deleted; without a number never';
+comment on column organizations.address_key is 'random: hashes of erased addresses are keyed with it, so that they are the same in every backup';
 comment on column organizations.ai_enabled is 'whether comments are analyzed and reports written';
 
 create table mail_usage (

@@ -60,6 +60,7 @@ create table deliveries (
   delivered_at    timestamptz,
   next_attempt_at timestamptz,
   claimed_by      text,
+  erased_at       timestamptz,
 
   primary key (org_id, id),
   check ((status = 'pending') = (next_attempt_at is not null)),
@@ -80,6 +81,7 @@ comment on column deliveries.duration_ms is 'how long the attempt took that deli
 comment on column deliveries.traceparent is 'the trace that the event began in';
 comment on column deliveries.delivered_at is 'when it was accepted';
 comment on column deliveries.next_attempt_at is 'when it is due; set as long as it is pending';
+comment on column deliveries.erased_at is 'when its body was erased, because it carried words of a person who was erased';
 comment on column deliveries.claimed_by is 'the worker pool that has it in flight';
 
 create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);

@@ -187,6 +187,7 @@ create table audit_events (
 
 create index audit_events_by_organization on audit_events (org_id, at desc, id desc);
 create index audit_events_by_age on audit_events (at);
+create index audit_events_by_contact on audit_events (org_id, target_id) where target = 'contact';
 
 comment on table audit_events is
   'Acts with their actor and target, written in the transaction of the act itself and kept 400 days';
@@ -197,6 +198,6 @@ comment on column audit_events.target is 'kind of the thing that was acted on';
 comment on column audit_events.actor_kind is 'member, key, command, job or visitor';
 comment on column audit_events.at is 'when it was done';
 comment on column audit_events.request_id is 'the request that carried the act, as its answer and the log name it';
-comment on column audit_events.target_id is 'id of the thing that was acted on';
+comment on column audit_events.target_id is 'id of the thing that was acted on; of a contact of an erased person the keyed hash of the address';
 comment on column audit_events.details is 'what helps to understand the act later; never an address, a comment or a secret';
 comment on column audit_events.actor_id is 'id of the member or key; the command line, jobs and visitors have none';

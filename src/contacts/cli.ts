@@ -33,9 +33,12 @@ const importFile = command({
       );
       return {
         data,
-        text: `imported ${data.contacts} ${data.contacts === 1 ? 'contact' : 'contacts'}`,
+        text: `imported ${data.contacts} ${data.contacts === 1 ? 'contact' : 'contacts'}${leftOut(data.erased)}`,
       };
     }),
 });
 
 export const contactCommands: readonly Command<CommandTools>[] = [importFile];
+
+const leftOut = (erased: number) =>
+  erased === 0 ? '' : `, and left out ${erased} whose addresses were erased`;

@@ -13,6 +13,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { listErased } from './erased.queries.ts';
 import { saveContacts } from './many.queries.ts';
 import { complainOfMerges } from './merge.ts';
 import {
@@ -33,15 +34,24 @@ export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'no
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 
-/** Takes over the contacts of a CSV file, all or none. Columns other than email and name become properties. */
+/**
+ * Takes over the contacts of a CSV file, all or none. Columns other than email and name become properties. Persons who
+ * were erased are left out, and counted.
+ */
 export async function importContacts(
   tools: ImportTools,
   where: Writer & { surveyId: string },
   text: string,
 ) {
-  const contacts = readContacts(text);
+  const read = readContacts(text);
   return await inTransaction(tools.db, async (tx) => {
     await lockForContacts(tx, where);
+    const gone = await listErased(
+      tx,
+      where.orgId,
+      read.map(({ key }) => key),
+    );
+    const contacts = read.filter(({ key }) => !gone.has(key));
     await refuseOverfull(tx, where, contacts);
     let added = false;
     for (let done = 0; done < contacts.length; done += contactsAtOnce) {
@@ -54,7 +64,7 @@ export async function importContacts(
     const target = { kind: 'survey', id: where.surveyId };
     const details = { contacts: contacts.length };
     await recordAct(tx, { ...where, act: 'contacts.imported', target, details });
-    return { contacts: contacts.length };
+    return { contacts: contacts.length, erased: gone.size };
   });
 }
 

@@ -32,7 +32,10 @@ export const contactSection: ApiSection = {
       permission: 'write',
       body: ContactInput,
       answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
-      refusals: { 404: { about: 'the survey is not in the organization' } },
+      refusals: {
+        404: { about: 'the survey is not in the organization' },
+        409: { about: 'the person of this address was erased (`erased`)' },
+      },
     },
     {
       id: 'exportContacts',

@@ -5,6 +5,7 @@ import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { reopenSurvey } from '../surveys/queries.ts';
+import { addressErased, isOfErased } from './erased.queries.ts';
 import { newToken } from './many.queries.ts';
 import { type ContactRow, type NewContact, saveContact } from './queries.ts';
 import { complainOfProperties } from './rules.ts';
@@ -17,7 +18,11 @@ export async function addContact(
 ): Promise<ContactRow> {
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, { orgId: writer.orgId, surveyId: input.survey_id });
-    const saved = await saveContact(tx, writer.orgId, { ...input, token: newToken() });
+    const saved = await saveContact(tx, writer.orgId, { ...input, token: newToken() }).catch(
+      (error: unknown) => {
+        throw isOfErased(error) ? addressErased() : error;
+      },
+    );
     const { properties, added, ...contact } = saved;
 
     const complaint = complainOfProperties(properties);

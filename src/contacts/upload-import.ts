@@ -6,6 +6,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { listErased } from './erased.queries.ts';
 import { complainOfMerges } from './merge.ts';
 import { type CheckedContact, checkContact, complaintOfLine } from './rules.ts';
 import {
@@ -65,8 +66,10 @@ function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
   let saving = Promise.resolve();
 
-  async function save(some: { lines: Line[]; rejects: UploadReject[] }) {
-    const taken = await refuseOverfull(tx, survey, some);
+  async function save(some: SomeLines) {
+    const { orgId } = survey;
+    const lines = await leaveErasedOut(tx, orgId, some);
+    const taken = await refuseOverfull(tx, survey, { lines, rejects: some.rejects });
     const added = taken.length > 0 ? await saveUploaded(tx, survey, taken) : 0;
     counts.added += added;
     counts.known += taken.length - added;
@@ -100,6 +103,20 @@ function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
     },
   };
 }
+
+/** The address of a person who was erased is not kept among the rejects either. */
+async function leaveErasedOut(tx: Sql, orgId: string, { lines, rejects }: SomeLines) {
+  const keys = lines.map(({ contact }) => contact.key);
+  const erased = await listErased(tx, orgId, keys);
+  if (erased.size === 0) return lines;
+  return lines.filter(({ line, contact }) => {
+    const isErased = erased.has(contact.key);
+    if (isErased) rejects.push({ line, value: '', reason: 'the person was erased' });
+    return !isErased;
+  });
+}
+
+type SomeLines = { lines: Line[]; rejects: UploadReject[] };
 
 /** A contact whose properties would grow too large with those it has is left out. */
 async function refuseOverfull(

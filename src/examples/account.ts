@@ -1,5 +1,5 @@
 import type { Example } from '../lib/openapi/section.ts';
-import { answeredAt, contactId, email, orgId, surveyId } from './story.ts';
+import { answeredAt, contactId, email, erasureId, orgId, page, surveyId } from './story.ts';
 
 const nothing = {
   reason_code: null,
@@ -9,6 +9,34 @@ const nothing = {
   delivery_id: null,
 };
 const ofSurvey = { survey_id: surveyId, survey_name: 'Spring', ...nothing };
+
+const receipt = {
+  id: erasureId,
+  erased_at: '2026-05-02T09:00:00.000Z',
+  address_hash: '5f1c2b7e9d0a4c8e6b3f1d2a7c5e9f0b4a6d8c1e3f5a7b9d0c2e4f6a8b1d3c5e',
+  counts: {
+    ...{
+      contacts: 1,
+      mails: 1,
+      blocked_mails: 0,
+      openings: 1,
+      responses: 1,
+      comments: 1,
+      notes: 0,
+    },
+    ...{
+      analyses: 0,
+      summaries: 0,
+      deliveries: 0,
+      campaign_results: 0,
+      suppressions: 0,
+      uploads: 0,
+    },
+    ...{ stored_answers: 0, mailbox_messages: 0, audit_events: 1 },
+  },
+  scores: 'kept',
+  allowed_at: null,
+};
 
 /** People, keys and what is used, by the id of the operation. */
 export const accountExamples: Readonly<Record<string, Example>> = {
@@ -25,6 +53,12 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         ],
       },
     },
+  },
+  erasePerson: { path: { email }, answer: { data: receipt } },
+  listErasures: { answer: { data: [receipt], meta: page } },
+  allowErased: {
+    path: { id: erasureId },
+    answer: { data: { ...receipt, allowed_at: '2026-06-01T12:00:00.000Z' } },
   },
   getMe: {
     answer: {

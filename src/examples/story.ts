@@ -11,6 +11,7 @@ export const webhookId = 'd4b8f1c6-3a2e-47f5-9c70-8e1f2a3b4c5d';
 export const deliveryId = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 export const suppressionId = '1f2e3d4c-5b6a-4978-8695-a4b3c2d1e0f9';
 export const campaignId = '8d7c6b5a-4f3e-42d1-8c0b-9a8f7e6d5c4b';
+export const erasureId = '2b7d9f31-6c4e-4a85-9d20-7f1e3c5a8b64';
 export const token = 'Xq3v9Yb2mNfK8sLw0TzRcA';
 export const shareId = 'q7Tz0mWb3YxK9fNs';
 export const email = 'ada@example.com';

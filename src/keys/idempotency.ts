@@ -57,7 +57,7 @@ export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
   });
 
 /** Compressed before it is sealed: afterwards nothing compresses. */
-const answerStore = (secrets: Secrets, owner: SealedFor) => ({
+export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
   async pack(body: string): Promise<Buffer | null> {
     const compressed = await compress(body);
     return compressed.length > largestStoredAnswer ? null : secrets.seal(owner, compressed);

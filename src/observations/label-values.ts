@@ -26,6 +26,7 @@ export const mailReasons = names<ReasonCode | 'refused' | 'deadline' | ''>({
   unknown_outcome: 1,
   unsubscribed: 1,
   bounced: 1,
+  erased: 1,
   frequency: 1,
   refused: 1,
   deadline: 1,

@@ -1,6 +1,7 @@
 import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { markAnsweredMany } from '../contacts/answered.queries.ts';
+import { listErased } from '../contacts/erased.queries.ts';
 import { emailColumns, nameColumns } from '../contacts/import.ts';
 import { saveContacts } from '../contacts/many.queries.ts';
 import { checkContact, complaintOfLine } from '../contacts/rules.ts';
@@ -10,7 +11,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
-import type { OrgSurvey } from '../surveys/queries.ts';
+import { holdOffErasures, type OrgSurvey } from '../surveys/queries.ts';
 import { findSurveyType, type ImportedResponse, insertImported } from './import.queries.ts';
 
 const batchSize = 1000;
@@ -27,7 +28,8 @@ type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
 
 /**
  * Takes over answers given elsewhere, with their original times, all or none. They count like any
- * other, fire nothing and complete nothing. A line that was taken over before is passed over.
+ * other, fire nothing and complete nothing. A line that was taken over before, or is of a person who was
+ * erased, is passed over.
  */
 export async function importResponses(
   tools: ImportTools,
@@ -38,10 +40,12 @@ export async function importResponses(
   if (!type) throw notFound('survey');
   const answers = numberEqual(readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
+    await holdOffErasures(tx, survey.orgId);
     let imported = 0;
     for (let done = 0; done < answers.length; done += batchSize) {
       const some = answers.slice(done, done + batchSize);
-      imported += await importSome(tx, survey, some);
+      const kept = await leaveErasedOut(tx, survey.orgId, some);
+      imported += await importSome(tx, survey, kept);
       tools.onProgress(done + some.length, answers.length);
     }
     const target = { kind: 'survey', id: survey.surveyId };
@@ -60,6 +64,12 @@ function numberEqual(answers: readonly Omit<FileResponse, 'occurrence'>[]): File
     counts.set(key, occurrence);
     return { ...answer, occurrence };
   });
+}
+
+async function leaveErasedOut(tx: Sql, orgId: string, answers: readonly FileResponse[]) {
+  const keys = answers.flatMap(({ email }) => email?.toLowerCase() ?? []);
+  const erased = await listErased(tx, orgId, keys);
+  return answers.filter(({ email }) => !email || !erased.has(email.toLowerCase()));
 }
 
 async function importSome(

@@ -22,6 +22,10 @@ export async function loadFacts(
                    where org_id = ${orgId} and email = a.key and kind = 'unsubscribed') as unsubscribed,
            exists (select from suppressions
                    where org_id = ${orgId} and email = a.key and kind = 'bounced') as bounced,
+           (select exists (select from erasures where org_id = ${orgId} and allowed_at is null))
+             and exists (select from erasures
+                         where org_id = ${orgId} and address_hash = address_hash(${orgId}, a.key)
+                           and allowed_at is null) as erased,
            recent.at as recent_at
     from unnest(${[...keys]}::text[]) as a (key)
     left join contacts c

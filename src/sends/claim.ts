@@ -18,7 +18,7 @@ import { type ClaimRow, insertBlocked, insertClaims, loadFacts } from './claim.q
 import { jobsOf } from './jobs.ts';
 import type { OpenMail } from './mail-job.queries.ts';
 import { recordSend } from './request-act.ts';
-import { type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
+import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
 const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
 
@@ -152,7 +152,9 @@ function uniqueRecipients(submitted: readonly SubmittedContact[]): CheckedContac
 /** Each address once, and whether it gets a mail. */
 function recipientsOf(submitted: readonly SubmittedContact[], judgements: readonly Judgement[]) {
   const mailed = new Set(toSend(judgements).map(({ key }) => key));
-  return uniqueRecipients(submitted).map((each) => ({ ...each, sending: mailed.has(each.key) }));
+  const erased = new Set(judgements.filter(isErased).map(({ key }) => key));
+  const stored = uniqueRecipients(submitted).filter(({ key }) => !erased.has(key));
+  return stored.map((each) => ({ ...each, sending: mailed.has(each.key) }));
 }
 
 function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts']) {

@@ -9,16 +9,17 @@ export type ReasonCode =
   | 'unknown_outcome'
   | 'unsubscribed'
   | 'bounced'
+  | 'erased'
   | 'frequency';
 
-export type Judgement =
-  | { send: CheckedContact }
-  | {
-      status: 'invalid' | 'duplicate';
-      reason_code: ReasonCode;
-      reason: string;
-      key: string | null;
-    };
+export type Judgement = { send: CheckedContact } | BlockedContact;
+
+export type BlockedContact = {
+  status: 'invalid' | 'duplicate';
+  reason_code: ReasonCode;
+  reason: string;
+  key: string | null;
+};
 
 /** What is known about an address before it is mailed. */
 export type AddressFacts = {
@@ -28,6 +29,8 @@ export type AddressFacts = {
   mailed_or_answered: boolean;
   unsubscribed: boolean;
   bounced: boolean;
+  /** Whether its person was erased. */
+  erased: boolean;
   /** When a survey of the organization last went to it, within the frequency rule's days. */
   recent_at: Date | null;
 };
@@ -92,6 +95,7 @@ function judge(
 ): Judgement {
   const { key } = recipient;
   if (!facts) return { send: recipient };
+  if (facts.erased) return block('erased', key);
   if (facts.claim === 'sent') {
     return duplicate('already_sent', key, 'this survey was already sent to this address');
   }
@@ -122,21 +126,29 @@ export const blockReasons = {
     reason_code: 'bounced',
     reason: 'mail to this address bounced: the mailbox does not exist',
   },
+  erased: {
+    reason_code: 'erased',
+    reason: 'the person of this address was erased: nothing is sent to it',
+  },
   answered: {
     reason_code: 'already_sent',
     reason: 'this contact already has or answered this survey',
   },
-} as const satisfies Record<BlockReason, { reason_code: ReasonCode; reason: string }>;
+} as const satisfies Record<BlockReason | 'erased', { reason_code: ReasonCode; reason: string }>;
 
 const blockReasonCodes: ReadonlySet<string> = new Set(
   Object.values(blockReasons).map(({ reason_code }) => reason_code),
 );
 
+/** Contacts of persons who were erased are not even saved. */
+export const isErased = (judgement: Judgement): judgement is BlockedContact =>
+  !('send' in judgement) && judgement.reason_code === 'erased';
+
 /** Whether a mail failed because a rule blocked it: then it counts as a duplicate, as if judged before. */
 export const wasBlocked = (reasonCode: string | null) =>
   reasonCode !== null && blockReasonCodes.has(reasonCode);
 
-function block(by: BlockReason, key: string) {
+function block(by: keyof typeof blockReasons, key: string) {
   const { reason_code, reason } = blockReasons[by];
   return duplicate(reason_code, key, reason);
 }

@@ -12,6 +12,7 @@ import { tooLate } from './outcome.rules.ts';
 import { cancelClaims } from './record.queries.ts';
 import { publishEnded } from './record.ts';
 import {
+  blockReasons,
   type Judgement,
   readContact,
   type SubmittedContact,
@@ -139,7 +140,8 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
   };
 }
 
-const noResult = { status: 'unknown', reason: null, reason_code: null } as const;
+/** Its mail is gone with its contact, which only an erasure deletes while a mail is open. */
+const noResult = { status: 'failed', ...blockReasons.erased } as const;
 
 function answer({ surveyId }: SentSurvey, { contacts }: Claimed, results: ContactResult[]) {
   const count = (status: ContactResult['status']) =>

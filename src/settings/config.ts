@@ -71,6 +71,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     databaseConnections: settings.ASKBACK_DB_POOL ?? poolByProcessors(),
     databaseWaitSeconds: settings.ASKBACK_DATABASE_WAIT_SECONDS,
     dataDir: settings.ASKBACK_DATA_DIR,
+    erasuresFile: settings.ASKBACK_ERASURES_FILE ?? null,
     host: settings.HOST,
     port: settings.PORT,
     drainSeconds: settings.ASKBACK_DRAIN_SECONDS,

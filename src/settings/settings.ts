@@ -29,6 +29,7 @@ export const Settings = v.object({
   ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
   ASKBACK_DB_POOL: v.optional(whole(2, 500)),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
+  ASKBACK_ERASURES_FILE: v.optional(text),
   HOST: v.optional(text, '127.0.0.1'),
   PORT: v.optional(whole(0, 65_535), '8080'),
   ASKBACK_DRAIN_SECONDS: v.optional(whole(0, 10), '0'),

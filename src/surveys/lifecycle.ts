@@ -8,14 +8,17 @@ import { emit } from '../webhooks/emit.cte.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import { type CompletedSurvey, closeByHand, completeAnswered } from './completion.queries.ts';
 import { getOrgSurvey, type ManagedSurvey, openDraft, reopenCompleted } from './manage.queries.ts';
-import { lockSurvey, type OrgSurvey } from './queries.ts';
+import { holdOffErasures, lockSurvey, type OrgSurvey } from './queries.ts';
 
 /**
  * Locks a survey for a change of its contacts until the caller's transaction ends, so that it does not
  * complete meanwhile. A survey that was closed by hand takes no more contacts.
  */
 export async function lockForContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
-  const survey = await lockSurvey(sql, orgId, surveyId);
+  const [, survey] = await Promise.all([
+    holdOffErasures(sql, orgId),
+    lockSurvey(sql, orgId, surveyId),
+  ]);
   if (!survey) throw notFound('survey');
   if (survey.completed_by === 'hand') {
     throw new Refusal('invalid', 'the survey is closed: it takes no more contacts', {

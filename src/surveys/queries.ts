@@ -107,6 +107,11 @@ export async function lockSurvey(
   return row;
 }
 
+/** Until the transaction ends no person of the organization is erased. To be called before the lock of a survey. */
+export async function holdOffErasures(sql: Sql, orgId: string) {
+  await sql`select hold_off_erasures(${orgId})`;
+}
+
 /** Opens a survey that completed by itself; one that was closed by hand stays closed. */
 export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
   await sql`

@@ -73,8 +73,8 @@ export async function copyDeliveries(
   { webhookId, deliveryId, since, traceparent }: DeliveriesToCopy,
 ) {
   const which = deliveryId
-    ? sql`d.id = ${deliveryId}`
-    : sql`d.status in ('skipped', 'failed') and d.created_at >= ${since!}
+    ? sql`d.id = ${deliveryId} and d.erased_at is null`
+    : sql`d.status in ('skipped', 'failed') and d.erased_at is null and d.created_at >= ${since!}
           and d.event <> ${testEvent} and not exists (
             select from deliveries later
             where later.webhook_id = d.webhook_id and later.message_id = d.message_id

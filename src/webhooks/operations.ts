@@ -131,7 +131,10 @@ const delivering: Operation[] = [
     about: 'A test that is delivered again stays one: it is not retried and changes no count.',
     permission: 'write',
     answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
-    refusals: whenCopying,
+    refusals: {
+      ...whenCopying,
+      410: { about: 'the person whose words it carried was erased (`erased`)' },
+    },
   },
   {
     id: 'replayWebhook',

@@ -6,6 +6,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
+import { wasErased } from './erase.queries.ts';
 import { copyDeliveries, tryLockReplay } from './history.queries.ts';
 import { lockStanding } from './outcome.queries.ts';
 
@@ -19,9 +20,15 @@ type ReplayRequest = {
 };
 
 /** Delivers one event again: a new delivery with the webhook-id of the first. */
-export async function redeliver(tools: ReplayTools, writer: Writer, request: ReplayRequest) {
+export async function redeliver(
+  tools: ReplayTools,
+  writer: Writer,
+  request: ReplayRequest & { deliveryId: string },
+) {
   const count = await deliverAgain(tools, writer, request);
-  if (count === 0) throw notFound('delivery');
+  if (count === 0) {
+    throw (await wasErased(tools.db, writer.orgId, request)) ? erased() : notFound('delivery');
+  }
   return { redelivered: count };
 }
 
@@ -90,4 +97,9 @@ const replaying = () =>
   new Refusal('conflict', 'a replay of this webhook is under way: try again in a moment', {
     code: 'replay_under_way',
     retryInSeconds: 1,
+  });
+
+const erased = () =>
+  new Refusal('gone', 'the person whose words this delivery carried was erased', {
+    code: 'erased',
   });

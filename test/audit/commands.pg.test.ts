@@ -111,6 +111,27 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
       return ['--id', await makeResponse(db, of, { held_reason: 'scanner' })];
     },
   },
+  'person erase': {
+    act: 'person.erased',
+    words: async ({ org, survey }) => {
+      await makeContact(
+        db,
+        { org_id: org, survey_id: await survey() },
+        { email: 'zoe@people.test' },
+      );
+      return ['--org', org, '--email', 'zoe@people.test'];
+    },
+  },
+  'erasure allow': {
+    act: 'person.allowed',
+    words: async ({ org }) => {
+      const [row] = await db<{ id: string }[]>`
+        insert into erasures (org_id, address_hash, scores, counts)
+        values (${org}, address_hash(${org}, 'bo@people.test'), 'kept', '{}')
+        returning id`;
+      return ['--id', row!.id];
+    },
+  },
   'suppression remove': {
     act: 'suppression.removed',
     words: async ({ org }) => {
@@ -164,7 +185,7 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
       ...['org list', 'org show', 'member list', 'key list', 'survey list', 'survey show'],
       ...['tag list', 'mail preview', 'contact why', 'campaign list', 'campaign show'],
       ...['campaign results', 'suppression list', 'response list', 'webhook list', 'theme list'],
-      ...['audit list', 'audit export', 'reporter list'],
+      ...['audit list', 'audit export', 'reporter list', 'erasure list'],
     ].map((name) => [name, reads]),
   ),
 };

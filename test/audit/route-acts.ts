@@ -53,6 +53,12 @@ const onWebhook = (act: Act, method: string, rest = '', body?: object): RouteAct
 /** Nothing is sent while the test runs. */
 export const later = { send_at: new Date(Date.now() + 7 * 86_400_000).toISOString() };
 
+async function erase({ api, survey }: Pick<ActScene, 'api' | 'survey'>) {
+  const email = `${randomUUID()}@people.test`;
+  await api('POST', '/v1/contacts', { survey_id: await survey(), email });
+  return await api('DELETE', `/v1/people/${email}`);
+}
+
 const visit = 'a contact answers or unsubscribes: the row itself says when';
 const wish = { name: 'n', question_text: 'q', from_name: 'Ann', from_email: 'ann@acme.test' };
 const tagForm = { name: 'vip', color: '#112233' };
@@ -148,6 +154,17 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     act: 'contact.deleted',
     call: async ({ api, survey, contact }) =>
       await api('DELETE', `/v1/contacts/${await contact(await survey())}`),
+  },
+  'DELETE /api/v1/people/:email': {
+    act: 'person.erased',
+    call: ({ api, survey }) => erase({ api, survey }),
+  },
+  'POST /api/v1/erasures/:id/allow': {
+    act: 'person.allowed',
+    call: async ({ api, survey }) => {
+      const { data } = (await (await erase({ api, survey })).json()) as { data: { id: string } };
+      return await api('POST', `/v1/erasures/${data.id}/allow`);
+    },
   },
   'POST /api/bounces': { none: 'test/suppressions/bounces.pg.test.ts hands in real messages' },
   'POST /api/webhooks': {

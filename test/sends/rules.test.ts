@@ -5,11 +5,12 @@ import { type AddressFacts, judgeAll, readContact } from '../../src/sends/rules.
 const key = 'ann@people.test';
 const clear: AddressFacts = {
   ...{ key, claim: null, mailed_or_answered: false },
-  ...{ unsubscribed: false, bounced: false, recent_at: null },
+  ...{ unsubscribed: false, bounced: false, erased: false, recent_at: null },
 };
 
 /** What speaks against a mail, strongest first: of two that hold together the first is the reason. */
 const against: [what: string, facts: Partial<AddressFacts>, code: string][] = [
+  ['erased', { erased: true }, 'erased'],
   ['sent this survey', { claim: 'sent' }, 'already_sent'],
   ['being sent it', { claim: 'sending' }, 'in_flight'],
   ['claimed by another request', { claim: 'claimed' }, 'in_flight'],

@@ -3,6 +3,7 @@ import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { createMailbox } from '../../../src/mailbox/mailbox.ts';
+import { noErasureFile } from '../../../src/people/erasure/file.ts';
 import { createMailJobs } from '../../../src/sends/mail-job.ts';
 import { createMailer } from '../../../src/sends/mailer.ts';
 import { createAnalystQueue } from '../../../src/summaries/analyst-queue.ts';
@@ -32,6 +33,7 @@ export function taskTools(db: Db): TaskTools {
       excerpt: redactedExcerpt,
       outbound: subscriber(200).outbound,
       secrets: plainSecrets,
+      erasureFile: noErasureFile,
       settings: { sendDeadlineSeconds: 60 },
     },
     appMailer: createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl }),

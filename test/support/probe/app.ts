@@ -4,6 +4,7 @@ import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { judgeTarget } from '../../../src/lib/outbound/targets.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
+import { noErasureFile } from '../../../src/people/erasure/file.ts';
 import { createClaimedMails } from '../../../src/sends/claimed-mails.ts';
 import { readReport } from '../../../src/suppressions/report.ts';
 import { subscriber } from '../fakes/subscriber.ts';
@@ -38,6 +39,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     outbound: subscriber(200).outbound,
     judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
+    erasureFile: noErasureFile,
     claimedMails: createClaimedMails(),
     progress: {
       watch: () => ({ finishedCount: () => 0, waitForCount: async () => {}, end: () => {} }),

@@ -1,0 +1,80 @@
+import type { Sql } from '../lib/db/db.ts';
+import { patternOfAddress } from '../lib/smtp/address.ts';
+
+export type ErasedContact = {
+  id: string;
+  survey_id: string;
+  email: string;
+  name: string | null;
+  token: string;
+};
+
+export type ContactsToErase = {
+  orgId: string;
+  key: string;
+  /** Only contacts that were added before then; without a time all of them. */
+  before: Date | null;
+};
+
+/** The contacts of an address over all surveys. */
+export async function listContactsOf(sql: Sql, { orgId, key, before }: ContactsToErase) {
+  return await sql<ErasedContact[]>`
+    select id, survey_id, email, name, token
+    from contacts
+    where org_id = ${orgId} and email_key = ${key}
+      and created_at < coalesce(${before}::timestamptz, 'infinity')`;
+}
+
+/** Locked in the order in which mailing locks them. */
+export async function lockContacts(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`
+    select from contacts
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])
+    order by email_key, id
+    for update`;
+}
+
+export type TakenAlong = { mails: number; openings: number; campaign_results: number };
+
+/** What goes with contacts when they are deleted. */
+export async function countTakenAlong(sql: Sql, orgId: string, ids: readonly string[]) {
+  const [counts] = await sql<TakenAlong[]>`
+    select (select count(*)::int from mails
+            where org_id = ${orgId} and contact_id = any (${[...ids]}::uuid[])) as mails,
+           (select count(*)::int from link_visits
+            where org_id = ${orgId} and contact_id = any (${[...ids]}::uuid[])) as openings,
+           (select count(*)::int from campaign_contacts
+            where org_id = ${orgId} and contact_id = any (${[...ids]}::uuid[])) as campaign_results`;
+  return counts!;
+}
+
+export async function deleteContacts(sql: Sql, orgId: string, ids: readonly string[]) {
+  const { count } = await sql`
+    delete from contacts
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+  return count;
+}
+
+const longestAddress = 254;
+
+/**
+ * Deletes lists that wait to be taken over and name an address, and the lines left out of others that do. A piece of a
+ * list is read with the beginning of the next one, because an address may lie across the two.
+ */
+export async function deleteUploadsNaming(sql: Sql, orgId: string, key: string): Promise<number> {
+  const pattern = patternOfAddress(key);
+  const waiting = await sql`
+    delete from contact_uploads u
+    where u.org_id = ${orgId} and exists (
+      select
+      from contact_upload_chunks c
+      left join contact_upload_chunks next
+        on next.org_id = c.org_id and next.upload_id = c.upload_id and next.place = c.place + 1
+      where c.org_id = ${orgId} and c.upload_id = u.id
+        and c.chunk || coalesce(left(next.chunk, ${longestAddress}::int), '') ~* ${pattern}
+    )`;
+  const rejects = await sql`
+    delete from contact_upload_rejects
+    where org_id = ${orgId} and (value ~* ${pattern} or reason ~* ${pattern})`;
+  return waiting.count + rejects.count;
+}

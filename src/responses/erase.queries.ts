@@ -1,0 +1,54 @@
+import type { Sql } from '../lib/db/db.ts';
+import { patternOfAddress } from '../lib/smtp/address.ts';
+import { likePattern } from './rules.ts';
+
+export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
+
+/** The responses of contacts, and those in whose properties a website handed in their address; locked. */
+export async function lockResponsesOf(
+  sql: Sql,
+  orgId: string,
+  { contactIds, key }: { contactIds: readonly string[]; key: string },
+) {
+  return await sql<ErasedResponse[]>`
+    select id, comment, created_at
+    from responses
+    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+       or org_id = ${orgId} and properties is not null
+         and properties::text ~* ${patternOfAddress(key)}
+    order by id
+    for update`;
+}
+
+/** Keeps scores as those of anonymous responses: nothing leads from them to the person any more. */
+export async function makeAnonymous(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`
+    update responses
+    set contact_id = null, comment = null, properties = null, traceparent = null
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+}
+
+export async function deleteResponses(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`delete from responses where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+}
+
+export async function deleteNotesAbout(sql: Sql, orgId: string, responseIds: readonly string[]) {
+  const { count } = await sql`
+    delete from response_notes
+    where org_id = ${orgId} and response_id = any (${[...responseIds]}::uuid[])`;
+  return count;
+}
+
+/** Puts `[email]` in the place of an address in what others wrote. */
+export async function hideAddress(sql: Sql, orgId: string, key: string): Promise<number> {
+  const pattern = patternOfAddress(key);
+  const comments = await sql`
+    update responses
+    set comment = regexp_replace(comment, ${pattern}, '[email]', 'gi')
+    where org_id = ${orgId} and comment ilike ${likePattern(key)} and comment ~* ${pattern}`;
+  const notes = await sql`
+    update response_notes
+    set text = regexp_replace(text, ${pattern}, '[email]', 'gi')
+    where org_id = ${orgId} and text ~* ${pattern}`;
+  return comments.count + notes.count;
+}

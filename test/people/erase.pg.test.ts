@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  makeClient,
+  makeContact,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+type Receipt = {
+  id: string;
+  address_hash: string;
+  scores: string;
+  counts: Record<string, number>;
+  allowed_at: string | null;
+};
+
+/** An organization with one survey, and a way to call the API for it. */
+async function scene() {
+  const client = await makeClient(db);
+  const survey_id = await makeSurvey(db, client.id);
+  const of = { org_id: client.id, survey_id };
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { ...client.write, 'Content-Type': 'application/json' };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await app.request(`/api${path}`, { method, headers, ...init });
+    const text = await answer.text();
+    const json = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+    return { status: answer.status, json, data: json['data'] as Receipt };
+  };
+  const person = (over: Record<string, unknown> = {}) =>
+    makeContact(db, of, { email: 'Ada@people.test', name: 'Ada Lovelace', ...over });
+  const erase = (query = '') => call('DELETE', `/v1/people/ada%40people.test${query}`);
+  return { ...client, of, call, person, erase };
+}
+
+test('a person is erased over all surveys, and scores stay as anonymous responses', async () => {
+  const { id, of, person, erase, call } = await scene();
+  const other = { ...of, survey_id: await makeSurvey(db, id) };
+  const [first, second] = [await person(), await person({ survey_id: other.survey_id })];
+  const stays = await makeContact(db, of, { email: 'bada@people.test' });
+  const answer = await makeResponse(db, of, {
+    ...{ contact_id: first, score: 3, category: 'detractor', comment: 'slow as treacle' },
+  });
+  await makeResponse(db, other, { contact_id: second });
+  await makeResponse(db, of, { contact_id: stays, comment: 'fine for bada@people.test' });
+
+  const { status, data } = await erase();
+  assert.equal(status, 200);
+  assert.equal(data.scores, 'kept');
+  assert.match(data.address_hash, /^[0-9a-f]{64}$/);
+  assert.equal(data.counts['contacts'], 2);
+  assert.equal(data.counts['responses'], 2);
+  assert.equal(data.counts['comments'], 1);
+  const rows = await db`
+    select contact_id, comment, score from responses where org_id = ${id} and id = ${answer}`;
+  assert.deepEqual([...rows], [{ contact_id: null, comment: null, score: 3 }]);
+  assert.equal((await db`select from contacts where org_id = ${id}`).length, 1);
+  const [left] = await db`select comment from responses where contact_id = ${stays}`;
+  assert.equal(left?.['comment'], 'fine for bada@people.test');
+  assert.equal((await call('GET', '/v1/people/ADA%40people.test')).status, 404);
+  await assertTalliesHold(db);
+});
+
+test('scores are deleted when it is asked for, and totals follow', async () => {
+  const { id, of, person, erase } = await scene();
+  await makeResponse(db, of, { contact_id: await person() });
+  assert.equal((await erase('?scores=none')).status, 400);
+  const { data } = await erase('?scores=delete');
+  assert.equal(data.scores, 'deleted');
+  assert.equal((await db`select from responses where org_id = ${id}`).length, 0);
+  await assertTalliesHold(db);
+});
+
+test('an address of which nothing is known is not found, and nothing is suppressed by that', async () => {
+  const { id, erase } = await scene();
+  assert.equal((await erase()).status, 404);
+  assert.equal((await db`select from erasures where org_id = ${id}`).length, 0);
+});
+
+test('erasing again answers with the same receipt, which the list has', async () => {
+  const { person, erase, call } = await scene();
+  await person();
+  const first = await erase();
+  const again = await erase('?scores=delete');
+  assert.equal(again.status, 200);
+  assert.deepEqual(again.data, first.data);
+  const listed = await call('GET', '/v1/erasures?email=ADA@people.test');
+  assert.deepEqual(listed.json['data'], [first.data]);
+  assert.deepEqual((await call('GET', '/v1/erasures?email=b@people.test')).json['data'], []);
+  const other = await scene();
+  assert.deepEqual((await other.call('GET', '/v1/erasures')).json['data'], []);
+});
+
+test('an erased address comes in by no way', async () => {
+  const { id, of, person, erase, call } = await scene();
+  await person();
+  await erase();
+  const added = await call('POST', '/v1/contacts', {
+    ...{ survey_id: of.survey_id, email: 'ADA@people.test' },
+  });
+  assert.deepEqual([added.status, added.json['code']], [409, 'erased']);
+  const contacts = [{ email: 'Ada@people.test', name: 'Ada' }, { email: 'ada@people.test' }];
+  const { json } = await call('POST', `/v1/surveys/${of.survey_id}/send`, { contacts });
+  const sent = json['data'] as { contacts: []; results: { status: string; reason_code: string }[] };
+  assert.deepEqual(sent.contacts, []);
+  assert.deepEqual(
+    sent.results.map(({ status, reason_code }) => `${status} ${reason_code}`),
+    ['duplicate erased', 'duplicate repeated'],
+  );
+  assert.equal((await db`select from contacts where org_id = ${id}`).length, 0);
+  await assert.rejects(makeContact(db, of, { email: 'ADA@people.test' }), {
+    constraint_name: 'contacts_are_not_erased',
+  });
+});
+
+test('another organization may still add the address', async () => {
+  const [mine, theirs] = [await scene(), await scene()];
+  await mine.person();
+  await mine.erase();
+  await theirs.person();
+  assert.equal((await theirs.erase()).status, 200);
+  const hashes = await db`select distinct address_hash from erasures
+    where org_id in (${mine.id}, ${theirs.id})`;
+  assert.equal(hashes.length, 2);
+});
+
+test('an address that is allowed again is like any other, and can be erased once more', async () => {
+  const { id, of, person, erase, call } = await scene();
+  await person();
+  const { data } = await erase();
+  const allowed = await call('POST', `/v1/erasures/${data.id}/allow`);
+  assert.equal(allowed.status, 200);
+  assert.notEqual(allowed.data.allowed_at, null);
+  const again = await call('POST', `/v1/erasures/${data.id}/allow`);
+  assert.deepEqual(again.data, allowed.data);
+  const added = { survey_id: of.survey_id, email: 'ada@people.test' };
+  assert.equal((await call('POST', '/v1/contacts', added)).status, 201);
+  const second = await erase();
+  assert.notEqual(second.data.id, data.id);
+  const acts = await db`
+    select act from audit_events where org_id = ${id} and act like 'person.%' order by at, id`;
+  assert.deepEqual(
+    acts.map(({ act }) => act),
+    ['person.erased', 'person.allowed', 'person.erased'],
+  );
+});
+
+test('a delivery with an excerpt loses it and cannot be delivered again', async () => {
+  const { id, of, person, erase, call } = await scene();
+  const webhook = await makeWebhook(db, id);
+  const answer = await makeResponse(db, of, {
+    ...{ contact_id: await person(), score: 1, category: 'detractor', comment: 'treacle' },
+  });
+  const make = async (event: string, comment: string | null, status: string) => {
+    const [row] = await db<{ id: string }[]>`
+      insert into deliveries (org_id, webhook_id, message_id, event, body, status, next_attempt_at, response_body)
+      values (${id}, ${webhook}, gen_random_uuid(), ${event},
+              ${JSON.stringify({ version: '1', responseId: answer, comment })}, ${status},
+              ${status === 'pending' ? new Date() : null}, 'got treacle')
+      returning id`;
+    return row!.id;
+  };
+  const excerpt = await make('detractor.detected', 'treacle', 'pending');
+  const delivered = await make('detractor.detected', 'treacle', 'delivered');
+  const received = await make('response.received', null, 'delivered');
+  assert.equal((await erase()).data.counts['deliveries'], 2);
+  const left = await db`
+    select id, status, body, response_body from deliveries where erased_at is not null order by status`;
+  assert.deepEqual(
+    left.map((row) => ({ ...row })),
+    [
+      { id: delivered, status: 'delivered', body: '', response_body: null },
+      { id: excerpt, status: 'skipped', body: '', response_body: null },
+    ],
+  );
+  const again = (which: string) =>
+    call('POST', `/webhooks/${webhook}/deliveries/${which}/redeliver`);
+  for (const which of [excerpt, delivered]) {
+    const { status, json } = await again(which);
+    assert.deepEqual([status, json['code']], [410, 'erased']);
+  }
+  assert.equal((await again(received)).status, 202);
+  const since = new Date(0).toISOString();
+  const { json } = await call('POST', `/webhooks/${webhook}/replay`, { since });
+  assert.deepEqual(json, { replayed: 0 });
+});
+
+test('of two erasures at once one erases, and both answer with its receipt', async () => {
+  const { id, person, erase } = await scene();
+  await person();
+  const [one, other] = await Promise.all([erase(), erase()]);
+  assert.deepEqual([one.status, other.status], [200, 200]);
+  assert.deepEqual(one.data, other.data);
+  assert.equal((await db`select from erasures where org_id = ${id}`).length, 1);
+});
+
+test('a contact that is being added when its person is erased is erased too', async () => {
+  const { id, of, person, erase } = await scene();
+  await person();
+  const other = { ...of, survey_id: await makeSurvey(db, id) };
+  let erasing: ReturnType<typeof erase> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select hold_off_erasures(${id})`;
+    await makeContact(tx, other, { email: 'ada@people.test' });
+    erasing = erase();
+    await untilLockWaits(db);
+  });
+  assert.equal((await erasing!).data.counts['contacts'], 2);
+  assert.equal((await db`select from contacts where org_id = ${id}`).length, 0);
+});
