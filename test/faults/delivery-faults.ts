@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Db } from '../../src/lib/db/db.ts';
-import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { connect } from '../../src/lib/db/db.ts';
 import { giveAnswers } from './answers.ts';
 import { startSubscribers } from './arrivals.ts';
-import { breakOne, type Means, patiently } from './damage.ts';
+import { breakOne, type Means } from './damage.ts';
 import { type Fault, type FaultKind, reckon } from './ledger.ts';
+import { answersOf, drained, environment, setScene, webhooks } from './scene.ts';
 import { createService } from './service.ts';
 
 export type Plan = {
@@ -16,9 +16,6 @@ export type Plan = {
 };
 
 export type Ground = Pick<Means, 'restartPostgres'> & { url: string };
-
-const webhooks = ['one', 'two', 'three'];
-const drainMs = 60_000;
 
 /** Has a survey answered while things break, and gives the ledger of what arrived at its webhooks. */
 export async function runDeliveryFaults(ground: Ground, plan: Plan) {
@@ -54,43 +51,6 @@ export async function runDeliveryFaults(ground: Ground, plan: Plan) {
   }
 }
 
-export const environment = (url: string) => ({
-  DATABASE_URL: url,
-  ASKBACK_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
-  ASKBACK_WEBHOOK_HTTP: 'allow',
-  LOG_LEVEL: 'error',
-});
-
-type Stage = {
-  db: Db;
-  address: string;
-  subscribers: Awaited<ReturnType<typeof startSubscribers>>;
-};
-
-/** A survey with a personal link for each answer and one that stays unanswered, and three webhooks. */
-async function setScene({ db, address, subscribers }: Stage, answers: number) {
-  const client = await makeClient(db);
-  const survey = await makeSurvey(db, client.id);
-  await makeContact(db, { org_id: client.id, survey_id: survey });
-  const made = await db<{ token: string }[]>`
-    insert into contacts (org_id, survey_id, email, token, properties)
-    select ${client.id}, ${survey}, 'p' || n || '@people.test',
-           replace(gen_random_uuid()::text, '-', ''), '{}'
-    from generate_series(1, ${answers}) as n
-    returning token`;
-  for (const webhook of webhooks) {
-    const url = subscribers.urlOf(webhook);
-    const created = await fetch(`${address}/api/webhooks`, {
-      method: 'POST',
-      headers: client.write,
-      body: JSON.stringify({ url, events: ['response.received'] }),
-    });
-    subscribers.expect(webhook, ((await created.json()) as { secret: string }).secret);
-  }
-  return { orgId: client.id, tokens: made.map(({ token }) => token) };
-}
-
 /**
  * Each kind of fault at its own pace, until the answers are given. A connection is ended whatever became of
  * the one before; what has to be started again is broken again when it runs.
@@ -115,25 +75,6 @@ async function damageUntil(done: Promise<unknown>, means: Means, plan: Plan) {
     }),
   );
   return await Promise.all(breaking);
-}
-
-/** How many deliveries are not done, once all are or the time for it is over. */
-async function drained(db: Db, orgId: string): Promise<number> {
-  const until = performance.now() + drainMs;
-  for (;;) {
-    const [left] = await patiently(
-      () => db<{ count: number }[]>`
-        select count(*)::int as count from deliveries
-        where org_id = ${orgId} and status <> 'delivered'`,
-    );
-    if (left!.count === 0 || performance.now() > until) return left!.count;
-    await sleep(100);
-  }
-}
-
-async function answersOf(db: Db, orgId: string): Promise<Set<string>> {
-  const rows = await db<{ id: string }[]>`select id from responses where org_id = ${orgId}`;
-  return new Set(rows.map(({ id }) => id));
 }
 
 function countKinds(faults: readonly Fault[]) {

@@ -7,7 +7,7 @@ import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { until } from '../support/probe/until.ts';
 import { giveAnswers } from './answers.ts';
 import { startSubscribers } from './arrivals.ts';
-import { environment } from './delivery-faults.ts';
+import { environment } from './scene.ts';
 import { createService } from './service.ts';
 
 const backlog = 50_000;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
-import { environment } from './delivery-faults.ts';
 import { startMailServer, startSubscriber } from './neighbour-servers.ts';
+import { environment } from './scene.ts';
 import { createService } from './service.ts';
 
 export const uses = ['call', 'answer', 'delivery', 'mail'] as const;

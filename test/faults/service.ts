@@ -4,7 +4,12 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/processes/free-port.ts';
 
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** A bundle starts in a quarter of the time. */
+const command = () => {
+  const bundled = process.env['TEST_PROGRAM'];
+  return bundled ? [bundled] : ['--import', 'tsx', source];
+};
 const startMs = 30_000;
 
 /**
@@ -18,7 +23,7 @@ export async function createService(environment: Readonly<Record<string, string>
   let asked = false;
 
   async function start() {
-    const own = spawn(process.execPath, ['--import', 'tsx', entry, 'serve'], {
+    const own = spawn(process.execPath, [...command(), 'serve'], {
       env: { PATH: process.env['PATH'] ?? '', ...environment, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
