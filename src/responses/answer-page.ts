@@ -67,6 +67,7 @@ const complaintOf: Readonly<Record<string, Complaint>> = {
   comment_too_long: 'commentTooLong',
   rate_limited: 'tooManyAnswers',
   database_unavailable: 'notSaved',
+  database_full: 'notSaved',
 };
 
 /** A score of the survey's own scale, or none. */

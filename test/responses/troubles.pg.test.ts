@@ -154,6 +154,27 @@ test('a database that goes away while it is saved leaves the form as it was fill
   assert.deepEqual(await answers(), []);
 });
 
+test('a full disk leaves the form as it was filled in, and the answer can be given when there is room', async () => {
+  const { db: own } = await testDatabase();
+  const { personal, answers } = await ask(own);
+  const person = visitor(own);
+  await own.unsafe(`
+    create function refuse() returns trigger language plpgsql as
+    $$begin raise exception using errcode = 'disk_full'; end$$;
+    create trigger full_disk before insert on responses for each row execute function refuse()`);
+
+  const page = await person.post(personal, { score: '1', comment: 'Slow' });
+
+  const { html } = await pageOf(page);
+  assert.equal(page.status, 503);
+  assert.match(complaintOf(html) ?? '', /could not be saved just now/);
+  assert.match(html, /value="1"[^>]* checked/);
+  assert.match(html, /Slow<\/textarea>/);
+  assert.deepEqual(await answers(), []);
+  await own`drop trigger full_disk on responses`;
+  assert.equal((await person.post(personal, { score: '1' })).status, 200);
+});
+
 test('a program gets JSON that says that the database is away, and so does who only looks', async (t) => {
   const { personal, shared } = await ask(db);
   const service = await cuttable();

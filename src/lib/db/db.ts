@@ -89,6 +89,10 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof code === 'string' && (awayCodes.has(code) || code.startsWith('08'));
 }
 
+/** Whether Postgres could not store something because its disk is full. It goes on to read. */
+export const isDatabaseFull = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === diskFull;
+
 /** Whether a transaction was undone because it and another waited for each other. */
 export const isDeadlock = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '40P01';
@@ -96,6 +100,8 @@ export const isDeadlock = (error: unknown): boolean =>
 /** Whether a statement failed on the constraint or unique index of this name. */
 export const violates = (error: unknown, constraint: string): boolean =>
   (error as { constraint_name?: unknown } | null)?.constraint_name === constraint;
+
+const diskFull = '53100';
 
 const awayCodes = new Set([
   'ECONNREFUSED',
@@ -115,4 +121,5 @@ const awayCodes = new Set([
   '53300', // too many connections
   '25006', // became a standby: connections to it end soon
   'NO_WRITABLE_SERVER', // of several
+  diskFull, // until there is room again
 ]);

@@ -7,7 +7,7 @@ import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
 import { signal } from '../async/signal.ts';
-import { isDatabaseAway } from '../db/db.ts';
+import { isDatabaseAway, isDatabaseFull } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { SeeOther } from './see-other.ts';
 
@@ -103,11 +103,18 @@ type ShowTrouble = (
   refusal?: Refusal,
 ) => Response | undefined;
 
+/** A full disk refuses every request alike: once a minute its cause is enough. */
+const logFullEveryMs = 60_000;
+
 /** The one place where an error becomes an answer. */
-export const answerError =
-  (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> =>
-  (error, c) => {
+export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> => {
+  let fullLoggedAt = Number.NEGATIVE_INFINITY;
+  return (error, c) => {
     if (error instanceof SeeOther) return c.redirect(error.location, 303);
+    if (isDatabaseFull(error) && performance.now() - fullLoggedAt >= logFullEveryMs) {
+      fullLoggedAt = performance.now();
+      log.error({ err: error, route: routeOf(c) }, 'the disk of the database is full');
+    }
     const refusal = refusalIn(error);
     if (!refusal) {
       log.error(
@@ -123,6 +130,7 @@ export const answerError =
     const body = errorBody(c, refusal.message, refusal.code, refusal.details);
     return showTrouble(c, statusOf[kind], refusal) ?? c.json(body, statusOf[kind]);
   };
+};
 
 const errorBody = (c: Context<RequestEnv>, error: string, code: string, details = {}) => ({
   error,
@@ -135,12 +143,20 @@ const errorBody = (c: Context<RequestEnv>, error: string, code: string, details 
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if ((error as { code?: unknown }).code === '22021') return unstorable();
+  if (isDatabaseFull(error)) return full();
   if (!isDatabaseAway(error)) return undefined;
   return new Refusal('unavailable', 'the database cannot be reached right now, try again shortly', {
     code: 'database_unavailable',
     retryInSeconds: 1,
   });
 }
+
+const full = () =>
+  new Refusal(
+    'unavailable',
+    'the disk of the database is full, so nothing was stored; try again when its operator has made room',
+    { code: 'database_full', retryInSeconds: 10 },
+  );
 
 const unstorable = () =>
   new Refusal('invalid', 'the request contains the character NUL, which cannot be stored', {

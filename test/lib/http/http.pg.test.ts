@@ -26,6 +26,9 @@ app.get('/api/v1/stored', async (c) => {
 app.get('/api/v1/broken', () => {
   throw new Error('secret: ann@acme.test');
 });
+app.post('/api/v1/full', async () => {
+  await db`do ${db.unsafe("$$begin raise exception using errcode = 'disk_full'; end$$")}`;
+});
 
 const server = serve({ fetch: app.fetch, port: 0 });
 await once(server, 'listening');
@@ -224,6 +227,15 @@ test('without the database it is 503, and says when to try again', async () => {
   const { error, code } = (await answer.json()) as Record<string, unknown>;
   assert.match(String(error), /database cannot be reached/);
   assert.equal(code, 'database_unavailable');
+});
+
+test('when the disk of the database is full it is 503 with a sentence and a code of its own', async () => {
+  const answer = await app.request('/api/v1/full', { method: 'POST', headers: write });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('Retry-After'), '10');
+  const { error, code } = (await answer.json()) as Record<string, unknown>;
+  assert.match(String(error), /^the disk of the database is full, so nothing was stored;/);
+  assert.equal(code, 'database_full');
 });
 
 const get = async (path: string, headers = {}) =>
