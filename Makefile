@@ -6,7 +6,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run askback test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
-.PHONY: client sbom release
+.PHONY: drills client sbom release
 .PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
@@ -54,6 +54,10 @@ bench: $(installed)
 ## faults: kills processes, connections and Postgres while answers and mails go through, and prints what arrived; only=WORD picks
 faults: $(installed)
 	@$(tsx) test/faults/run.ts $(only)
+
+## drills: restarts, failovers, lagging replicas and full disks, by way of `bash ops/ci/with-patroni make drills`; only=WORD picks
+drills: $(installed)
+	@$(tsx) test/drills/run.ts $(only)
 
 ## binary: dist/askback, one executable with Node, the program and Postgres inside
 binary: dist/askback

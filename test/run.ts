@@ -10,7 +10,7 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
  * `--browser`, `--prometheus`, `--proxies` or `--clients` they are those that need these programs, one after the other.
  */
-const apart = /^test\/(bench|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
+const apart = /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
 /** Most files wait for a process, a timer or a disk for half of their time. */
 const filesAtOnce = availableParallelism() + 1;
 const needing = {

@@ -19,6 +19,7 @@ const startMs = 30_000;
 export async function createService(environment: Readonly<Record<string, string>>) {
   const port = freePort();
   const ended: string[] = [];
+  const logged: string[] = [];
   let child: ChildProcess | undefined;
   let asked = false;
 
@@ -30,7 +31,10 @@ export async function createService(environment: Readonly<Record<string, string>
     child = own;
     asked = false;
     const said: string[] = [];
-    createInterface({ input: own.stderr! }).on('line', (line) => said.push(line));
+    createInterface({ input: own.stderr! }).on('line', (line) => {
+      said.push(line);
+      logged.push(line);
+    });
     own.once('exit', (code) => {
       if (code !== null && !(asked && code === 0))
         ended.push(`ended by itself with ${code}: ${said.slice(-5).join(' / ')}`);
@@ -55,7 +59,7 @@ export async function createService(environment: Readonly<Record<string, string>
     await once(child!, 'exit');
   }
 
-  return { address: `http://127.0.0.1:${port}`, ended, start, kill, stop };
+  return { address: `http://127.0.0.1:${port}`, ended, logged, start, kill, stop };
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>;

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../src/lib/db/db.ts';
+import { reckon } from '../faults/ledger.ts';
+import { answersOf, drained, webhooks } from '../faults/scene.ts';
+import type { DrillScene } from './scene.ts';
+import type { Attempt, Kind, Traffic } from './traffic.ts';
+
+/** One line of a ledger. With a limit it is a promise. */
+export type Line = { what: string; count: number | string; atMost?: number; atLeast?: number };
+
+export const isBroken = ({ count, atMost, atLeast }: Line) =>
+  (atMost !== undefined && Number(count) > atMost) ||
+  (atLeast !== undefined && Number(count) < atLeast);
+
+const outcomesWithinMs = 60_000;
+
+/** What callers were promised, held against what the database, the mail server and the subscribers have. */
+export async function balance(db: Db, scene: DrillScene, traffic: Traffic): Promise<Line[]> {
+  const orgId = scene.client.id;
+  const undelivered = await drained(db, orgId);
+  const mails = await mailLines(db, scene, traffic);
+  const committed = await answersOf(db, orgId);
+  const { acknowledged } = traffic;
+  const { arrivals } = scene.subscribers;
+  const books = reckon({ webhooks, committed, acknowledged, arrivals, faults: [] });
+  return [
+    { what: 'answers acknowledged', count: acknowledged.length, atLeast: 1 },
+    { what: 'answers in the database', count: committed.size },
+    { what: 'answers acknowledged and lost', count: books.acknowledged_but_lost, atMost: 0 },
+    ...mails,
+    { what: 'deliveries expected', count: books.expected },
+    { what: 'deliveries arrived', count: books.arrived },
+    { what: 'deliveries missing', count: books.missing + undelivered, atMost: 0 },
+    { what: 'deliveries invented', count: books.invented, atMost: 0 },
+    { what: 'deliveries repeated (at least once is promised)', count: books.duplicates },
+  ];
+}
+
+async function mailLines(db: Db, { mailedSurvey, mails }: DrillScene, traffic: Traffic) {
+  const rows = await finishedMails(db, mailedSurvey);
+  const arrived = new Map<string, number>();
+  for (const { to } of mails) arrived.set(to, (arrived.get(to) ?? 0) + 1);
+  const recorded = new Set(rows.flatMap((row) => (row.status === 'sent' ? [row.email] : [])));
+  const count = (...words: string[]) => rows.filter(({ status }) => words.includes(status)).length;
+  const called = [...traffic.sent];
+  return [
+    { what: 'mails acknowledged as sent', count: called.length, atLeast: 1 },
+    { what: 'mails recorded as sent', count: recorded.size },
+    { what: 'mails at the mail server', count: mails.length },
+    {
+      what: 'mails acknowledged and lost',
+      count: called.filter((to) => !arrived.has(to)).length,
+      atMost: 0,
+    },
+    {
+      what: 'mails recorded and lost',
+      count: [...recorded].filter((to) => !arrived.has(to)).length,
+      atMost: 0,
+    },
+    {
+      what: 'mails that arrived twice',
+      count: [...arrived.values()].filter((n) => n > 1).length,
+      atMost: 0,
+    },
+    { what: 'mails without an outcome', count: count('claimed', 'sending'), atMost: 0 },
+    { what: 'mails of unknown outcome or failed', count: count('unknown', 'failed') },
+  ] satisfies Line[];
+}
+
+type MailRow = { email: string; status: string };
+
+async function finishedMails(db: Db, surveyId: string): Promise<readonly MailRow[]> {
+  const late = performance.now() + outcomesWithinMs;
+  for (;;) {
+    const rows = await db<MailRow[]>`select email, status from mails where survey_id = ${surveyId}`;
+    const isOpen = rows.some(({ status }) => status === 'claimed' || status === 'sending');
+    if (!isOpen || performance.now() > late) return rows;
+    await sleep(100);
+  }
+}
+
+/** Statuses of requests, one line for each kind. */
+export function requestLines({ attempts }: Traffic): Line[] {
+  return [...Map.groupBy(attempts, ({ kind }) => kind)].map(([kind, all]) => {
+    const counts = [...Map.groupBy(all, ({ status }) => status)].map(
+      ([status, { length }]) => `${status}: ${length}`,
+    );
+    return { what: `${kind} requests by status`, count: counts.toSorted().join(', ') };
+  });
+}
+
+/** What the services complained about, and whether one of them ended. */
+export function serviceLines({ services }: DrillScene): Line[] {
+  const errors = services.flatMap(({ logged }) => logged.filter((line) => line.startsWith('{')));
+  const words = errors.map((line) => {
+    const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
+    return err ? `${msg}: ${err.message}` : msg;
+  });
+  return [
+    ...[...Map.groupBy(words, (each) => each)].map(([each, { length }]) => ({
+      what: `logged as an error: ${each}`,
+      count: length,
+    })),
+    {
+      what: 'services that ended by themselves',
+      count: services.flatMap(({ ended }) => ended).length,
+      atMost: 0,
+    },
+  ];
+}
+
+const kinds: readonly Kind[] = ['answer', 'send', 'read'];
+
+/**
+ * How long after a moment the first request of each kind succeeded that ended after it, and how many of those
+ * that began later than that limit failed.
+ */
+export function resumedLines({ attempts }: Traffic, aliveAt: number, limitMs: number): Line[] {
+  const later = attempts.filter(({ begunAt }) => begunAt > aliveAt + limitMs);
+  return [
+    ...kinds.map((kind) => {
+      const first = attempts
+        .filter((it) => it.kind === kind && it.endedAt >= aliveAt && isSuccess(it))
+        .reduce((soonest, { endedAt }) => Math.min(soonest, endedAt), Number.POSITIVE_INFINITY);
+      return { what: `first ${kind} after it, ms`, count: first - aliveAt, atMost: limitMs };
+    }),
+    {
+      what: `requests that began more than ${limitMs / 1000} s after it`,
+      count: later.length,
+      atLeast: 1,
+    },
+    { what: 'of these without success', count: later.filter(isFailure).length, atMost: 0 },
+  ];
+}
+
+const isSuccess = ({ status }: Attempt) => Number(status) >= 200 && Number(status) < 300;
+/** An answer that was recorded before without an acknowledgement is refused as a second one. */
+export const isFailure = (attempt: Attempt) => !isSuccess(attempt) && attempt.status !== 409;

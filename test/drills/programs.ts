@@ -1,0 +1,107 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export const postgresPrograms = '/usr/lib/postgresql/15/bin';
+
+/** Postgres refuses to run as root: started by root, the programs run as the account that Debian makes for it. */
+export const account = accountOfServers();
+
+function accountOfServers(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** A folder that the programs of a drill may write to. */
+export function createHome(): { path: string; remove: () => void } {
+  const root = mkdtempSync(join(tmpdir(), 'askback-drill-'));
+  chmodSync(root, 0o755);
+  const path = join(root, 'servers');
+  mkdirSync(path);
+  if (account.uid !== undefined) chownSync(path, account.uid, account.gid!);
+  return { path, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+const execute = promisify(execFile);
+
+/** Runs a program to its end; what it printed. */
+export async function run(program: string, ...words: string[]): Promise<string> {
+  const { stdout } = await execute(program, words, { ...account, env: environment() });
+  return stdout;
+}
+
+export type Program = {
+  pid: number;
+  logFile: string;
+  end: (signal?: NodeJS.Signals) => Promise<void>;
+};
+
+type Starting = { home: string; name: string; command: readonly [string, ...string[]] };
+
+/** Starts a program that goes on until it is ended. */
+export function startProgram({ home, name, command: [program, ...words] }: Starting): Program {
+  const logFile = join(home, `${name}.log`);
+  const log = openSync(logFile, 'a');
+  const child = spawn(program, words, {
+    ...account,
+    env: environment(),
+    cwd: home,
+    stdio: ['ignore', log, log],
+  });
+  return { pid: child.pid!, logFile, end: (signal = 'SIGTERM') => end(child, signal) };
+}
+
+const environment = () => ({
+  PATH: `${process.env['PATH']}:${postgresPrograms}:/usr/sbin`,
+  LC_ALL: 'C.UTF-8',
+});
+
+async function end(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+}
+
+/** A process and all below it, such as a postmaster and its backends. */
+export function treeOf(pid: number): number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(treeOf)];
+}
+
+/** The parent first, so that it does not notice the end of its children. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+}
+
+/** The postmaster of a data folder, if it runs. */
+export function postmasterOf(dataDir: string): number | undefined {
+  const pid = Number(read(join(dataDir, 'postmaster.pid')).split('\n')[0]);
+  return pid > 0 && read(`/proc/${pid}/stat`) !== '' ? pid : undefined;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

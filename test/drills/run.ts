@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import { bundle } from '../../ops/build/bundle.ts';
+import { isBroken, type Line } from './books.ts';
+import { failover } from './failover.ts';
+import { fullDisk } from './full-disk.ts';
+import { rollingRestarts } from './rolling.ts';
+
+/**
+ * `make drills`: what operators of several machines fear, done on purpose, while answers, sends and reads go on.
+ * Each drill prints its ledger: what callers were promised, held against what the database, the mail server and
+ * the subscribers have. A broken promise makes the exit code 1.
+ *
+ * Everything runs on the loopback of this machine, as unprivileged processes: HAProxy, PgBouncer, etcd, Patroni and
+ * Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Words choose drills by name; `--short` makes
+ * them shorter, as CI runs them.
+ *
+ * | File | Holds |
+ * |---|---|
+ * | `rolling.ts`, `failover.ts`, ... | one drill each: what is broken, and when |
+ * | `scene.ts`, `traffic.ts`, `books.ts` | services with their surroundings; callers; the ledger |
+ * | `programs.ts`, `proxy.ts`, `patroni.ts`, ... | programs of others, started and broken |
+ */
+const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
+  'rolling restarts': rollingRestarts,
+  'leader killed': () => failover('killed'),
+  'leader cut off': () => failover('cut off'),
+  'full disk of tables': (options) => fullDisk('tables', options),
+  'full disk of the log': (options) => fullDisk('log', options),
+  'leader handed over': () => failover('handed over'),
+};
+
+const words = process.argv.slice(2).filter((word) => word !== '--short');
+const short = process.argv.includes('--short');
+const chosen = Object.keys(drills).filter(
+  (name) => words.length === 0 || words.some((word) => name.includes(word)),
+);
+if (chosen.length === 0) throw new Error(`only= takes words of ${Object.keys(drills).join(', ')}`);
+
+const program = resolve('.cache/drills/bundle/askback.mjs');
+await bundle('src/main.ts', program);
+process.env['TEST_PROGRAM'] = program;
+
+for (const name of chosen) {
+  const began = performance.now();
+  const lines = await drills[name]!({ short });
+  console.log(`\n${name} (${Math.round((performance.now() - began) / 1000)} s)`);
+  console.table(lines.map(row));
+  if (lines.some(isBroken)) process.exitCode = 1;
+}
+process.exit();
+
+function row(line: Line) {
+  const { what, count, atMost, atLeast } = line;
+  const promise = atMost === undefined ? atLeast && `at least ${atLeast}` : `at most ${atMost}`;
+  return { what, count, promise: promise ?? '', kept: promise ? !isBroken(line) : '' };
+}
