@@ -280,11 +280,13 @@ create table day_tallies (
   detractors integer not null default 0,  -- responses that count as detractor
   score_sum bigint not null default 0,    -- sum of the scores of all these
   contacts integer not null default 0,    -- contacts added on that day
+  by_hour integer[],                      -- how many responses came before each hour but the first: promoters, passives and detractors in turn; null until counted
   constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint day_tallies_pkey primary key (survey_id, day, slot)
 ) with (fillfactor=50);
 create index day_tallies_by_organization on day_tallies (org_id, day);
 create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
+create index day_tallies_without_hours on day_tallies (survey_id, day) where by_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
 
 -- An event for one webhook.
 create table deliveries (
@@ -561,10 +563,12 @@ create table organization_day_tallies (
   passives integer not null default 0,    -- responses that count as passive
   detractors integer not null default 0,  -- responses that count as detractor
   contacts integer not null default 0,    -- contacts added on that day
+  by_hour integer[],                      -- how many responses came before each hour but the first: promoters, passives and detractors in turn; null until counted
   constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_day_tallies_pkey primary key (org_id, day, slot)
 ) with (fillfactor=50);
 create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
+create index organization_day_tallies_without_hours on organization_day_tallies (org_id, day) where by_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
 
 -- The picture that an organization shows on its pages and mails.
 create table organization_logos (
@@ -1074,7 +1078,8 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
-        contacts = t.contacts + excluded.contacts;
+        contacts = t.contacts + excluded.contacts,
+        by_hour = null;
 end
 $function$
 ;
@@ -1094,7 +1099,8 @@ begin
     set promoters = t.promoters + excluded.promoters,
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
-        contacts = t.contacts + excluded.contacts;
+        contacts = t.contacts + excluded.contacts,
+        by_hour = null;
 end
 $function$
 ;
@@ -1415,6 +1421,39 @@ create function hold_off_erasures(in_org uuid)
 return pg_advisory_xact_lock_shared(hashtextextended(('erasures ' || in_org), (0)::bigint))
 ;
 
+create function hours_of_days(in_org uuid, in_survey uuid, days date[])
+ returns table(day date, by_hour integer[])
+ language sql
+ stable
+begin atomic
+ with counted as (
+          select ((responses.created_at at time zone 'UTC'))::date as day,
+             extract(hour from (responses.created_at at time zone 'UTC')) as hour,
+             responses.category,
+             count(*) as n
+            from responses
+           where ((responses.org_id = hours_of_days.in_org) and ((hours_of_days.in_survey is null) or (responses.survey_id = hours_of_days.in_survey)) and (responses.held_reason is null) and (responses.created_at >= ( select ((min(d.d))::timestamp without time zone at time zone 'UTC') as timezone
+                    from unnest(hours_of_days.days) d(d))) and (responses.created_at < ( select (((max(d.d) + 1))::timestamp without time zone at time zone 'UTC') as timezone
+                    from unnest(hours_of_days.days) d(d))))
+           group by (((responses.created_at at time zone 'UTC'))::date), (extract(hour from (responses.created_at at time zone 'UTC'))), responses.category
+         ), added as (
+          select d.day,
+             h.hour,
+             c.place,
+             sum(coalesce(counted.n, (0)::bigint)) over (partition by d.day, c.place order by h.hour rows between unbounded preceding and 1 preceding) as n
+            from (((unnest(hours_of_days.days) d(day)
+              cross join generate_series(0, 23) h(hour))
+              cross join ( values ('promoter',1), ('passive',2), ('detractor',3)) c(category, place))
+              left join counted on (((counted.day = d.day) and (counted.hour = (h.hour)::numeric) and (counted.category = c.category))))
+         )
+  select added.day,
+     array_agg((added.n)::integer order by added.hour, added.place) as array_agg
+    from added
+   where (added.hour > 0)
+   group by added.day;
+end
+;
+
 create function is_counted()
  returns boolean
  language sql
@@ -1672,6 +1711,59 @@ begin
   return null;
 end
 $function$
+;
+
+create procedure tally_hours()
+ language plpgsql
+as $procedure$
+declare
+  today constant date := (now() at time zone 'UTC')::date;
+  owner record;
+  locked date[];
+begin
+  for owner in
+    select distinct org_id, survey_id from day_tallies
+    where by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+  loop
+    perform from surveys where id = owner.survey_id for key share skip locked;
+    continue when not found;
+
+    locked := array(
+      select day from day_tallies
+      where survey_id = owner.survey_id
+        and by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+      order by day
+      for update skip locked
+    );
+    update day_tallies t
+    set by_hour = hours.by_hour
+    from hours_of_days(owner.org_id, owner.survey_id, locked) hours
+    where t.survey_id = owner.survey_id and t.slot = 0 and t.day = hours.day;
+    commit;
+  end loop;
+
+  for owner in
+    select distinct org_id from organization_day_tallies
+    where by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+  loop
+    perform from organizations where id = owner.org_id for key share skip locked;
+    continue when not found;
+
+    locked := array(
+      select day from organization_day_tallies
+      where org_id = owner.org_id
+        and by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+      order by day
+      for update skip locked
+    );
+    update organization_day_tallies t
+    set by_hour = hours.by_hour
+    from hours_of_days(owner.org_id, null, locked) hours
+    where t.org_id = owner.org_id and t.slot = 0 and t.day = hours.day;
+    commit;
+  end loop;
+end
+$procedure$
 ;
 
 create function tally_responses()

@@ -47,7 +47,9 @@ export const countTrend = (
 export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: TrendRows) => sql`
   edges as materialized (
     select row, at, midnight, (midnight at time zone 'UTC')::date as day,
-           case when at < midnight then 1 else -1 end as sign
+           case when at < midnight then 1 else -1 end as sign,
+           date_bin('1 hour', at, timestamptz '2000-01-01 00:00Z') as hour_at,
+           (at at time zone 'UTC')::date as own_day, extract(hour from at at time zone 'UTC')::int as hour
     from (
       select row, at, date_bin('1 day', at + interval '12 hours', timestamptz '2000-01-01 00:00Z') as midnight
       from (
@@ -66,29 +68,61 @@ export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: Tre
     ) nearest
   )`;
 
-/** From the tallies of days, and the rows next to the edges. */
+/** From the tallies of days, and what lies between the edges and the midnights next to them. */
 const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
-  near_edges as materialized (
-    select row, sign, counted.*
-    from edges
-    cross join lateral (
-      select ${categoryCounts(sql)}
-      from ${countedRows(sql, orgId, scope)}
-        and created_at >= least(at, midnight) and created_at < greatest(at, midnight)
-    ) counted
-    where at <> midnight
-  ), tallied as (
-    select width_bucket(day, (select days from bounds)) as row,
-           sum(promoters) as promoters, sum(passives) as passives, sum(detractors) as detractors
+  kept_days as not materialized (
+    select day, promoters, passives, detractors, by_hour
     from ${narrow(scope) ? sql`day_tallies` : sql`organization_day_tallies`}
     where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
-      and day >= (select first_day from bounds) and day < (select last_day from bounds)
+  ),
+  ${nearEdges(sql, orgId, scope)},
+  tallied as (
+    select width_bucket(day, (select days from bounds)) as row,
+           sum(promoters) as promoters, sum(passives) as passives, sum(detractors) as detractors
+    from kept_days
+    where day >= (select first_day from bounds) and day < (select last_day from bounds)
     group by 1
     union all
     select row, sign * promoters, sign * passives, sign * detractors from near_edges
     union all
     select row - 1, -sign * promoters, -sign * passives, -sign * detractors from near_edges
   )`;
+
+/**
+ * How many responses lie between each edge and its midnight. Where the hours of its day are kept, only what lies
+ * between the edge and the hour before it is counted, which in most zones is nothing.
+ */
+const nearEdges = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  hours as materialized (
+    select row, at, midnight, sign, hour_at, coalesce(bool_and(by_hour is not null), true) as are_known,
+           ${sinceMidnight(sql, sql`promoters`, -2)}  as promoters,
+           ${sinceMidnight(sql, sql`passives`, -1)}   as passives,
+           ${sinceMidnight(sql, sql`detractors`, 0)} as detractors
+    from edges
+    left join kept_days
+      on kept_days.day = own_day
+      and kept_days.day >= (select first_day - 1 from bounds) and kept_days.day <= (select last_day from bounds)
+    where at <> midnight
+    group by row, at, midnight, sign, hour_at
+  ), near_edges as materialized (
+    select row, sign,
+           case when are_known then h.promoters - sign * c.promoters else c.promoters end    as promoters,
+           case when are_known then h.passives - sign * c.passives else c.passives end       as passives,
+           case when are_known then h.detractors - sign * c.detractors else c.detractors end as detractors
+    from hours h
+    cross join lateral (
+      select ${categoryCounts(sql)}
+      from ${countedRows(sql, orgId, scope)}
+        and (not are_known or at <> hour_at)
+        and created_at >= case when are_known then hour_at else least(at, midnight) end
+        and created_at < case when are_known then at else greatest(at, midnight) end
+    ) c
+  )`;
+
+/** Between the hour before an edge and its midnight, which is that of its own day or of the next. */
+const sinceMidnight = (sql: Sql, column: Part, place: number) => sql`
+  coalesce(sum(case sign when 1 then ${column} end), 0)
+    - sum(sign * coalesce(by_hour[3 * hour + ${place}::int], 0))`;
 
 /** Facets have no tallies: their rows are counted. */
 const counted = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`

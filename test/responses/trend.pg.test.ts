@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { readNps, readTrend } from '../../src/responses/nps.ts';
 import { readInstants } from '../../src/responses/range.ts';
 import { everything } from '../../src/responses/totals.queries.ts';
+import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -85,9 +86,36 @@ test('in every zone each row is the rollup of its own stretch of time', async ()
   await db`
     insert into responses (org_id, survey_id, score, category, created_at)
     select ${org.id}, (${surveys}::uuid[])[1 + n % 2], 5, (array['promoter', 'passive', 'detractor'])[1 + n % 3],
-           '2024-10-20T00:00:00Z'::timestamptz + n * interval '47 minutes'
-    from generate_series(0, 600) n`;
+           '2024-10-20T00:00:00Z'::timestamptz + n * interval '17 minutes'
+    from generate_series(0, 1660) n`;
+  await checkZones(org.id, surveys);
+  await foldTallies(db);
+  assert.ok((await talliedHours(org.id)) > 50);
+  await checkZones(org.id, surveys);
 
+  // A day that changes afterwards is known by its responses alone, until its hours are counted again.
+  await db`
+    update responses
+    set created_at = created_at + interval '3 hours', category = 'promoter'
+    where org_id = ${org.id} and extract(hour from created_at at time zone 'UTC') in (5, 18)`;
+  await checkZones(org.id, surveys);
+  await foldTallies(db);
+  await db`delete from responses where org_id = ${org.id} and extract(minute from created_at) < 10`;
+  await checkZones(org.id, surveys);
+  await foldTallies(db);
+  await checkZones(org.id, surveys);
+});
+
+const talliedHours = async (orgId: string) =>
+  (
+    await db`
+      select by_hour from day_tallies where org_id = ${orgId} and by_hour is not null
+      union all
+      select by_hour from organization_day_tallies where org_id = ${orgId} and by_hour is not null`
+  ).length;
+
+/** Every row of every trend is what its own stretch of time holds. */
+async function checkZones(orgId: string, surveys: readonly string[]) {
   for (const timeZone of zones) {
     for (const [from, to] of [
       ['2024-10-21', '2024-11-06'],
@@ -96,8 +124,8 @@ test('in every zone each row is the rollup of its own stretch of time', async ()
     ] as const) {
       for (const scope of [everything, { ...everything, survey_id: surveys[0]! }]) {
         const dates = { timeZone, from: readInstants(from)!, to: readInstants(to)! };
-        const rows = await readTrend(db, org.id, { scope, dates: { ...dates, interval: 'day' } });
-        const expected = await countedByHand(org.id, { scope, timeZone, from, to });
+        const rows = await readTrend(db, orgId, { scope, dates: { ...dates, interval: 'day' } });
+        const expected = await countedByHand(orgId, { scope, timeZone, from, to });
         const counted = rows.filter(({ total }) => total > 0);
         assert.deepEqual(
           counted.map(({ start, promoters, detractors, total }) => ({
@@ -112,7 +140,7 @@ test('in every zone each row is the rollup of its own stretch of time', async ()
       }
     }
   }
-});
+}
 
 /** The same by reading every row. A bare date is a day of the zone. */
 async function countedByHand(
