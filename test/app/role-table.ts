@@ -109,6 +109,10 @@ const organization: Record<string, RouteAccess> = {
   'GET /people/:id': 'viewer',
   'POST /people/:id/suppress': 'editor',
   'POST /people/:id/allow': 'editor',
+  'GET /people/:id/erase': 'owner',
+  'POST /people/:id/erase': 'owner',
+  'GET /people/erased': 'owner',
+  'POST /people/erased/:id/allow': 'owner',
 
   'GET /surveys/:id/contacts': 'viewer',
   'POST /surveys/:id/contacts': 'editor',

@@ -206,6 +206,8 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
       return await post(`${person}/allow`);
     },
   },
+  'POST /o/:slug/people/:id/erase': { sameAs: 'DELETE /api/v1/people/:email' },
+  'POST /o/:slug/people/erased/:id/allow': { sameAs: 'POST /api/v1/erasures/:id/allow' },
   'POST /o/:slug/summaries': {
     none: 'the job that it starts leaves summary.created, in the name of the member',
   },

@@ -28,6 +28,17 @@ async function personPath({ db, full }: BrowserScene): Promise<string> {
   return `/o/${full.slug}/people/${row!.id}`;
 }
 
+/** The list of receipts: one in force, and one whose address is allowed again. */
+async function erasedPath({ db, full }: BrowserScene): Promise<string> {
+  const counts = JSON.stringify({ contacts: 2, mails: 3, openings: 4, responses: 2, comments: 1 });
+  await db`
+    insert into erasures (org_id, address_hash, scores, counts, allowed_at)
+    values (${full.id}, address_hash(${full.id}, 'first@people.test'), 'kept', ${counts}::text::jsonb, null),
+           (${full.id}, address_hash(${full.id}, 'other@people.test'), 'deleted', ${counts}::text::jsonb, now())
+    on conflict do nothing`;
+  return `/o/${full.slug}/people/erased`;
+}
+
 export const responseEntries: readonly ScreenEntry[] = [
   { name: 'responses-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/responses` },
   { name: 'responses', as: 'editor', path: ({ full }) => `/o/${full.slug}/responses` },
@@ -48,4 +59,16 @@ export const responseEntries: readonly ScreenEntry[] = [
   { name: 'people-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/people` },
   { name: 'people', as: 'editor', path: ({ full }) => `/o/${full.slug}/people` },
   { name: 'person', as: 'editor', path: personPath },
+  { name: 'person-owner', as: 'owner', path: personPath },
+  {
+    name: 'person-erase',
+    as: 'owner',
+    path: async (scene) => `${await personPath(scene)}/erase`,
+  },
+  {
+    name: 'people-erased-empty',
+    as: 'owner',
+    path: ({ empty }) => `/o/${empty.slug}/people/erased`,
+  },
+  { name: 'people-erased', as: 'owner', path: erasedPath },
 ];

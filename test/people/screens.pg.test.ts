@@ -8,7 +8,7 @@ import { memberBrowser } from '../support/probe/member.ts';
 const { db } = await testDatabase();
 const app = bareApp(db);
 
-async function people(role: 'viewer' | 'editor' = 'editor') {
+async function people(role: 'viewer' | 'editor' | 'owner' = 'editor') {
   const org = await makeOrganization(db);
   const of = { org_id: org, survey_id: await makeSurvey(db, org) };
   const browser = await memberBrowser(db, { app, org, role });
@@ -84,4 +84,45 @@ test('a viewer changes nothing, and a stranger is not found', async () => {
     assert.equal((await theirs.post(`${theirs.path}/${id}/${act}`)).status, 404);
   }
   assert.equal((await theirs.get(`${theirs.path}/${id}`)).status, 404);
+});
+
+test('an owner erases a person by typing the address, and allows it again', async () => {
+  const { org, of, path, page, post, submit } = await people('owner');
+  const id = await makeContact(db, of, { email: 'Ada@people.test' });
+  await makeResponse(db, of, { contact_id: id, comment: 'slow' });
+  assert.match(await page(`/${id}`), new RegExp(`href="${path}/${id}/erase"`));
+  assert.match(await page(`/${id}/erase`), /<b>Ada@people\.test<\/b>/);
+  const wrong = await post(`${path}/${id}/erase`, { email: 'ben@people.test', scores: 'delete' });
+  assert.equal(wrong.status, 422);
+  const asked = await wrong.text();
+  assert.match(asked, /not the address of this person/);
+  assert.match(asked, /value="delete" checked/);
+
+  const done = await submit(`${path}/${id}/erase`, { email: 'ada@PEOPLE.test', scores: 'keep' });
+  const list = await done.text();
+  assert.match(list, /The person is erased/);
+  assert.match(list, /1 contact, 1 response, 1 comment/);
+  assert.match(await page('/erased?email=ADA%40people.test'), /1 receipt\b/);
+  assert.match(await page('/erased?email=ben%40people.test'), /No receipt of this address/);
+  const [row] = await db<{ id: string }[]>`select id from erasures where org_id = ${org}`;
+  assert.match(await (await submit(`${path}/erased/${row!.id}/allow`)).text(), /allowed again/);
+});
+
+test('erasing asks for a recent proof', async () => {
+  const { org, of, path, get } = await people('owner');
+  const id = await makeContact(db, of);
+  await db`
+    update sessions set proved_at = now() - interval '2 hours'
+    where member_id in (select member_id from memberships where org_id = ${org})`;
+  const answer = await get(`${path}/${id}/erase`);
+  assert.equal(answer.status, 303);
+  assert.match(answer.headers.get('Location') ?? '', /^\/account\/prove\?next=/);
+});
+
+test('an editor erases no person', async () => {
+  const { of, path, page, post, get } = await people('editor');
+  const id = await makeContact(db, of, { email: 'ada@people.test' });
+  assert.doesNotMatch(await page(`/${id}`), /Erase/);
+  assert.equal((await post(`${path}/${id}/erase`, { email: 'ada@people.test' })).status, 403);
+  assert.equal((await get(`${path}/erased`)).status, 403);
 });

@@ -2,6 +2,7 @@ import { DataTable } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import type { FoundPerson } from '../queries.ts';
 import type { TimelineEntry } from '../timeline.ts';
+import { eraseTexts } from './erase-texts.ts';
 import { steps, peopleTexts as texts } from './texts.ts';
 
 type PersonProps = {
@@ -11,11 +12,11 @@ type PersonProps = {
   here: string;
   /** The screens of the organization. */
   home: string;
-  mayChange: boolean;
+  may: { change: boolean; erase: boolean };
 };
 
-/** One address over everything. Erasing it has a place among the acts. */
-export function PersonScreen({ person, timeline, here, home, mayChange }: PersonProps) {
+/** One address over everything. */
+export function PersonScreen({ person, timeline, here, home, may }: PersonProps) {
   const isSuppressed = person.suppressions.length > 0;
   return (
     <>
@@ -29,10 +30,15 @@ export function PersonScreen({ person, timeline, here, home, mayChange }: Person
           <State kind="skipped">{texts.suppressed}</State>
         </p>
       ) : null}
-      {mayChange ? (
+      {may.change ? (
         <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
           <div class="actions">
             <button type="submit">{isSuppressed ? texts.allow : texts.suppress}</button>
+            {may.erase ? (
+              <a class="button danger" href={`${here}/erase`}>
+                {eraseTexts.erase}
+              </a>
+            ) : null}
           </div>
         </form>
       ) : null}

@@ -1,21 +1,21 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
 import { likePattern } from '../../responses/rules.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.ts';
 import { flash } from '../../web/app/flash.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { countPeople, findPerson, listPeople } from '../queries.ts';
+import type { EraseTools } from '../erasure/erase.ts';
+import { countPeople, listPeople } from '../queries.ts';
 import { timelineOf } from '../timeline.ts';
+import { addErasing } from './erase-routes.tsx';
+import { eraseTexts } from './erase-texts.ts';
 import { PeopleList } from './list.tsx';
 import { PersonScreen } from './person.tsx';
+import { getPerson, peoplePath } from './person-of.ts';
 import { peopleTexts as texts } from './texts.ts';
-
-type PeopleScreenTools = { db: Db };
 
 const rowsOnPage = '50';
 const PeopleQuery = v.object({
@@ -24,10 +24,9 @@ const PeopleQuery = v.object({
 });
 
 /** People: below `/o/:slug/people`. */
-export const peopleScreens = (tools: PeopleScreenTools) =>
-  new Hono<ScreenEnv>()
-    .get('/', (c) => showPeople(c, tools.db))
-
+export function peopleScreens(tools: EraseTools) {
+  const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
+  return addErasing(app, tools)
     .get('/:id', (c) => showPerson(c, tools.db))
 
     .post('/:id/suppress', async (c) => {
@@ -43,6 +42,7 @@ export const peopleScreens = (tools: PeopleScreenTools) =>
       for (const { id } of suppressions) await liftSuppression(tools, editor, id);
       return back(c, texts.nowAllowed);
     });
+}
 
 async function showPeople(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId } = c.var.organization;
@@ -55,36 +55,29 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
     listPeople(db, orgId, { pattern, page, limit }),
     countPeople(db, orgId, pattern),
   ]);
-  const path = pathOf(c);
+  const path = peoplePath(c);
   const body = <PeopleList {...{ path, search, people, meta: { page, limit, total } }} />;
-  return renderScreen(c, { title: 'People', section: 'people', body });
+  const actions =
+    c.var.organization.role === 'owner' ? <a href={`${path}/erased`}>{eraseTexts.list}</a> : null;
+  return renderScreen(c, { title: 'People', section: 'people', body, actions });
 }
 
 async function showPerson(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, slug, role } = c.var.organization;
   const person = await getPerson(c, db);
   const timeline = (await timelineOf(db, orgId, person.email)).reverse();
-  const here = `${pathOf(c)}/${c.req.param('id')}`;
-  const mayChange = role !== 'viewer';
+  const here = `${peoplePath(c)}/${c.req.param('id')}`;
+  const may = { change: role !== 'viewer', erase: role === 'owner' };
   return renderScreen(c, {
     title: person.email,
     heading: <bdi>{person.email}</bdi>,
     section: 'people',
-    trail: [{ text: 'People', href: pathOf(c) }],
-    body: <PersonScreen {...{ person, timeline, here, home: `/o/${slug}`, mayChange }} />,
+    trail: [{ text: 'People', href: peoplePath(c) }],
+    body: <PersonScreen {...{ person, timeline, here, home: `/o/${slug}`, may }} />,
   });
 }
 
-async function getPerson(c: Context<ScreenEnv>, db: Db) {
-  const id = c.req.param('id') ?? '';
-  const person = isUuid(id) ? await findPerson(db, c.var.organization.id, id) : undefined;
-  if (!person) throw notFound('person');
-  return person;
-}
-
-const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/people`;
-
 function back(c: Context<ScreenEnv>, text: string) {
   flash(c, { kind: 'fine', text });
-  return c.redirect(`${pathOf(c)}/${c.req.param('id')}`, 303);
+  return c.redirect(`${peoplePath(c)}/${c.req.param('id')}`, 303);
 }
