@@ -288,38 +288,10 @@ create index day_tallies_by_organization on day_tallies (org_id, day);
 create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
 create index day_tallies_without_hours on day_tallies (survey_id, day) where by_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
 
--- An event for one webhook.
-create table deliveries (
-  id uuid not null default gen_random_uuid(),
-  org_id uuid not null,
-  webhook_id uuid not null,
-  message_id uuid not null,                  -- the webhook-id header: the same for a redelivery
-  event text not null,                       -- name of the event
-  body text not null,                        -- the exact bytes that are signed and posted
-  status text not null default 'pending',    -- skipped: the webhook was not active
-  attempts smallint not null default 0,      -- attempts made
-  status_code smallint,                      -- of the last attempt
-  response_body text,                        -- beginning of the last answer
-  duration_ms integer,                       -- how long the attempt took that delivered it
-  traceparent text,                          -- the trace that the event began in
-  is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
-  created_at timestamptz not null default now(),
-  delivered_at timestamptz,                  -- when it was accepted
-  next_attempt_at timestamptz,               -- when it is due; set as long as it is pending
-  claimed_by text,                           -- the worker pool that has it in flight
-  erased_at timestamptz,                     -- when its body was erased, because it carried words of a person who was erased
-  constraint deliveries_check check ((status = 'pending') = (next_attempt_at is not null)),
-  constraint deliveries_status_check check (status = any (array['pending', 'delivered', 'failed', 'skipped'])),
-  constraint deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
-  constraint deliveries_pkey primary key (org_id, id)
-) with (fillfactor=70);
-create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
-create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
-create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending' and attempts > 0;
-
 -- A POST that failed. The one that delivered is in the row of its delivery: most have no other.
 create table delivery_attempts (
   org_id uuid not null,
+  webhook_id uuid not null,
   delivery_id uuid not null,
   number smallint not null,               -- counted from 1
   status_code smallint,                   -- status of the answer
@@ -327,9 +299,32 @@ create table delivery_attempts (
   error text,                             -- why there was no answer
   duration_ms integer not null,           -- until the answer or the error
   at timestamptz not null default now(),  -- when it ended
-  constraint delivery_attempts_org_id_delivery_id_fkey foreign key (org_id, delivery_id) references deliveries(org_id, id) on delete cascade,
-  constraint delivery_attempts_pkey primary key (org_id, delivery_id, number)
+  constraint delivery_attempts_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
+  constraint delivery_attempts_pkey primary key (webhook_id, delivery_id, number)
 );
+
+-- An event for one webhook, with its outcome; written again only to erase what a subscriber answered.
+create table ended_deliveries (
+  org_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null default id_at(now()),     -- begins with the time of its making, so that the key lists newest first
+  event_id uuid not null,
+  message_id uuid,                           -- the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id
+  status text not null,                      -- skipped: the webhook was not active
+  attempts smallint not null default 0,      -- attempts made
+  status_code smallint,                      -- of the last attempt
+  response_body text,                        -- beginning of the last answer
+  duration_ms integer,                       -- how long the attempt took that delivered it
+  traceparent text,                          -- a trace of its own, if it is not that of the event
+  is_test boolean not null default false,    -- a test, which counts neither way
+  is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
+  created_at timestamptz not null default now(),
+  delivered_at timestamptz,                  -- when it was accepted
+  constraint ended_deliveries_status_check check (status = any (array['delivered', 'failed', 'skipped'])),
+  constraint ended_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
+  constraint ended_deliveries_pkey primary key (webhook_id, id)
+);
+create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
 
 -- The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it.
 create table erasures (
@@ -350,6 +345,19 @@ create table erasures (
 create index erasures_newest_first on erasures (org_id, erased_at desc, id desc);
 create index erasures_to_file on erasures (erased_at) where filed_at is null;
 create unique index erasures_in_force on erasures (org_id, address_hash) where allowed_at is null;
+
+-- An event that at least one webhook takes, once for all of its deliveries.
+create table events (
+  org_id uuid not null,
+  id uuid not null default id_at(now()),       -- begins with the time of the event
+  type text not null,                          -- name of the event
+  body text not null,                          -- the exact bytes that are signed and posted
+  traceparent text,                            -- the trace that the event began in
+  used_at timestamptz not null default now(),  -- when a delivery of it was last made
+  erased_at timestamptz,                       -- when its body was erased, because it carried words of a person who was erased
+  constraint events_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint events_pkey primary key (org_id, id)
+);
 
 -- Earlier slugs of organizations: addresses with them lead to the present ones.
 create table former_slugs (
@@ -650,6 +658,29 @@ create table passkeys (
   constraint passkeys_pkey primary key (id)
 );
 create index passkeys_by_member on passkeys (member_id);
+
+-- An event for one webhook, without an outcome yet.
+create table pending_deliveries (
+  org_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null default id_at(now()),               -- begins with the time of its making
+  event_id uuid not null,
+  message_id uuid,                                     -- the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id
+  attempts smallint not null default 0,                -- attempts made, all of which failed
+  status_code smallint,                                -- of the last attempt
+  response_body text,                                  -- beginning of the last answer
+  traceparent text,                                    -- a trace of its own, if it is not that of the event
+  is_test boolean not null default false,              -- a test, which counts neither way
+  is_replay boolean not null default false,            -- made by a replay; its original stays skipped or failed
+  created_at timestamptz not null default now(),
+  next_attempt_at timestamptz not null default now(),  -- when it is due
+  claimed_by text,                                     -- the worker pool that has it in flight
+  constraint pending_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
+  constraint pending_deliveries_pkey primary key (webhook_id, attempts, id)
+);
+create index pending_deliveries_made_again on pending_deliveries (webhook_id, message_id) where message_id is not null;
+create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
+create index retries_newest_first on pending_deliveries (webhook_id, id desc) where attempts > 0;
 
 -- Wrong proofs at sign-in, counted by account and network address. One row for each subject, updated in place.
 create table proof_attempts (
@@ -1454,6 +1485,13 @@ begin atomic
 end
 ;
 
+create function id_at(moment timestamptz)
+ returns uuid
+ language sql
+ parallel safe
+return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || substring(uuid_send(gen_random_uuid()) from 9)), 'hex'))::uuid
+;
+
 create function is_counted()
  returns boolean
  language sql
@@ -1480,6 +1518,13 @@ create function keyed_hash(key bytea, email text)
  language sql
  immutable parallel safe
 return sha256((key || sha256((key || convert_to(lower(email), 'UTF8'::name)))))
+;
+
+create function least_id_at(moment timestamptz)
+ returns uuid
+ language sql
+ immutable parallel safe
+return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || '\x8000000000000000'::bytea), 'hex'))::uuid
 ;
 
 create function page_cursor(created_at timestamptz, id uuid)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Db } from '../src/lib/db/db.ts';
+import { addDeliveries } from './support/make/delivery-rows.ts';
 import { makeClient, makeContact, makeSurvey, makeWebhook } from './support/make/rows.ts';
 import { testApp } from './support/probe/app.ts';
 import { testDatabase } from './support/probe/database.ts';
@@ -21,10 +22,8 @@ async function scene() {
     insert into suppressions (org_id, email, kind)
     values (${client.id}, 'gone@people.test', 'unsubscribed')`;
   const webhookId = await makeWebhook(db, client.id);
-  await db`
-    insert into deliveries (org_id, webhook_id, message_id, event, body, status)
-    select ${client.id}, ${webhookId}, gen_random_uuid(), 'response.received', '{"version":"1"}', 'skipped'
-    from generate_series(1, 20)`;
+  const skipped = { org_id: client.id, webhook_id: webhookId, status: 'skipped' };
+  await addDeliveries(db, ...Array.from({ length: 20 }, () => skipped));
   return { ...client, surveyId, token, webhookId };
 }
 

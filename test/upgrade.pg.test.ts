@@ -19,7 +19,10 @@ const environment = {
   ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
   ASKBACK_SEND_DEADLINE_SECONDS: '300',
 };
-const migration = { name: '9999_next.sql', text: 'alter table deliveries add column next text' };
+const migration = {
+  name: '9999_next.sql',
+  text: 'alter table ended_deliveries add column next text',
+};
 const next = nextVersion(migration);
 
 const people = Array.from({ length: 60 }, (_, i) => ({ email: `person${i}@people.test` }));

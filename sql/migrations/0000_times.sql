@@ -9,3 +9,22 @@ language sql stable
 return translate(
   encode(convert_to(to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id, 'UTF8'), 'base64'),
   E'+/=\n', '-_');
+
+-- The least id of a row of this time, to the microsecond. Ids of `id_at` sort by their time: a key that ends with one
+-- lists newest first without a column of its own, and a range of ids is a range of time. The layout is that of UUIDv7.
+create function least_id_at(moment timestamptz) returns uuid
+language sql immutable parallel safe
+return encode(
+  int8send(
+    (extract(epoch from moment) * 1000000)::bigint / 1000 << 16
+    | (x'7000'::bigint + (extract(epoch from moment) * 1000000)::bigint % 1000 * 4)) || '\x8000000000000000',
+  'hex')::uuid;
+
+create function id_at(moment timestamptz) returns uuid
+language sql volatile parallel safe
+return encode(
+  int8send(
+    (extract(epoch from moment) * 1000000)::bigint / 1000 << 16
+    | (x'7000'::bigint + (extract(epoch from moment) * 1000000)::bigint % 1000 * 4))
+    || substring(uuid_send(gen_random_uuid()) from 9),
+  'hex')::uuid;

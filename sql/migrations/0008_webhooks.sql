@@ -42,56 +42,131 @@ comment on column webhooks.undelivered_since is
 
 create index webhooks_newest_first on webhooks (org_id, created_at desc, id desc);
 
-create table deliveries (
-  id              uuid not null default gen_random_uuid(),
+create table events (
+  org_id      uuid not null references organizations (id) on delete cascade,
+  id          uuid not null default id_at(now()),
+  type        text not null,
+  body        text not null,
+  traceparent text,
+  used_at     timestamptz not null default now(),
+  erased_at   timestamptz,
+
+  primary key (org_id, id)
+);
+
+comment on table events is
+  'An event that at least one webhook takes, once for all of its deliveries';
+comment on column events.id is 'begins with the time of the event';
+comment on column events.type is 'name of the event';
+comment on column events.body is 'the exact bytes that are signed and posted';
+comment on column events.traceparent is 'the trace that the event began in';
+comment on column events.used_at is 'when a delivery of it was last made';
+comment on column events.erased_at is 'when its body was erased, because it carried words of a person who was erased';
+
+-- A delivery is a row here until its outcome, then a row of ended_deliveries: the statement that moves it decides
+-- who wrote the outcome. So the row that is written most is narrow, and what has ended is not written again.
+create table pending_deliveries (
   org_id          uuid not null,
   webhook_id      uuid not null,
-  message_id      uuid not null,
-  event           text not null,
-  body            text not null,
-  status          text not null default 'pending' check (status in ('pending', 'delivered', 'failed', 'skipped')),
+  id              uuid not null default id_at(now()),
+  event_id        uuid not null,
+  message_id      uuid,
   attempts        smallint not null default 0,
   status_code     smallint,
   response_body   text,
-  duration_ms     integer,
   traceparent     text,
+  is_test         boolean not null default false,
   is_replay       boolean not null default false,
   created_at      timestamptz not null default now(),
-  delivered_at    timestamptz,
-  next_attempt_at timestamptz,
+  next_attempt_at timestamptz not null default now(),
   claimed_by      text,
-  erased_at       timestamptz,
 
-  primary key (org_id, id),
-  check ((status = 'pending') = (next_attempt_at is not null)),
+  -- First attempts of a webhook in the order of their making; retries have an index by their time.
+  primary key (webhook_id, attempts, id),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
-) with (fillfactor = 70);
+);
 
-comment on table deliveries is
-  'An event for one webhook';
-comment on column deliveries.message_id is 'the webhook-id header: the same for a redelivery';
-comment on column deliveries.event is 'name of the event';
-comment on column deliveries.body is 'the exact bytes that are signed and posted';
-comment on column deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
-comment on column deliveries.status is 'skipped: the webhook was not active';
-comment on column deliveries.attempts is 'attempts made';
-comment on column deliveries.status_code is 'of the last attempt';
-comment on column deliveries.response_body is 'beginning of the last answer';
-comment on column deliveries.duration_ms is 'how long the attempt took that delivered it';
-comment on column deliveries.traceparent is 'the trace that the event began in';
-comment on column deliveries.delivered_at is 'when it was accepted';
-comment on column deliveries.next_attempt_at is 'when it is due; set as long as it is pending';
-comment on column deliveries.erased_at is 'when its body was erased, because it carried words of a person who was erased';
-comment on column deliveries.claimed_by is 'the worker pool that has it in flight';
+comment on table pending_deliveries is
+  'An event for one webhook, without an outcome yet';
+comment on column pending_deliveries.id is 'begins with the time of its making';
+comment on column pending_deliveries.message_id is
+  'the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id';
+comment on column pending_deliveries.attempts is 'attempts made, all of which failed';
+comment on column pending_deliveries.status_code is 'of the last attempt';
+comment on column pending_deliveries.response_body is 'beginning of the last answer';
+comment on column pending_deliveries.traceparent is 'a trace of its own, if it is not that of the event';
+comment on column pending_deliveries.is_test is 'a test, which counts neither way';
+comment on column pending_deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
+comment on column pending_deliveries.next_attempt_at is 'when it is due';
+comment on column pending_deliveries.claimed_by is 'the worker pool that has it in flight';
 
-create index deliveries_newest_first on deliveries (webhook_id, created_at desc, id desc);
-create index deliveries_due on deliveries (webhook_id, next_attempt_at) where status = 'pending';
--- Retries that are due go before anything else, also from behind a long backlog.
-create index deliveries_retries_due on deliveries (webhook_id, next_attempt_at)
-  where status = 'pending' and attempts > 0;
+create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
+create index retries_newest_first on pending_deliveries (webhook_id, id desc) where attempts > 0;
+create index pending_deliveries_made_again on pending_deliveries (webhook_id, message_id) where message_id is not null;
+
+create table ended_deliveries (
+  org_id        uuid not null,
+  webhook_id    uuid not null,
+  id            uuid not null default id_at(now()),
+  event_id      uuid not null,
+  message_id    uuid,
+  status        text not null check (status in ('delivered', 'failed', 'skipped')),
+  attempts      smallint not null default 0,
+  status_code   smallint,
+  response_body text,
+  duration_ms   integer,
+  traceparent   text,
+  is_test       boolean not null default false,
+  is_replay     boolean not null default false,
+  created_at    timestamptz not null default now(),
+  delivered_at  timestamptz,
+
+  primary key (webhook_id, id),
+  foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
+);
+
+comment on table ended_deliveries is
+  'An event for one webhook, with its outcome; written again only to erase what a subscriber answered';
+comment on column ended_deliveries.id is 'begins with the time of its making, so that the key lists newest first';
+comment on column ended_deliveries.message_id is
+  'the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id';
+comment on column ended_deliveries.status is 'skipped: the webhook was not active';
+comment on column ended_deliveries.attempts is 'attempts made';
+comment on column ended_deliveries.status_code is 'of the last attempt';
+comment on column ended_deliveries.response_body is 'beginning of the last answer';
+comment on column ended_deliveries.duration_ms is 'how long the attempt took that delivered it';
+comment on column ended_deliveries.traceparent is 'a trace of its own, if it is not that of the event';
+comment on column ended_deliveries.is_test is 'a test, which counts neither way';
+comment on column ended_deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
+comment on column ended_deliveries.delivered_at is 'when it was accepted';
+
+create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
+
+create view deliveries as
+  select org_id, webhook_id, id, event_id, coalesce(message_id, id) as message_id, 'pending' as status, attempts, status_code,
+         response_body, null::integer as duration_ms, is_test, is_replay, created_at,
+         null::timestamptz as delivered_at, next_attempt_at, claimed_by,
+         coalesce(traceparent, (select e.traceparent from events e where e.org_id = d.org_id and e.id = d.event_id)) as traceparent,
+         (select e.type from events e where e.org_id = d.org_id and e.id = d.event_id) as event,
+         (select e.body from events e where e.org_id = d.org_id and e.id = d.event_id) as body,
+         (select e.erased_at from events e where e.org_id = d.org_id and e.id = d.event_id) as erased_at
+  from pending_deliveries d
+  union all
+  select org_id, webhook_id, id, event_id, coalesce(message_id, id), status, attempts, status_code,
+         response_body, duration_ms, is_test, is_replay, created_at,
+         delivered_at, null, null,
+         coalesce(traceparent, (select e.traceparent from events e where e.org_id = d.org_id and e.id = d.event_id)),
+         (select e.type from events e where e.org_id = d.org_id and e.id = d.event_id),
+         (select e.body from events e where e.org_id = d.org_id and e.id = d.event_id),
+         (select e.erased_at from events e where e.org_id = d.org_id and e.id = d.event_id)
+  from ended_deliveries d;
+
+comment on view deliveries is
+  'Every delivery, pending or ended, for reading. Name its webhook: no index finds a delivery by its id alone';
 
 create table delivery_attempts (
   org_id        uuid not null,
+  webhook_id    uuid not null,
   delivery_id   uuid not null,
   number        smallint not null,
   status_code   smallint,
@@ -100,8 +175,8 @@ create table delivery_attempts (
   duration_ms   integer not null,
   at            timestamptz not null default now(),
 
-  primary key (org_id, delivery_id, number),
-  foreign key (org_id, delivery_id) references deliveries (org_id, id) on delete cascade
+  primary key (webhook_id, delivery_id, number),
+  foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
 );
 
 comment on table delivery_attempts is

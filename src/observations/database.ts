@@ -3,7 +3,6 @@ import { inReadTransaction } from '../lib/db/transaction.ts';
 import type { Reading, Readings } from '../lib/metrics/instrument.ts';
 import { tasks } from './label-values.ts';
 import {
-  avoidFullScans,
   countOutbox,
   countPendingDeliveries,
   countPendingMails,
@@ -18,13 +17,12 @@ const longestStatementMs = 1000;
 /** What waits in the database, the same for all processes. One round trip. */
 export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
-    const [, waiting, outbox, webhooks, mails, , deliveries] = await Promise.all([
+    const [, waiting, outbox, webhooks, mails, deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
       listWaiting(tx),
       countOutbox(tx),
       countWebhooks(tx),
       countPendingMails(tx),
-      avoidFullScans(tx),
       countPendingDeliveries(tx),
     ]);
     const [webhook, mail] = [one(deliveries), one(mails)];

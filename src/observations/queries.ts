@@ -27,19 +27,13 @@ export async function countOutbox(sql: Sql) {
 
 export type Pending = { pending: number; oldest_seconds: number };
 
-/** Whatever the planner thinks of their share, what is over must not be read to find what is not. */
-export async function avoidFullScans(sql: Sql) {
-  await sql`select set_config('enable_seqscan', 'off', true)`;
-}
-
 /** A retry may be hours away, so it ages from when it is due. */
 export async function countPendingDeliveries(sql: Sql) {
   return await sql<Pending[]>`
     select count(*)::int as pending,
            greatest(extract(epoch from now() - min(
              case when attempts = 0 then created_at else next_attempt_at end)), 0)::float8 as oldest_seconds
-    from deliveries
-    where status = 'pending'`;
+    from pending_deliveries`;
 }
 
 /**

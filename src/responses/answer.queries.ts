@@ -6,6 +6,7 @@ import {
   emission,
   emittedDeliveries,
   type NewEvents,
+  skippedDeliveries,
 } from '../webhooks/emit.cte.ts';
 import { enqueueAnalysis } from './analysis-job.cte.ts';
 
@@ -66,7 +67,7 @@ export async function recordResponse(
       : await sql<RecordOutcome[]>`
           with recorded as materialized (${call}) ${analysis},
           ${emission(sql, added, isRecorded)}
-          select outcome, (select count(*)::int from emitted where status = 'skipped') as skipped,
+          select outcome, ${skippedDeliveries(sql)} as skipped,
                  ${emittedDeliveries(sql)} as emitted
           from recorded`;
   return row!;
@@ -107,7 +108,7 @@ export async function insertResponse(sql: Sql, response: NewResponse, { added }:
         sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
       )}
     ), ${emission(sql, added, sql`exists (select from answered)`)}
-    select (select count(*)::int from emitted where status = 'skipped') as skipped,
+    select ${skippedDeliveries(sql)} as skipped,
            ${emittedDeliveries(sql)} as emitted
     from answered`;
   return row;

@@ -35,33 +35,38 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
       from webhooks
       where org_id = ${org_id} and id = ${webhook_id}
     ), retry as (
-      select id
-      from deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending' and attempts > 0
+      select attempts, id
+      from pending_deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts > 0
         and next_attempt_at <= now() and ${takeable} and (select active from webhook)
       order by next_attempt_at
       limit ${atMost}
       for update skip locked
     ), first_try as (
-      select id
-      from deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending' and attempts = 0
+      select attempts, id
+      from pending_deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = 0
         and next_attempt_at <= now() and ${takeable} and (select active from webhook)
-      order by next_attempt_at
+      order by id
       limit ${atMost} - (select count(*) from retry)
       for update skip locked
     ), due as (
-      select id from retry
+      select attempts, id from retry
       union all
-      select id from first_try
+      select attempts, id from first_try
+    ), claimed as (
+      update pending_deliveries d
+      set claimed_by = ${by}
+      from due
+      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = due.attempts and d.id = due.id
+      returning d.*
     )
-    update deliveries d
-    set claimed_by = ${by}
-    from due, webhook w
-    where d.org_id = ${org_id} and d.id = due.id
-    returning d.id, d.org_id, d.webhook_id, d.message_id, d.event, d.body, d.attempts,
-              d.traceparent, d.created_at, w.url, w.secret, w.previous_secret,
-              w.retries`;
+    select d.id, d.org_id, d.webhook_id, coalesce(d.message_id, d.id) as message_id, e.type as event, e.body,
+           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, d.created_at, w.url, w.secret,
+           w.previous_secret, w.retries
+    from claimed d
+    join events e on e.org_id = ${org_id} and e.id = d.event_id
+    cross join webhook w`;
 }
 
 type Claim = { by: string; atMost: number; known: Iterable<string> };
@@ -69,27 +74,36 @@ type Claim = { by: string; atMost: number; known: Iterable<string> };
 /**
  * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
  * time, as a backlog may be long. A replay that was never attempted is deleted: its original is still
- * there to be replayed, and repeated replays do not multiply an event. Returns how many there were.
+ * there to be replayed, and repeated replays do not multiply an event. The webhook is locked first: its
+ * deletion would wait for these rows, and they for it. Returns how many there were.
  */
 export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
   const skipped = await sql<{ count: number }[]>`
-    with waiting as (
-      select id, is_replay and attempts = 0 as is_spare
-      from deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
-        and ${takeableBy(sql, claim)}
-        and (select not active from webhooks where org_id = ${org_id} and id = ${webhook_id})
+    with inactive as materialized (
+      select
+      from webhooks
+      where org_id = ${org_id} and id = ${webhook_id} and not active
+      for key share
+    ), waiting as (
+      select attempts, id
+      from pending_deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and ${takeableBy(sql, claim)}
+        and exists (select from inactive)
       limit ${claim.atMost}
       for update skip locked
-    ), deleted as (
-      delete from deliveries d
+    ), gone as (
+      delete from pending_deliveries d
       using waiting
-      where d.org_id = ${org_id} and d.id = waiting.id and is_spare
+      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id}
+        and d.attempts = waiting.attempts and d.id = waiting.id
+      returning d.*
     ), skipped as (
-      update deliveries d
-      set status = 'skipped', next_attempt_at = null
-      from waiting
-      where d.org_id = ${org_id} and d.id = waiting.id and not is_spare
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
+                                    response_body, traceparent, is_test, is_replay, created_at)
+      select org_id, webhook_id, id, event_id, message_id, 'skipped', attempts, status_code,
+             response_body, traceparent, is_test, is_replay, created_at
+      from gone
+      where not (is_replay and attempts = 0)
     )
     select count(*)::int as count from waiting`;
   return one(skipped).count;
@@ -104,11 +118,15 @@ const free = (sql: Sql) => sql`
 /**
  * Gives deliveries back that were claimed and not attempted, so that others can claim them at once.
  */
-export async function release(sql: Sql, { org_id }: WebhookRef, ids: readonly string[]) {
+export async function release(
+  sql: Sql,
+  { org_id, webhook_id }: WebhookRef,
+  ids: readonly string[],
+) {
   await sql`
-    update deliveries
+    update pending_deliveries
     set claimed_by = null
-    where org_id = ${org_id} and id = any (${[...ids]}::uuid[]) and status = 'pending'`;
+    where org_id = ${org_id} and webhook_id = ${webhook_id} and id = any (${[...ids]}::uuid[])`;
 }
 
 /**
@@ -116,23 +134,31 @@ export async function release(sql: Sql, { org_id }: WebhookRef, ids: readonly st
  * this one a while ago: of a commit whose answer was lost it does not know.
  */
 export async function listWebhooksDue(sql: Sql, by: string) {
+  const isLeft = sql`
+    next_attempt_at <= now()
+    and (${free(sql)} or claimed_by = ${by} and next_attempt_at < now() - interval '2 seconds')`;
   return await sql<WebhookRef[]>`
     select org_id, id as webhook_id
     from webhooks w
     where exists (
-      select from deliveries
-      where webhook_id = w.id and status = 'pending' and next_attempt_at <= now()
-        and (${free(sql)}
-             or claimed_by = ${by} and next_attempt_at < now() - interval '2 seconds')
-    )`;
+        select from pending_deliveries
+        where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isLeft}
+      ) or exists (
+        select from pending_deliveries
+        where org_id = w.org_id and webhook_id = w.id and attempts > 0 and ${isLeft}
+      )`;
 }
 
 /** Gives a claimed delivery back, to be claimed again later. */
-export async function postpone(sql: Sql, { org_id, id }: ClaimedDelivery, seconds: number) {
+export async function postpone(
+  sql: Sql,
+  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
+  seconds: number,
+) {
   await sql`
-    update deliveries
+    update pending_deliveries
     set claimed_by = null, next_attempt_at = now() + make_interval(secs => ${seconds})
-    where org_id = ${org_id} and id = ${id} and status = 'pending'`;
+    where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
 }
 
 /** Whether a webhook has deliveries that are due now or later. */
@@ -140,8 +166,8 @@ export async function hasPending(sql: Sql, { org_id, webhook_id }: WebhookRef): 
   return one(
     await sql<{ found: boolean }[]>`
       select exists (
-        select from deliveries
-        where org_id = ${org_id} and webhook_id = ${webhook_id} and status = 'pending'
+        select from pending_deliveries
+        where org_id = ${org_id} and webhook_id = ${webhook_id}
       ) as found`,
   ).found;
 }

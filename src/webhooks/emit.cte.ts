@@ -41,15 +41,15 @@ export async function emit(sql: Sql, added: NewEvents) {
   if (added.events.length === 0) return;
   await sql`
     with ${emission(sql, added)}
-    select from emitted`;
+    select from subscribed`;
 }
 
 /**
- * The CTEs of `emit`, for a statement that records the cause as well: a delivery for each webhook that
- * subscribed to an event, claimed by its owner, or with a job for each webhook that has one. For a webhook
- * that is switched off the delivery is skipped, and can be replayed later. They do nothing unless `when`
- * holds. A webhook is locked against its deletion: one that is being deleted must not fail the caller's
- * statement.
+ * The CTEs of `emit`, for a statement that records the cause as well: each event that a webhook subscribed
+ * to, once, and a delivery for each webhook, claimed by its owner, or with a job for each webhook that has
+ * one. For a webhook that is switched off the delivery is skipped, and can be replayed later. They do
+ * nothing unless `when` holds. A webhook is locked against its deletion: one that is being deleted must not
+ * fail the caller's statement.
  */
 export function emission(
   sql: Sql,
@@ -57,35 +57,49 @@ export function emission(
   when = sql`true`,
 ) {
   return sql`
-    subscribed as materialized (
-      select w.org_id, gen_random_uuid() as id, w.id as webhook_id, w.active, w.url, w.retries, w.secret,
-             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
-             e.event, e.body, e.place
+    happened as materialized (
+      select id_at(now()) as id, type, body, place
       from unnest(${events.map(({ type }) => type)}::text[],
                   ${events.map(({ body }) => body)}::text[])
-             with ordinality as e (event, body, place)
-      join webhooks w on w.org_id = ${orgId} and e.event = any (w.events)
+             with ordinality as e (type, body, place)
+    ), subscribed as materialized (
+      select w.org_id, id_at(now()) as id, w.id as webhook_id, w.active, w.url, w.retries, w.secret,
+             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
+             e.id as event_id, e.place
+      from happened e
+      join webhooks w on w.org_id = ${orgId} and e.type = any (w.events)
       where ${when}
       for key share of w
+    ), kept as (
+      insert into events (org_id, id, type, body, traceparent)
+      select ${orgId}, id, type, body, ${traceparent}
+      from happened
+      where id in (select event_id from subscribed)
     ), emitted as (
-      insert into deliveries (org_id, id, message_id, webhook_id, event, body, status,
-                              next_attempt_at, claimed_by, traceparent)
-      select org_id, id, id, webhook_id, event, body,
-             case when active then 'pending' else 'skipped' end,
-             case when active then now() end, case when active then ${owner} end, ${traceparent}
+      insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
+      select org_id, webhook_id, id, event_id, ${owner}
       from subscribed
-      returning org_id, webhook_id, status
+      where active
+    ), skipped as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, status)
+      select org_id, webhook_id, id, event_id, 'skipped'
+      from subscribed
+      where not active
     ), queued as (
       ${enqueueEach(
         sql,
         { task: 'webhooks.deliver', traceparent },
         sql`
         select distinct jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id)
-        from emitted
-        where status = 'pending' and ${owner}::text is null`,
+        from subscribed
+        where active and ${owner}::text is null`,
       )}
     )`;
 }
+
+/** How many deliveries of `emission` were skipped. */
+export const skippedDeliveries = (sql: Sql) => sql`
+  (select count(*)::int from subscribed where not active)`;
 
 /** The deliveries of `emission` that are due, as JSON, for a statement that has an owner. */
 export const emittedDeliveries = (sql: Sql) => sql`

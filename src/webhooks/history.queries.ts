@@ -1,6 +1,7 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import { attemptsOf } from './attempts.cte.ts';
-import { testEvent } from './rules.ts';
+import { missedDeliveries } from './missed.cte.ts';
+import { newestDeliveries } from './newest.cte.ts';
 
 /** Traces that the span of a replay links to, at most. */
 const originalsLinked = 20;
@@ -20,27 +21,23 @@ export async function listDeliveries(
     : sql``;
   return one(
     await sql<{ deliveries: string }[]>`
-      select coalesce(json_agg(shown order by d.created_at desc, d.id desc), '[]')::text as deliveries
-      from (
-        select *
-        from deliveries
-        where org_id = ${orgId} and webhook_id = ${webhookId}
-        order by created_at desc, id desc
-        limit ${atMost}
-      ) d
+      select coalesce(json_agg(shown order by d.id desc), '[]')::text as deliveries
+      from deliveries d
       cross join lateral (
         select coalesce(json_agg(json_build_object(
                  'number', number, 'status_code', status_code, 'response_body', response_body,
                  'error', error, 'duration_ms', duration_ms, 'at', iso(at)
                ) order by number), '[]') as attempts
-        from (${attemptsOf(sql, orgId, sql`d.id`)}) attempt
+        from (${attemptsOf(sql, { orgId, webhookId, deliveryId: sql`d.id` })}) attempt
       ) a
       cross join lateral (
         select d.id, d.webhook_id, d.event, d.status, a.attempts, d.status_code, d.response_body,
                iso(d.created_at) as created_at, iso(d.delivered_at) as delivered_at,
                iso(d.next_attempt_at) as next_attempt_at,
                ${traceId} as trace_id ${shownTraceUrl}
-      ) shown`,
+      ) shown
+      where d.org_id = ${orgId} and d.webhook_id = ${webhookId}
+        and d.id = any (array(${newestDeliveries(sql, { orgId, webhookId, atMost, status: null })}))`,
   ).deliveries;
 }
 
@@ -64,8 +61,9 @@ export async function tryLockReplay(sql: Sql, { orgId, webhookId }: HistoryOf): 
 }
 
 /**
- * Makes new deliveries of the events of earlier ones. They are created at the time of the clock: this
- * transaction may have begun before the deliveries it copies, and a copy must be the later one.
+ * Makes new deliveries of the events of earlier ones, and has these events kept as long as the new
+ * deliveries. They are created at the time of the clock: this transaction may have begun before the
+ * deliveries it copies, and a copy must be the later one.
  */
 export async function copyDeliveries(
   sql: Sql,
@@ -73,26 +71,32 @@ export async function copyDeliveries(
   { webhookId, deliveryId, since, traceparent }: DeliveriesToCopy,
 ) {
   const which = deliveryId
-    ? sql`d.id = ${deliveryId} and d.erased_at is null`
-    : sql`d.status in ('skipped', 'failed') and d.erased_at is null and d.created_at >= ${since!}
-          and d.event <> ${testEvent} and not exists (
-            select from deliveries later
-            where later.webhook_id = d.webhook_id and later.message_id = d.message_id
-              and later.created_at > d.created_at
-          )`;
+    ? sql`
+        select * from deliveries
+        where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId}`
+    : missedDeliveries(sql, { orgId, webhookId, since: since! });
   return one(
     await sql<{ count: number; traceparents: string[] }[]>`
-      with original as (
-        select org_id, message_id, webhook_id, event, body, traceparent, created_at, id
-        from deliveries d
-        where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and ${which}
+      with original as materialized (
+        ${which}
+      ), used as (
+        update events e
+        set used_at = now()
+        from original d
+        where e.org_id = ${orgId} and e.id = d.event_id and e.erased_at is null
+        returning e.id
       ), copied as (
-        insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at,
-                                traceparent, is_replay, created_at)
-        select org_id, message_id, webhook_id, event, body, now(), ${traceparent}, ${!deliveryId},
-               clock_timestamp()
-        from original
-        order by created_at, id
+        insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, is_test, is_replay,
+                                        traceparent, created_at)
+        select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${!deliveryId},
+               ${traceparent}, at
+        from (
+          select o.event_id, o.message_id, o.is_test, clock_timestamp() as at
+          from original o
+          join used on used.id = o.event_id
+          order by o.id
+          offset 0
+        ) d
         returning 1
       )
       select (select count(*)::int from copied) as count,
@@ -100,39 +104,6 @@ export async function copyDeliveries(
                    where traceparent is not null
                    limit ${originalsLinked}) as traceparents`,
   );
-}
-
-/**
- * Deletes old deliveries but for a webhook's newest, some at a time, and returns whether there may be
- * more. It begins at the old ones, so that it does not walk past the many newer ones of a busy webhook.
- */
-export async function deleteOldDeliveries(
-  sql: Sql,
-  { keep, days, atMost }: { keep: number; days: number; atMost: number },
-): Promise<boolean> {
-  const gone = await sql`
-    delete from deliveries d
-    using (
-      select o.org_id, o.id
-      from webhooks w
-      cross join lateral (
-        select created_at, id
-        from deliveries
-        where webhook_id = w.id
-        order by created_at desc, id desc
-        offset ${keep - 1} limit 1
-      ) kept
-      cross join lateral (
-        select org_id, id
-        from deliveries
-        where webhook_id = w.id and (created_at, id) < (kept.created_at, kept.id)
-          and created_at < now() - make_interval(days => ${days}) and status <> 'pending'
-        limit ${atMost}
-      ) o
-      limit ${atMost}
-    ) old
-    where d.org_id = old.org_id and d.id = old.id`;
-  return gone.count === atMost;
 }
 
 export type TestDelivery = {
@@ -152,20 +123,28 @@ export type TestDelivery = {
 /** Adds a test event to the history, when its one attempt has ended. */
 export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDelivery) {
   await sql`
-    with delivery as (
-      insert into deliveries (org_id, id, message_id, webhook_id, event, body, status, attempts,
-                              status_code, response_body, duration_ms, delivered_at, traceparent)
-      select org_id, ${test.id}::uuid, ${test.id}::uuid, id, ${test.event}, ${test.body},
-             ${test.status}, 1, ${test.status_code}::smallint, ${test.response_body},
-             case when ${test.status} = 'delivered' then ${test.duration_ms}::integer end,
-             case when ${test.status} = 'delivered' then now() end, ${test.traceparent}
+    with webhook as materialized (
+      select org_id, id
       from webhooks
       where org_id = ${orgId} and id = ${test.webhook_id}
-      returning org_id, id
+      for key share
+    ), event as (
+      insert into events (org_id, id, type, body, traceparent)
+      select org_id, ${test.id}::uuid, ${test.event}, ${test.body}, ${test.traceparent}
+      from webhook
+    ), delivery as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, is_test, status, attempts, status_code,
+                                    response_body, duration_ms, delivered_at)
+      select org_id, id, ${test.id}::uuid, ${test.id}::uuid, true, ${test.status}, 1,
+             ${test.status_code}::smallint, ${test.response_body},
+             case when ${test.status} = 'delivered' then ${test.duration_ms}::integer end,
+             case when ${test.status} = 'delivered' then now() end
+      from webhook
+      returning org_id, webhook_id, id
     )
     insert into delivery_attempts
-      (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
-    select org_id, id, 1, ${test.status_code}::smallint, ${test.response_body}, ${test.error},
+      (org_id, webhook_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
+    select org_id, webhook_id, id, 1, ${test.status_code}::smallint, ${test.response_body}, ${test.error},
            ${test.duration_ms}, ${test.at}
     from delivery
     where ${test.status} <> 'delivered'`;

@@ -1,6 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { WebhookRef } from './delivery.queries.ts';
-import { type RetryKind, type Standing, testEvent } from './rules.ts';
+import type { RetryKind, Standing } from './rules.ts';
 
 type LockedStanding = {
   active: boolean;
@@ -33,11 +33,7 @@ export type AttemptRow = {
   retry_in_seconds: number | null;
 };
 
-export type SavedAttempt = {
-  id: string;
-  next_attempt_at: Date | null;
-  traceparent: string | null;
-};
+export type SavedAttempt = { id: string; next_attempt_at: Date | null };
 
 /**
  * Writes attempts and what they mean for their deliveries, and returns those that were new: an attempt
@@ -46,37 +42,55 @@ export type SavedAttempt = {
  */
 export async function saveAttempts(
   sql: Sql,
-  { org_id }: WebhookRef,
+  { org_id, webhook_id }: WebhookRef,
   attempts: readonly AttemptRow[],
 ) {
   return await sql<SavedAttempt[]>`
-    with attempt as (
+    with attempt as materialized (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
         id uuid, number smallint, status text, status_code smallint, response_body text, error text,
         duration_ms integer, at timestamptz, traceparent text, retry_in_seconds double precision)
-    ), recorded_now as (
-      update deliveries d
-      set status = a.status, attempts = a.number, status_code = a.status_code,
-          response_body = a.response_body, claimed_by = null,
-          delivered_at = case when a.status = 'delivered' then now() end,
-          duration_ms = case when a.status = 'delivered' then a.duration_ms end,
-          next_attempt_at = now() + make_interval(secs => a.retry_in_seconds),
+    ), retried as (
+      update pending_deliveries d
+      set attempts = a.number, status_code = a.status_code, response_body = a.response_body,
+          claimed_by = null, next_attempt_at = now() + make_interval(secs => a.retry_in_seconds),
           traceparent = coalesce(d.traceparent, a.traceparent)
       from attempt a
-      where d.org_id = ${org_id} and d.id = a.id and d.status = 'pending'
-        and d.attempts = a.number - 1
-      returning d.id, d.next_attempt_at, d.traceparent
+      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = a.number - 1
+        and d.id = a.id and a.status = 'pending'
+      returning d.id, d.next_attempt_at
+    ), gone as (
+      delete from pending_deliveries d
+      using attempt a
+      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = a.number - 1
+        and d.id = a.id and a.status <> 'pending'
+      returning d.*
+    ), ended as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
+                                    response_body, duration_ms, traceparent, is_test, is_replay, created_at,
+                                    delivered_at)
+      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, a.status, a.number, a.status_code,
+             a.response_body, case when a.status = 'delivered' then a.duration_ms end,
+             coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay, d.created_at,
+             case when a.status = 'delivered' then now() end
+      from gone d
+      join attempt a using (id)
+      returning id
+    ), recorded_now as (
+      select id, next_attempt_at from retried
+      union all
+      select id, null from ended
     ), recorded as (
       insert into delivery_attempts
-        (org_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
-      select ${org_id}, id, number, status_code, response_body, error, duration_ms, at
+        (org_id, webhook_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
+      select ${org_id}, ${webhook_id}, id, number, status_code, response_body, error, duration_ms, at
       from attempt
       join recorded_now using (id)
       where attempt.status <> 'delivered'
-      on conflict (org_id, delivery_id, number) do nothing
+      on conflict (webhook_id, delivery_id, number) do nothing
     )
-    select id, next_attempt_at, traceparent
+    select id, next_attempt_at
     from recorded_now`;
 }
 
@@ -97,6 +111,7 @@ export async function saveStanding(
 
 export type DeliveredRow = {
   org_id: string;
+  webhook_id: string;
   id: string;
   number: number;
   status_code: number | null;
@@ -107,44 +122,55 @@ export type DeliveredRow = {
 
 /**
  * Writes attempts that delivered, of any webhooks, and returns the ids of those that are decided: written
- * now, or before. It waits for no lock, so that no webhook holds up another: what is locked, and what is of
- * a webhook with failures to reset, is left out. The webhook's own times are touched once a second at most.
+ * now, or before. It waits for no lock, so that no webhook holds up another: what is locked or being
+ * deleted, and what is of a webhook with failures to reset, is left out. The webhook's own times are
+ * touched once a second at most.
  */
 export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[]) {
   return await sql<{ id: string; is_new: boolean }[]>`
     with attempt as materialized (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
-        org_id uuid, id uuid, number smallint, status_code smallint, response_body text,
+        org_id uuid, webhook_id uuid, id uuid, number smallint, status_code smallint, response_body text,
         duration_ms integer, traceparent text)
+    ), webhook as materialized (
+      select w.org_id, w.id
+      from webhooks w
+      join (select distinct org_id, webhook_id from attempt) a on a.org_id = w.org_id and a.webhook_id = w.id
+      where w.failure_count = 0
+      for key share of w skip locked
     ), found as materialized (
-      select d.org_id, d.id, d.webhook_id, d.event <> ${testEvent} as is_event,
-             d.status = 'pending' and d.attempts = a.number - 1 as is_new
+      select d.webhook_id, d.attempts, d.id
       from attempt a
-      join deliveries d on d.org_id = a.org_id and d.id = a.id
-      where not exists (
-        select from webhooks w
-        where w.org_id = d.org_id and w.id = d.webhook_id and w.failure_count > 0
-      )
+      join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
+      join pending_deliveries d on d.org_id = a.org_id and d.webhook_id = a.webhook_id
+       and d.attempts = a.number - 1 and d.id = a.id
       for update of d skip locked
-    ), recorded_now as (
-      update deliveries d
-      set status = 'delivered', attempts = a.number, status_code = a.status_code,
-          response_body = a.response_body, duration_ms = a.duration_ms, claimed_by = null, delivered_at = now(),
-          next_attempt_at = null, traceparent = coalesce(d.traceparent, a.traceparent)
-      from found
-      join attempt a using (org_id, id)
-      where d.org_id = found.org_id and d.id = found.id and found.is_new
+    ), gone as (
+      delete from pending_deliveries d
+      using found
+      where d.webhook_id = found.webhook_id and d.attempts = found.attempts and d.id = found.id
+      returning d.*
+    ), delivered as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
+                                    response_body, duration_ms, traceparent, is_test, is_replay, created_at,
+                                    delivered_at)
+      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, 'delivered', a.number, a.status_code,
+             a.response_body, a.duration_ms, coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
+             d.created_at, now()
+      from gone d
+      join attempt a using (id)
+      returning org_id, webhook_id, id, is_test
     ), stale as materialized (
-      select w.org_id, w.id, f.has_event
+      select w.org_id, w.id, d.has_event
       from webhooks w
       join (
-        select org_id, webhook_id, bool_or(is_event) as has_event
-        from found
+        select org_id, webhook_id, bool_or(not is_test) as has_event
+        from delivered
         group by org_id, webhook_id
-      ) f on f.org_id = w.org_id and f.webhook_id = w.id
+      ) d on d.org_id = w.org_id and d.webhook_id = w.id
       where w.last_delivery_at is null or w.last_delivery_at < now() - interval '1 second'
-        or f.has_event and w.undelivered_since < now() - interval '1 second'
+        or d.has_event and w.undelivered_since < now() - interval '1 second'
       for no key update of w skip locked
     ), touched as (
       update webhooks w
@@ -153,5 +179,9 @@ export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[])
       from stale
       where w.org_id = stale.org_id and w.id = stale.id
     )
-    select id, is_new from found`;
+    select id, true as is_new from delivered
+    union all
+    select e.id, false
+    from attempt a
+    join ended_deliveries e on e.org_id = a.org_id and e.webhook_id = a.webhook_id and e.id = a.id`;
 }

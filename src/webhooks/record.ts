@@ -12,7 +12,6 @@ import type { WebhookRef } from './delivery.queries.ts';
 import {
   type AttemptRow,
   lockStanding,
-  type SavedAttempt,
   saveAttempts,
   saveDelivered,
   saveStanding,
@@ -81,6 +80,7 @@ async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutco
 const toDeliveredRow = (outcome: AttemptOutcome) => ({
   ...toRow(outcome),
   org_id: outcome.delivery.org_id,
+  webhook_id: outcome.delivery.webhook_id,
 });
 
 function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
@@ -127,8 +127,8 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   if (!before) return { counted: [], retries: 0, switchedOff: false };
 
   const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
-  const ids = new Set(saved.map(({ id }) => id));
-  const counted = outcomes.filter(({ delivery }) => ids.has(delivery.id));
+  const dueAgain = new Map(saved.map((row) => [row.id, row.next_attempt_at]));
+  const counted = outcomes.filter(({ delivery }) => dueAgain.has(delivery.id));
   const standing = standAfter(counted.map(toResult), {
     retries: before.retries,
     failures: before.failure_count,
@@ -141,7 +141,7 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
 
   // Named one by one: a caller may hand in a row with more fields, which must not go into the queue.
   const payload = { org_id: webhook.org_id, webhook_id: webhook.webhook_id };
-  const retries = retriesOf(payload, saved);
+  const retries = retriesOf(payload, counted, dueAgain);
   await enqueue(tx, retries);
   const switchedOff = before.active && standing.deactivatedReason !== null;
   const traceparent = counted.at(-1)?.traceparent ?? null;
@@ -161,10 +161,16 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
 }
 
 /** Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery. */
-const retriesOf = (payload: WebhookRef, saved: readonly SavedAttempt[]): NewJob[] =>
-  saved.flatMap(({ next_attempt_at: runAt, traceparent }) =>
-    runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent }] : [],
-  );
+const retriesOf = (
+  payload: WebhookRef,
+  counted: readonly AttemptOutcome[],
+  dueAgain: ReadonlyMap<string, Date | null>,
+): NewJob[] =>
+  counted.flatMap(({ delivery, traceparent }) => {
+    const runAt = dueAgain.get(delivery.id);
+    const cause = delivery.traceparent ?? traceparent;
+    return runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent: cause }] : [];
+  });
 
 const toResult = ({ delivery, answer, verdict }: AttemptOutcome) => ({
   event: delivery.event,
@@ -183,7 +189,7 @@ function toRow({ delivery, answer, verdict, at, traceparent }: AttemptOutcome): 
     error: answer.error,
     duration_ms: answer.durationMs,
     at,
-    traceparent,
+    traceparent: delivery.traceparent === null ? traceparent : null,
     retry_in_seconds: verdict.retryInSeconds,
   };
 }

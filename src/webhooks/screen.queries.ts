@@ -1,6 +1,7 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import { attemptsOf } from './attempts.cte.ts';
-import { testEvent } from './rules.ts';
+import { missedDeliveries } from './missed.cte.ts';
+import { newestDeliveries } from './newest.cte.ts';
 
 type DeliveriesOf = { orgId: string; webhookId: string };
 
@@ -26,22 +27,22 @@ export async function pageOfDeliveries(
   const rows = await sql<ListedDelivery[]>`
     select d.id, d.event, d.status, d.attempts, d.status_code, d.created_at,
            coalesce(d.duration_ms, last.duration_ms) as duration_ms
-    from (
-      select org_id, id, event, status, attempts, status_code, duration_ms, created_at
-      from deliveries
-      where org_id = ${orgId} and webhook_id = ${webhookId}
-        and (${status}::text is null or status = ${status}::text)
-      order by created_at desc, id desc
-      limit ${limit} offset ${(page - 1) * limit}
-    ) d
+    from deliveries d
     left join lateral (
       select duration_ms
       from delivery_attempts
-      where org_id = d.org_id and delivery_id = d.id
+      where webhook_id = d.webhook_id and delivery_id = d.id
       order by number desc
       limit 1
     ) last on true
-    order by d.created_at desc, d.id desc`;
+    where d.org_id = ${orgId} and d.webhook_id = ${webhookId}
+      and d.id = any (array(
+        select id
+        from (${newestDeliveries(sql, { orgId, webhookId, status, atMost: page * limit })}) shown
+        order by id desc
+        offset ${(page - 1) * limit}
+      ))
+    order by d.id desc`;
   const { total } = one(
     await sql<{ total: number }[]>`
       select count(*)::int as total
@@ -71,11 +72,11 @@ export async function countByDay(
       select (created_at at time zone 'UTC')::date as day, status, count(*)::int as count
       from (
         select created_at, status
-        from deliveries
+        from ended_deliveries
         where org_id = ${orgId} and webhook_id = ${webhookId}
-          and created_at >= (now() at time zone 'UTC')::date - ${days - 1}::int
-          and event <> ${testEvent}
-        order by created_at desc
+          and id >= least_id_at((now() at time zone 'UTC')::date - ${days - 1}::int)
+          and not is_test
+        order by id desc
         limit ${newestLookedAt}
       ) newest
       group by 1, 2
@@ -100,14 +101,7 @@ export async function countReplayable(
   return one(
     await sql<{ count: number }[]>`
       select count(*)::int as count
-      from deliveries d
-      where d.org_id = ${orgId} and d.webhook_id = ${webhookId}
-        and d.status in ('skipped', 'failed') and d.created_at >= ${since} and d.event <> ${testEvent}
-        and not exists (
-          select from deliveries later
-          where later.webhook_id = d.webhook_id and later.message_id = d.message_id
-            and later.created_at > d.created_at
-        )`,
+      from (${missedDeliveries(sql, { orgId, webhookId, since })}) missed`,
   ).count;
 }
 
@@ -147,11 +141,11 @@ export async function findShownDelivery(
 
 export async function listAttempts(
   sql: Sql,
-  orgId: string,
+  { orgId, webhookId }: DeliveriesOf,
   deliveryId: string,
 ): Promise<ShownAttempt[]> {
   return await sql<ShownAttempt[]>`
-    ${attemptsOf(sql, orgId, sql`${deliveryId}::uuid`)}
+    ${attemptsOf(sql, { orgId, webhookId, deliveryId: sql`${deliveryId}::uuid` })}
     order by number`;
 }
 

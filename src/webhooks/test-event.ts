@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { notFound } from '../errors.ts';
@@ -24,7 +24,7 @@ export async function testWebhook(
   const target = await findTarget(tools.db, orgId, id);
   if (!target) throw notFound('webhook');
 
-  const deliveryId = randomUUID();
+  const deliveryId = randomUUIDv7();
   const created_at = new Date();
   const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: created_at });
   const outcome = await attempt(tools, {

@@ -4,6 +4,7 @@ import type { Act } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import { createTag } from '../../src/tags/manage.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeContact, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 
 /** An organization, asked by its write key and by the browser of its owner. */
@@ -256,10 +257,8 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
 
 async function failedDelivery({ db, orgId, webhook }: ActScene) {
   const webhook_id = await webhook();
-  const delivery = { id: randomUUID(), org_id: orgId, webhook_id, message_id: randomUUID() };
-  await db`
-    insert into deliveries ${db({ ...delivery, event: 'response.received', body: '{}', status: 'failed' })}`;
-  return { webhook: webhook_id, delivery: delivery.id };
+  const [delivery] = await addDeliveries(db, { org_id: orgId, webhook_id, status: 'failed' });
+  return { webhook: webhook_id, delivery: delivery! };
 }
 
 /** Makes the rows that an act needs, without leaving a trace of their own where that is possible. */

@@ -60,12 +60,19 @@ async function workOff({ db, url }: BenchDatabase) {
   }
 }
 
+/** Of events that one webhook takes each, so that each has its body. */
 async function addDeliveries(sql: Sql) {
   await sql`
-    insert into deliveries (org_id, webhook_id, message_id, event, body, next_attempt_at)
-    select w.org_id, w.id, gen_random_uuid(), 'response.received',
-           json_build_object('version', '1', 'filler', repeat('x', 200))::text, now()
-    from webhooks w, generate_series(1, ${deliveriesEach}::int) n`;
+    with happened as (
+      insert into events (org_id, type, body)
+      select w.org_id, 'response.received', json_build_object('version', '1', 'filler', repeat('x', 200))::text
+      from webhooks w, generate_series(1, ${deliveriesEach}::int) n
+      returning org_id, id
+    )
+    insert into pending_deliveries (org_id, webhook_id, event_id)
+    select w.org_id, w.id, e.id
+    from happened e
+    join webhooks w using (org_id)`;
 }
 
 async function allDelivered(sql: Sql) {

@@ -1,3 +1,4 @@
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
 
@@ -15,31 +16,35 @@ async function webhookPath({ db, full }: BrowserScene): Promise<string> {
   if (known) return here;
   const secret = Buffer.alloc(32, 1);
   await makeWebhook(db, full.id, { ...webhook, secret, last_delivery_at: new Date() });
+  await addDeliveries(db, ...Array.from({ length: 800 }, (_, n) => deliveryOf(full.id, n + 1)));
   await db`
-    insert into deliveries (org_id, webhook_id, message_id, event, body, status, attempts, status_code, created_at)
-    select ${full.id}, ${webhook.id}, gen_random_uuid(),
-           case when n % 7 = 0 then 'detractor.detected' else 'response.received' end,
-           '{"version":"1","score":9}', case when n % 41 = 0 then 'failed' else 'delivered' end,
-           case when n % 41 = 0 then 2 else 1 end, case when n % 41 = 0 then 503 else 200 end,
-           now() - make_interval(mins => n * 47)
-    from generate_series(1, 800) n`;
-  await db`
-    insert into delivery_attempts (org_id, delivery_id, number, status_code, duration_ms, response_body, at)
-    select org_id, id, number, status_code, 100 + (number * 40), 'busy', created_at
+    insert into delivery_attempts (org_id, webhook_id, delivery_id, number, status_code, duration_ms, response_body, at)
+    select org_id, webhook_id, id, number, status_code, 100 + (number * 40), 'busy', created_at
     from deliveries, generate_series(1, attempts) number
     where webhook_id = ${webhook.id}`;
   return here;
 }
 
+function deliveryOf(org_id: string, n: number) {
+  const outcome =
+    n % 41 === 0
+      ? { status: 'failed', attempts: 2, status_code: 503 }
+      : { status: 'delivered', attempts: 1, status_code: 200 };
+  return {
+    ...{ org_id, webhook_id: webhook.id, body: '{"version":"1","score":9}' },
+    event: n % 7 === 0 ? 'detractor.detected' : 'response.received',
+    ...outcome,
+    created_at: new Date(Date.now() - n * 47 * 60_000),
+  };
+}
+
 /** The newest that failed. Its headers need a secret that opens, so there are none to show without attempts. */
 async function deliveryPath(scene: BrowserScene): Promise<string> {
   const here = await webhookPath(scene);
-  const [row] = await scene.db<{ id: string }[]>`
-    insert into deliveries (org_id, webhook_id, message_id, event, body, status)
-    values (${scene.full.id}, ${webhook.id}, gen_random_uuid(), 'response.received',
-            '{"version":"1","score":9,"comment":"The delivery came a day late."}', 'skipped')
-    returning id`;
-  return `${here}/deliveries/${row!.id}`;
+  const body = '{"version":"1","score":9,"comment":"The delivery came a day late."}';
+  const of = { org_id: scene.full.id, webhook_id: webhook.id };
+  const [id] = await addDeliveries(scene.db, { ...of, body, status: 'skipped' });
+  return `${here}/deliveries/${id}`;
 }
 
 export const webhookEntries: readonly ScreenEntry[] = [

@@ -49,7 +49,7 @@ async function faultOf(db: Db, { kind, aliveAt, before }: Broken): Promise<Fault
 const claims = (db: Db) =>
   patiently(
     () => db<Claim[]>`
-      select id, claimed_by from deliveries where status = 'pending' and claimed_by is not null`,
+      select id, claimed_by from pending_deliveries where claimed_by is not null`,
   );
 
 /** The names whose holders' connections still hold their locks. */

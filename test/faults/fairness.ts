@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Db } from '../../src/lib/db/db.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { until } from '../support/probe/until.ts';
 import { giveAnswers } from './answers.ts';
@@ -58,10 +59,10 @@ async function createWebhook(address: string, headers: Record<string, string>, b
   return (await answer.json()) as { id: string; secret: string };
 }
 
-const fillBacklog = (db: Db, orgId: string, webhookId: string) => db`
-  insert into deliveries (org_id, message_id, webhook_id, event, body, next_attempt_at)
-  select ${orgId}, gen_random_uuid(), ${webhookId}, 'survey.completed', '{"version":"1"}', now()
-  from generate_series(1, ${backlog})`;
+function fillBacklog(db: Db, orgId: string, webhookId: string) {
+  const due = { org_id: orgId, webhook_id: webhookId, event: 'survey.completed' };
+  return addDeliveries(db, ...Array.from({ length: backlog }, () => due));
+}
 
 async function links(db: Db, orgId: string) {
   const survey = await makeSurvey(db, orgId);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeClient,
   makeContact,
@@ -161,13 +162,10 @@ test('a delivery with an excerpt loses it and cannot be delivered again', async 
     ...{ contact_id: await person(), score: 1, category: 'detractor', comment: 'treacle' },
   });
   const make = async (event: string, comment: string | null, status: string) => {
-    const [row] = await db<{ id: string }[]>`
-      insert into deliveries (org_id, webhook_id, message_id, event, body, status, next_attempt_at, response_body)
-      values (${id}, ${webhook}, gen_random_uuid(), ${event},
-              ${JSON.stringify({ version: '1', responseId: answer, comment })}, ${status},
-              ${status === 'pending' ? new Date() : null}, 'got treacle')
-      returning id`;
-    return row!.id;
+    const body = JSON.stringify({ version: '1', responseId: answer, comment });
+    const of = { org_id: id, webhook_id: webhook, event, body };
+    const [delivery] = await addDeliveries(db, { ...of, status, response_body: 'got treacle' });
+    return delivery!;
   };
   const excerpt = await make('detractor.detected', 'treacle', 'pending');
   const delivered = await make('detractor.detected', 'treacle', 'delivered');

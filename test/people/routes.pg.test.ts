@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { issueKey } from '../../src/keys/issue.ts';
+import { endDeliveries } from '../support/make/delivery-rows.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { ask, visitor } from '../support/probe/ask.ts';
@@ -33,7 +34,7 @@ test('a person is every step of one address, to the webhook that its answer went
   ]);
   const delivery = data.events.find(({ what }) => what === 'not_delivered');
   assert.equal(delivery?.reason, 'response.received to https://hooks.test/');
-  await db`update deliveries set status = 'delivered', next_attempt_at = null, delivered_at = now() where org_id = ${asked.organization}`;
+  await endDeliveries(db, asked.organization);
   const after = await json<ShownPerson>('/api/v1/people/ada%40people.test');
   assert.ok(
     after.data.events.some(

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { commandActor } from '../../src/audit/actor.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { createReporter, reporterUrl, revokeReporter } from '../../src/reporters/reporters.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeContact,
   makeOrganization,
@@ -36,9 +37,8 @@ async function fill(mark: string) {
     insert into mails (org_id, survey_id, contact_id, request_id, email, month)
     values (${id}, ${survey_id}, ${contact_id}, gen_random_uuid(), ${mark}, '2026-01-01')`;
   const webhook = await makeWebhook(db, id);
-  await db`
-    insert into deliveries (org_id, webhook_id, message_id, event, body, status)
-    values (${id}, ${webhook}, gen_random_uuid(), ${mark}, '{}', 'skipped')`;
+  const skipped = { org_id: id, webhook_id: webhook, event: mark, status: 'skipped' };
+  await addDeliveries(db, skipped);
   const campaign = { org_id: id, survey_id, name: mark, status: 'running' };
   await db`insert into campaigns ${db(campaign)}`;
   return { id, survey_id };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startCollector } from '../support/fakes/collector.ts';
+import { addDeliveries, type DeliveryFields } from '../support/make/delivery-rows.ts';
 import { personalWords, sendOne, tracedScene } from '../support/make/traced-scene.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { until } from '../support/probe/until.ts';
@@ -72,14 +72,11 @@ test('a job that was caused within the hour belongs to the trace of its cause', 
   assert.deepEqual([mine()!.parentSpanId, mine()!.links], [earlier.slice(36, 52), []]);
 });
 
-const insertDelivery = async (over: Record<string, unknown>) => {
-  const id = randomUUID();
-  const delivery = { id, message_id: id, org_id: client.id, webhook_id: webhookId };
-  const event = { event: 'response.received', body: '{}', next_attempt_at: new Date() };
-  await db`insert into deliveries ${db({ ...delivery, ...event, ...over })}`;
+const insertDelivery = async (over: Partial<DeliveryFields>) => {
+  const [id] = await addDeliveries(db, { org_id: client.id, webhook_id: webhookId, ...over });
   const of = () => attempts().filter(({ attributes }) => attributes['askback.delivery.id'] === id);
   await until('both attempts were exported', () => of().length === 2);
-  return { id, attempts: of() };
+  return { id: id!, attempts: of() };
 };
 
 test('an attempt more than an hour after its event has a trace of its own', async () => {

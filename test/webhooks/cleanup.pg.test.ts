@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteOldDeliveries } from '../../src/webhooks/history.queries.ts';
-import { countDeliveries, makeBacklog } from '../support/make/deliveries.ts';
+import { deleteOldDeliveries } from '../../src/webhooks/cleanup.queries.ts';
+import { countDeliveries } from '../support/make/deliveries.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
 /** A webhook with as many deliveries of one status, all of the same age. */
 async function history(events: number, { days, status }: { days: number; status: string }) {
-  const target = await makeBacklog(db, events);
-  await db`
-    update deliveries
-    set status = ${status}, created_at = now() - make_interval(days => ${days}),
-        next_attempt_at = case when ${status} = 'pending' then now() end
-    where webhook_id = ${target.webhook_id}`;
+  const org_id = await makeOrganization(db);
+  const target = { org_id, webhook_id: await makeWebhook(db, org_id) };
+  const created_at = new Date(Date.now() - days * 24 * 3600 * 1000);
+  const each = { ...target, status, created_at };
+  await addDeliveries(db, ...Array.from({ length: events }, () => each));
   return target;
 }
 

@@ -33,8 +33,8 @@ const claimAll = async (target: WebhookRef) =>
   await claimDue(db, target, { by: await makePool(db), atMost: 100, known: [] });
 
 const makeDue = (target: WebhookRef) => db`
-  update deliveries set next_attempt_at = now()
-  where webhook_id = ${target.webhook_id} and status = 'pending'`;
+  update pending_deliveries set next_attempt_at = now()
+  where webhook_id = ${target.webhook_id}`;
 
 const failuresOf = async (target: WebhookRef) =>
   (await db`select failure_count from webhooks where id = ${target.webhook_id}`)[0]?.[
@@ -48,7 +48,7 @@ const endWaitingSessions = () => db`
 
 test('an attempt that is recorded a second time counts once', async () => {
   const target = await makeBacklog(db, 1);
-  await db`update deliveries set attempts = 1 where webhook_id = ${target.webhook_id}`;
+  await db`update pending_deliveries set attempts = 1 where webhook_id = ${target.webhook_id}`;
   const failed = (await claimAll(target)).map((delivery) => outcomeOf(delivery, 500));
 
   await record(db, target, failed);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
@@ -7,6 +6,7 @@ import { claimDue } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.cte.ts';
 import { signHex } from '../../src/webhooks/sign.ts';
 import { plainSecrets, subscriber, testSecret } from '../support/fakes/subscriber.ts';
+import { addDeliveries, type DeliveryFields } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';
@@ -27,13 +27,11 @@ const shown = async ({ call }: Caller, webhook: string) =>
 async function makeDelivery(
   org_id: string,
   webhook_id: string,
-  over: Record<string, unknown> = {},
+  over: Partial<DeliveryFields> = {},
 ) {
-  const id = randomUUID();
-  const delivery = { org_id, id, message_id: id, webhook_id, event: 'survey.completed' };
-  const rest = { body: '{"version":"1"}', status: 'failed', ...over };
-  await db`insert into deliveries ${db({ ...delivery, ...rest })}`;
-  return id;
+  const ended = { event: 'survey.completed', status: 'failed', ...over };
+  const [id] = await addDeliveries(db, { org_id, webhook_id, ...ended });
+  return id!;
 }
 
 test('a test event arrives signed, its outcome is answered and added to the history', async () => {
@@ -162,7 +160,7 @@ test('the history shows the attempts of a delivery in order, and the last answer
     created_at,
     delivered_at,
   });
-  const of = { org_id: org.id, delivery_id: id };
+  const of = { org_id: org.id, webhook_id: webhook, delivery_id: id };
   const first = '2026-02-03T04:05:06.100Z';
   await db`insert into delivery_attempts ${db([
     {

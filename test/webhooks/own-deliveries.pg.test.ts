@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
 import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
 import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { until } from '../support/probe/until.ts';
@@ -21,8 +21,8 @@ await db`
     return null;
   end $$`;
 await db`
-  create trigger note_step after update on deliveries
-  referencing new table as changed for each statement execute function note_step()`;
+  create trigger note_step after delete on pending_deliveries
+  referencing old table as changed for each statement execute function note_step()`;
 
 const workerWith = async (outbound: SubscriberClient) => workerOf(db, outbound, await makePool(db));
 
@@ -105,7 +105,7 @@ test('a committed delivery whose process does not know of it is found by its own
   const [owner, stranger] = [await workerWith(own.outbound), await workerWith(other.outbound)];
   await emitAs(owner, target!.org_id, 1); // the answer to the commit is lost: nothing is handed over
   await db`
-    update deliveries set next_attempt_at = now() - interval '3 seconds'
+    update pending_deliveries set next_attempt_at = now() - interval '3 seconds'
     where webhook_id = ${target!.webhook_id}`;
 
   await stranger.sweep();
@@ -175,7 +175,7 @@ test('a webhook whose delivery is locked does not hold up the outcomes of others
   (await emitAs(worker, locked!.org_id, 1)).start();
   await until('both are in flight', () => hanging() === 2);
   await db.begin(async (tx) => {
-    await tx`select from deliveries where webhook_id = ${locked!.webhook_id} for update`;
+    await tx`select from pending_deliveries where webhook_id = ${locked!.webhook_id} for update`;
     release();
     await until('the free one is recorded', async () => {
       return (await countDeliveries(db, free!, 'delivered')) === 1;
@@ -224,15 +224,13 @@ const crowdedOut = [
 for (const [what, over] of crowdedOut) {
   test(`${what} does not wait behind what fills the memory`, async () => {
     const { target, worker, ids, release, hanging } = await makeCrowded();
-    const id = randomUUID();
-    const due = { status: 'pending', next_attempt_at: new Date(Date.now() - 60_000), ...over };
-    const event = { event: 'survey.completed', body: '{}', message_id: id };
-    await db`insert into deliveries ${db({ id, ...target, ...event, ...due })}`;
+    const due = { next_attempt_at: new Date(Date.now() - 60_000), ...over };
+    const [id] = await addDeliveries(db, { ...target, ...due });
     await worker.wake(target);
 
     release();
     await until('the next have started', () => hanging() === inFlightPerWebhook);
-    assert.ok(ids.slice(inFlightPerWebhook, 2 * inFlightPerWebhook).includes(id));
+    assert.ok(ids.slice(inFlightPerWebhook, 2 * inFlightPerWebhook).includes(id!));
     const stopped = worker.stop();
     release();
     await stopped;

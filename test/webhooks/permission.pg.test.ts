@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { plainSecrets } from '../support/fakes/subscriber.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';
@@ -29,15 +29,13 @@ const places: [method: string, below: string, body?: object][] = [
 async function owned() {
   const owner = await makeCaller(db, app);
   const webhook = await makeWebhook(db, owner.id);
-  const delivery = randomUUID();
-  await db`
-    insert into deliveries (org_id, id, message_id, webhook_id, event, body, status)
-    values (${owner.id}, ${delivery}, ${delivery}, ${webhook}, 'survey.completed', '{}', 'failed')`;
+  const failed = { org_id: owner.id, webhook_id: webhook, status: 'failed' };
+  const [delivery] = await addDeliveries(db, failed);
   const stored = async () => [
     ...(await db`select * from webhooks where id = ${webhook}`),
     ...(await db`select * from deliveries where webhook_id = ${webhook}`),
   ];
-  const path = (below: string) => `/${webhook}${below.replace('DELIVERY', delivery)}`;
+  const path = (below: string) => `/${webhook}${below.replace('DELIVERY', delivery!)}`;
   return { ...owner, webhook, delivery, path, stored };
 }
 

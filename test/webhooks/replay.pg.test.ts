@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { tryLockReplay } from '../../src/webhooks/history.queries.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { makePool, workerOf } from '../support/make/deliveries.ts';
+import { addDeliveries, idAt, makeTests } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';
@@ -18,7 +19,7 @@ async function history(...statuses: string[]) {
   const webhook = await makeWebhook(db, org.id);
   const made = statuses.map((status, day) => ({
     org_id: org.id,
-    id: randomUUID(),
+    id: idAt(new Date(Date.UTC(2026, 0, 1 + day))),
     message_id: randomUUID(),
     webhook_id: webhook,
     event: 'survey.completed',
@@ -27,7 +28,7 @@ async function history(...statuses: string[]) {
     created_at: new Date(Date.UTC(2026, 0, 1 + day)),
     next_attempt_at: status === 'pending' ? new Date() : null,
   }));
-  await db`insert into deliveries ${db(made)}`;
+  await addDeliveries(db, ...made);
   return { ...org, webhook, made };
 }
 
@@ -88,7 +89,7 @@ test('a second replay finds nothing more to do', async () => {
 
 test('a test event is not replayed', async () => {
   const { call, webhook } = await history('failed');
-  await db`update deliveries set event = 'webhook.test' where webhook_id = ${webhook}`;
+  await makeTests(db, webhook);
   const answer = await call('POST', `/${webhook}/replay`, { body: { since: '2026-01-01' } });
   assert.deepEqual(answer.body, { replayed: 0 });
 });
@@ -118,9 +119,9 @@ test('a webhook that is switched off refuses redelivery and replay', async () =>
 });
 
 test('switching a webhook off wakes its queue at once to skip what waits', async () => {
-  const { call, webhook } = await history('failed');
+  const { call, webhook } = await history('pending');
   await db`
-    update deliveries set status = 'pending', next_attempt_at = now() + interval '9 hours'
+    update pending_deliveries set attempts = 1, next_attempt_at = now() + interval '9 hours'
     where webhook_id = ${webhook}`;
   await call('PUT', `/${webhook}`, { body: { active: false } });
   assert.equal(await jobs(webhook), 1);

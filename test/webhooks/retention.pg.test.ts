@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { cleanUpDeliveries } from '../../src/webhooks/cleanup.ts';
-import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { redeliver } from '../../src/webhooks/replay.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
@@ -12,19 +13,16 @@ const dayMs = 24 * 3600 * 1000;
 async function history(ages: readonly number[], status = 'delivered') {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
-  const next_attempt_at = status === 'pending' ? new Date() : null;
   const rows = ages.map((age) => ({
-    ...{ org_id, webhook_id, status, next_attempt_at },
-    ...{ id: randomUUID(), message_id: randomUUID(), event: 'survey.completed', body: '{}' },
-    created_at: new Date(Date.now() - age * dayMs),
+    ...{ org_id, webhook_id, status, created_at: new Date(Date.now() - age * dayMs) },
   }));
-  await db`insert into deliveries ${db(rows)}`;
+  const ids = await addDeliveries(db, ...rows);
   const left = async () => {
     const found = await db<{ id: string }[]>`
       select id from deliveries where webhook_id = ${webhook_id} order by created_at desc`;
     return found.map(({ id }) => id);
   };
-  return { org_id, ids: rows.map(({ id }) => id), left };
+  return { org_id, webhook_id, ids, left };
 }
 
 const times = (count: number, age: number) =>
@@ -49,9 +47,33 @@ test('pending deliveries stay', async () => {
 });
 
 test('attempts are deleted with their delivery, in more than one step', async () => {
-  const { org_id, ids, left } = await history(times(2300, 100));
-  await db`insert into delivery_attempts ${db({ org_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
+  const { org_id, webhook_id, ids, left } = await history(times(2300, 100));
+  await db`insert into delivery_attempts ${db({ org_id, webhook_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
   await cleanUpDeliveries({ db });
   assert.deepEqual(await left(), ids.slice(0, 50));
   assert.equal((await db`select from delivery_attempts where org_id = ${org_id}`).length, 0);
 });
+
+test('an old event is deleted with the last of its deliveries', async () => {
+  const { org_id, ids, left } = await history(times(53, 400));
+  await cleanUpDeliveries({ db });
+  assert.deepEqual(await eventsOf(org_id), [...(await left())].sort());
+  assert.equal(ids.length, 53);
+});
+
+test('an event that was delivered again stays with its new delivery, however old it is', async () => {
+  const { org_id, webhook_id, ids } = await history([...times(50, 1), 400], 'failed');
+  const [redelivered] = ids.slice(50);
+  const which = { webhookId: webhook_id, deliveryId: redelivered! };
+  await redeliver({ db, pump: () => {} }, writeKeyOf(org_id), which);
+  await cleanUpDeliveries({ db });
+  assert.ok((await eventsOf(org_id)).includes(redelivered!));
+  const [again] = await db`
+    select body from deliveries where webhook_id = ${webhook_id} and status = 'pending'`;
+  assert.equal(again!['body'], '{"version":"1"}');
+});
+
+const eventsOf = async (org_id: string) =>
+  (await db<{ id: string }[]>`select id from events where org_id = ${org_id} order by id`).map(
+    ({ id }) => id,
+  );

@@ -13,6 +13,7 @@ import {
   plainSecrets,
   subscriber,
 } from '../support/fakes/subscriber.ts';
+import { makeTests } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -60,8 +61,8 @@ const webhookOf = async (target: WebhookRef) => {
 };
 
 const makeDue = (target: WebhookRef) => db`
-  update deliveries set next_attempt_at = now()
-  where webhook_id = ${target.webhook_id} and status = 'pending'`;
+  update pending_deliveries set next_attempt_at = now()
+  where webhook_id = ${target.webhook_id}`;
 
 /** Wakes the webhook's queue and waits until its attempts are recorded. */
 async function run(outbound: SubscriberClient, target: WebhookRef) {
@@ -161,14 +162,14 @@ async function patientBacklog(days: number) {
 
 /** As if all retries but the last had failed. */
 const useUpRetries = (target: WebhookRef) => db`
-  update deliveries set attempts = 7, next_attempt_at = now()
-  where webhook_id = ${target.webhook_id} and status = 'pending'`;
+  update pending_deliveries set attempts = 7, next_attempt_at = now()
+  where webhook_id = ${target.webhook_id}`;
 
 test('extended retries go on for hours, each with a job for its moment', async () => {
   const target = await patientBacklog(0);
   await run(subscriber(500).outbound, target);
   await db`
-    update deliveries set attempts = 6, next_attempt_at = now()
+    update pending_deliveries set attempts = 6, next_attempt_at = now()
     where webhook_id = ${target.webhook_id}`;
   await run(subscriber(500).outbound, target);
 
@@ -216,7 +217,7 @@ test('what is delivered, with or without failures before, begins the three days 
   for (const failures of [0, 2]) {
     const target = await patientBacklog(5);
     await db`update webhooks set failure_count = ${failures} where id = ${target.webhook_id}`;
-    await db`update deliveries set event = 'webhook.test' where webhook_id = ${target.webhook_id}`;
+    await makeTests(db, target.webhook_id);
     await run(subscriber(200).outbound, target);
     assert.equal(await undelivered(target), true);
 
@@ -230,14 +231,14 @@ test('what is delivered, with or without failures before, begins the three days 
 test('retries that are hours away are skipped as soon as the webhook is switched off', async () => {
   const target = await patientBacklog(4);
   await db`
-    update deliveries set attempts = 5, next_attempt_at = now() + interval '9 hours'
+    update pending_deliveries set attempts = 5, next_attempt_at = now() + interval '9 hours'
     where webhook_id = ${target.webhook_id}`;
   await emit(db, {
     orgId: target.org_id,
     events: [{ type: 'response.received', body: '{"version":"1"}' }],
   });
   await db`
-    update deliveries set attempts = 7 where webhook_id = ${target.webhook_id} and attempts = 0`;
+    update pending_deliveries set attempts = 7 where webhook_id = ${target.webhook_id} and attempts = 0`;
   await db`delete from outbox where payload ->> 'webhook_id' = ${target.webhook_id}`;
   await run(subscriber(500).outbound, target);
   const jobs = await db`
@@ -251,7 +252,7 @@ test('retries that are hours away are skipped as soon as the webhook is switched
 
 test('a test event that is delivered again and fails is not retried and counts as no failure of the webhook', async () => {
   const target = await backlog();
-  await db`update deliveries set event = 'webhook.test' where webhook_id = ${target.webhook_id}`;
+  await makeTests(db, target.webhook_id);
   await db`update webhooks set failure_count = 2 where id = ${target.webhook_id}`;
   await run(subscriber(500).outbound, target);
 
@@ -315,10 +316,10 @@ test('a webhook that hangs holds no more than its share of attempts, and others 
 test('a retry that is due is attempted before a backlog', async () => {
   const target = await backlog(100);
   await db`
-    update deliveries set attempts = 1, next_attempt_at = now() - interval '1 ms'
+    update pending_deliveries set attempts = 1, next_attempt_at = now() - interval '1 ms'
     where id = (select id from deliveries where webhook_id = ${target.webhook_id} limit 1)`;
   await db`
-    update deliveries set next_attempt_at = now() - interval '1 hour'
+    update pending_deliveries set next_attempt_at = now() - interval '1 hour'
     where webhook_id = ${target.webhook_id} and attempts = 0`;
   const hanging = hangingSubscriber();
   const worker = await workerOf(hanging.outbound);

@@ -83,7 +83,7 @@ export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
     cross join lateral (
       select status
       from deliveries
-      where webhook_id = w.id and created_at > now() - interval '1 hour'
+      where webhook_id = w.id and id > least_id_at(now() - interval '1 hour')
     ) d
     group by d.status
     order by deliveries desc`;

@@ -84,7 +84,7 @@ export const historyScreens = (tools: WebhookTools) =>
       const of = { orgId, webhookId: webhook.id };
       const [delivery, attempts, stored] = await Promise.all([
         findShownDelivery(tools.db, of, deliveryId),
-        listAttempts(tools.db, orgId, deliveryId),
+        listAttempts(tools.db, of, deliveryId),
         findSecrets(tools.db, orgId, webhook.id),
       ]);
       if (!delivery || !stored) throw notFound('delivery');

@@ -14,6 +14,7 @@ import { restore } from '../../../src/lib/backup/restore.ts';
 import { listTables } from '../../../src/lib/backup/tables.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { archive } from '../../../src/operations/archive.ts';
+import { addDeliveries } from '../../support/make/delivery-rows.ts';
 import {
   makeContact,
   makeOrganization,
@@ -86,7 +87,6 @@ async function fillEveryTable(db: Db) {
   const bytes = Buffer.from([0, 255, 10]);
   const email = 'Ann@People.test';
   const reason = { reason_code: 'frequency', reason: 'too soon' };
-  const delivery = { org_id, id: randomUUID(), webhook_id, message_id: randomUUID() };
   await db`insert into idempotency_keys ${db({ key_id, name: 'a', request_hash: bytes, status: 201, answer: bytes })}`;
   await db`insert into mail_usage ${db({ org_id, month: '2026-03-01', used: 3 })}`;
   await db`insert into link_visits ${db({ ...of, kind: 'view', method: 'GET', score: 9 })}`;
@@ -95,10 +95,10 @@ async function fillEveryTable(db: Db) {
   await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind: 'unsubscribed' })}`;
   await db`
     insert into mailbox_messages ${db({ mail_from: 'a@b.test', rcpt_to: email, subject: 's', raw: bytes })}`;
-  await db`
-    insert into deliveries ${db({ ...delivery, event: 'response.received', body: '{}', status: 'failed' })}`;
-  await db`
-    insert into delivery_attempts ${db({ org_id, delivery_id: delivery.id, number: 1, error: 'away', duration_ms: 5 })}`;
+  await addDeliveries(db, { org_id, webhook_id });
+  const [delivery_id] = await addDeliveries(db, { org_id, webhook_id, status: 'failed' });
+  const attempt = { org_id, webhook_id, delivery_id: delivery_id!, number: 1, duration_ms: 5 };
+  await db`insert into delivery_attempts ${db({ ...attempt, error: 'away' })}`;
   await db`insert into analyses ${db({ org_id, response_id, provider: 'test', themes: ['price'] })}`;
   await db`insert into themes ${db({ org_id, name: 'price', words: ['dear'] })}`;
   const period = { period_start: new Date(0), period_end: new Date(1), responses: 0, text: 'none' };

@@ -53,8 +53,8 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
       }
       case 'retries due':
         return await db`
-          update deliveries set next_attempt_at = now()
-          where webhook_id = ${id} and status = 'pending' and claimed_by is null`;
+          update pending_deliveries set next_attempt_at = now()
+          where webhook_id = ${id} and claimed_by is null`;
       case 'three days pass':
         return await db`
           update webhooks set undelivered_since = now() - interval '3 days' where id = ${id}`;
@@ -78,7 +78,7 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
                 and payload ->> 'webhook_id' = ${id}) as "switchedOff",
              array(select (d.body::json ->> 'message') || ' ' || d.status || ' ' || d.attempts || ' '
                           || (select count(*) + (d.duration_ms is not null)::int from delivery_attempts a
-                              where a.org_id = d.org_id and a.delivery_id = d.id)
+                              where a.webhook_id = d.webhook_id and a.delivery_id = d.id)
                    from deliveries d where d.webhook_id = w.id) as deliveries
       from webhooks w where id = ${id}`;
     const posts = [...held].map(({ message, signatures }) => `${message} ${signatures}`);

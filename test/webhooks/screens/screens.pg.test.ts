@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { AppTools } from '../../../src/app.ts';
 import { subscriber } from '../../support/fakes/subscriber.ts';
+import { addDeliveries, type DeliveryFields } from '../../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';
@@ -135,9 +136,10 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
     ...{ status: 'failed', attempts: 2, status_code: 503 },
   });
   await db`
-    insert into delivery_attempts (org_id, delivery_id, number, status_code, duration_ms, response_body)
-    values (${place.orgId}, ${failed}, 1, null, 10000, null),
-           (${place.orgId}, ${failed}, 2, 503, 12, 'busy <b>')`;
+    insert into delivery_attempts
+      (org_id, webhook_id, delivery_id, number, status_code, duration_ms, response_body)
+    values (${place.orgId}, ${id}, ${failed}, 1, null, 10000, null),
+           (${place.orgId}, ${id}, ${failed}, 2, 503, 12, 'busy <b>')`;
   const html = await (await place.get(`${here}/deliveries/${failed}`)).text();
   assert.match(html, /2 attempts failed, the last with: status 503/);
   assert.match(html, /busy &lt;b&gt;/);
@@ -214,11 +216,7 @@ test('a webhook of another organization is not found', async () => {
   assert.equal((await db`select from webhooks where id = ${id}`).length, 1);
 });
 
-async function addDelivery(orgId: string, webhookId: string, over: Record<string, unknown>) {
-  const delivery = {
-    ...{ org_id: orgId, webhook_id: webhookId, message_id: crypto.randomUUID() },
-    ...{ event: 'response.received', body: '{"version":"1"}', ...over },
-  };
-  const [row] = await db<{ id: string }[]>`insert into deliveries ${db(delivery)} returning id`;
-  return row!.id;
+async function addDelivery(orgId: string, webhookId: string, over: Partial<DeliveryFields>) {
+  const [id] = await addDeliveries(db, { org_id: orgId, webhook_id: webhookId, ...over });
+  return id!;
 }
