@@ -35,9 +35,10 @@ export type KeyTools = { db: Db; settings: { rateLimit: number } };
 export const authenticate = ({ db, settings }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
     const counted = await countRequest(db, credentialsOf(c));
-    accept(c, settings, counted);
+    const { key, headers } = accept(c, settings, counted);
+    setHeaders(c, headers);
     await noteUse(db, counted);
-    await inGroup(c.var.key.org_id, next);
+    await inGroup(key.org_id, next);
   });
 
 /** When a key was used is written once a clock minute, with the first request that is counted in it. */
@@ -51,32 +52,38 @@ export const credentialsOf = (c: Context) => ({
   address: clientAddress(c),
 });
 
-/** Takes the key of a request that has been counted, or refuses the request. */
+/** Takes the key of a request that has been counted, or refuses the request. The answer needs the headers. */
 export function accept(
   c: Context<ApiEnv>,
   { rateLimit }: KeyTools['settings'],
   { used, resets_in_seconds, ...found }: CountedRequest,
 ) {
-  // A cache in front of us must not give one caller's answer to another.
-  c.header('Cache-Control', 'no-store');
   const known = found.id !== null;
-  const headers = rateHeaders(known, { rateLimit, used, resets_in_seconds });
-  for (const [name, value] of Object.entries(headers)) c.header(name, value);
-
+  const headers = {
+    // A cache in front of us must not give one caller's answer to another.
+    'Cache-Control': 'no-store',
+    ...rateHeaders(known, { rateLimit, used, resets_in_seconds }),
+  };
   const quota = known ? rateLimit : unknownKeyLimit;
   if (used > quota) {
+    setHeaders(c, headers);
     rateLimited.publish({ by: known ? 'key' : 'address' });
     throw overLimit(quota, { used, resets_in_seconds });
   }
   if (!known) {
-    c.header('WWW-Authenticate', 'Bearer realm="askback"');
+    setHeaders(c, { ...headers, 'WWW-Authenticate': 'Bearer realm="askback"' });
     throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
   }
-  const key = { ...found, requestId: c.var.requestId };
+  const key = { ...found, requestId: c.get('requestId') };
   c.set('key', key);
   c.set('actor', actorOfKey(key));
   c.set('tenant', found.org_id);
   acceptTrace(c);
+  return { key, headers };
+}
+
+function setHeaders(c: Context, headers: Readonly<Record<string, string>>) {
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
 }
 
 const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';

@@ -33,11 +33,12 @@ export function createReader({ db, settings }: KeyTools) {
     const { json: found, ...counted } = await inGroup(organizations.get(publicId) ?? publicId, () =>
       readWithKey(db, credentials, { json: asked.value, quota: settings.rateLimit }),
     );
-    accept(c, settings, counted);
-    await noteUse(db, counted);
+    const { key, headers } = accept(c, settings, counted);
+    c.set('answerHeaders', headers);
+    if (counted.used === 1) await noteUse(db, counted);
     if (!organizations.has(publicId)) {
       if (organizations.size >= knownKeys) organizations.clear();
-      organizations.set(publicId, c.var.key.org_id);
+      organizations.set(publicId, key.org_id);
     }
     if (asked.error !== undefined) throw asked.error;
     return found;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const prefix = 'ask_live_';
@@ -22,7 +22,7 @@ export function readKey(key: string): KeyParts | undefined {
   return { publicId, secretHash: hash(secret) };
 }
 
-const hash = (secret: string) => createHash('sha256').update(secret).digest();
+const hash = (secret: string): Buffer => hashOf('sha256', secret, 'buffer');
 
 function checksum(text: string): string {
   let rest = crc32(text);

@@ -114,8 +114,10 @@ function createGroups() {
 
   function next(free: number, reserve: number): Group | undefined {
     if (free <= 0) return undefined;
-    const mayHaveMore = ({ held }: Group) => free > reserve || held < free;
-    return first(waitingWithoutSlot) ?? [...waitingWithSlot].find(mayHaveMore);
+    const without = first(waitingWithoutSlot);
+    if (without) return without;
+    for (const group of waitingWithSlot) if (free > reserve || group.held < free) return group;
+    return undefined;
   }
 
   return { get, update, moveToEnd, next, size: () => byName.size };

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { listUrls } from './database-url.ts';
+import { composing } from './statement.ts';
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
 export type Sql = postgres.ISql;
@@ -37,7 +38,7 @@ export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransac
 export function connect(url: string, options: PoolOptions): Db {
   const { connections, limits, program, socket, idleSeconds } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
-  return postgres(address, {
+  const driver = postgres(address, {
     ...folder,
     ...(socket && { socket }),
     ...(idleSeconds && { idle_timeout: idleSeconds }),
@@ -55,6 +56,7 @@ export function connect(url: string, options: PoolOptions): Db {
       }),
     },
   });
+  return composing(driver);
 }
 
 /** libpq and `pg` read a socket's folder from `?host=`; postgres.js takes it only as an option. */

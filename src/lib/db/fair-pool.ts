@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createFairSlots, type FairSlots } from '../async/fair-slots.ts';
 import type { Db } from './db.ts';
+import { composing, driverOf } from './statement.ts';
 
 /** Whose statements run, and whether they run inside a transaction that has a slot already. */
 type Turn = { group: string; hasSlot: boolean };
@@ -30,13 +31,14 @@ type Query = Promise<unknown> & { handler: (query: Query) => unknown };
  * A transaction holds one slot until it ends, and what is done inside it needs no other.
  */
 export function shareFairly(pool: Db, slots: FairSlots): Db {
+  const driver = driverOf(pool);
+
   function shared(first: unknown, ...rest: unknown[]) {
-    const made = (pool as unknown as (...all: unknown[]) => unknown)(first, ...rest);
+    const made = (driver as unknown as (...all: unknown[]) => unknown)(first, ...rest);
     if ((first as { raw?: unknown } | undefined)?.raw) takeTurn(made as Query);
     return made;
   }
 
-  /** Parts of a query are made like queries, but are not awaited: they never get to their handler. */
   function takeTurn(query: Query) {
     const { handler } = query;
     query.handler = (taken) => {
@@ -48,12 +50,12 @@ export function shareFairly(pool: Db, slots: FairSlots): Db {
   }
 
   async function begin(...given: unknown[]) {
-    const beginAll = pool.begin as unknown as (...all: unknown[]) => Promise<unknown>;
+    const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
     const turn = turns.getStore();
     if (!turn || turn.hasSlot) return await beginAll(...given);
     const inside = () => turns.run({ ...turn, hasSlot: true }, () => beginAll(...given));
     return await slots.run(turn.group, inside);
   }
 
-  return Object.assign(shared, pool, { begin }) as unknown as Db;
+  return composing(Object.assign(shared, driver, { begin }) as unknown as Db);
 }

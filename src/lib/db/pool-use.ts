@@ -1,5 +1,6 @@
 import type postgres from 'postgres';
 import type { Db } from './db.ts';
+import { composing, driverOf } from './statement.ts';
 
 export type PoolUse = { limit: number; busy: number; waiting: number };
 
@@ -11,16 +12,16 @@ type Query = Promise<unknown> & { handler: (query: Query) => unknown; state: obj
  * its own to look at either: once all connections are taken, queries travel behind one another on them.
  */
 export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
+  const driver = driverOf(pool);
   const queries = new Set<Query>();
   const transactions = new Set<{ begun: boolean }>();
 
   function watched(first: unknown, ...rest: unknown[]) {
-    const made = (pool as unknown as (...all: unknown[]) => unknown)(first, ...rest);
+    const made = (driver as unknown as (...all: unknown[]) => unknown)(first, ...rest);
     if ((first as { raw?: unknown } | undefined)?.raw) watch(made as Query);
     return made;
   }
 
-  /** Lifecycle of a query are made like queries, but no code awaits them: they never get to their handler. */
   function watch(query: Query) {
     const { handler } = query;
     query.handler = (taken) => {
@@ -35,7 +36,7 @@ export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
     const work = given.pop() as (tx: postgres.TransactionSql) => unknown;
     const transaction = { begun: false };
     transactions.add(transaction);
-    const beginAll = pool.begin as unknown as (...all: unknown[]) => Promise<unknown>;
+    const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
     try {
       return await beginAll(...given, (tx: postgres.TransactionSql) => {
         transaction.begun = true;
@@ -53,5 +54,5 @@ export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
     const busy = taken.size + begun;
     return { limit: pool.options.max, busy, waiting: queries.size + transactions.size - busy };
   };
-  return { db: Object.assign(watched, pool, { begin }) as unknown as Db, use };
+  return { db: composing(Object.assign(watched, driver, { begin }) as unknown as Db), use };
 }

@@ -12,8 +12,8 @@ import type { Log } from '../log/log.ts';
 import { SeeOther } from './see-other.ts';
 
 /**
- * What every request carries; its body once it was read, the tenant that it belongs to once that is known, and the name of
- * its span, or of its caller's, for what it causes.
+ * What every request carries; its body once it was read, the tenant that it belongs to once that is known, the name of
+ * its span, or of its caller's, for what it causes, and headers of its answer that are not written yet.
  */
 export type RequestEnv = {
   Variables: {
@@ -23,6 +23,7 @@ export type RequestEnv = {
     traceparent?: string;
     began?: number;
     span?: Span;
+    answerHeaders?: Readonly<Record<string, string>>;
   };
 };
 
@@ -111,6 +112,7 @@ export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<Re
   let fullLoggedAt = Number.NEGATIVE_INFINITY;
   return (error, c) => {
     if (error instanceof SeeOther) return c.redirect(error.location, 303);
+    for (const [name, value] of Object.entries(c.get('answerHeaders') ?? {})) c.header(name, value);
     if (isDatabaseFull(error) && performance.now() - fullLoggedAt >= logFullEveryMs) {
       fullLoggedAt = performance.now();
       log.error({ err: error, route: routeOf(c) }, 'the disk of the database is full');

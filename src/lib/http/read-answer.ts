@@ -9,6 +9,8 @@ const smallestCompressed = 1024;
 const compression = { level: 4 };
 const compressed = promisify(gzip);
 
+type Headers = Record<string, string>;
+
 /**
  * Answers a read with JSON that is made already: with a tag by which the caller can ask whether it has changed, the
  * address of the next page of a list, and compressed for a caller that asks for that. The tag is weak, because it
@@ -17,19 +19,33 @@ const compressed = promisify(gzip);
 export async function answerRead(c: Context, json: string): Promise<Response> {
   const tag = `W/"${hash('sha1', json, 'base64url')}"`;
   const next = nextPage(json);
-  const headers = {
+  const headers: Headers = {
     ETag: tag,
     'Cache-Control': 'private, no-cache',
     Vary: 'X-API-Key, Authorization, Accept-Encoding',
-    ...(next && { Link: linkTo(c, next) }),
   };
-  if (has(c.req.header('If-None-Match'), tag)) return c.body(null, 304, headers);
-  const type = { ...headers, 'Content-Type': 'application/json' };
+  if (next) headers['Link'] = linkTo(c, next);
+  if (has(c.req.header('If-None-Match'), tag)) return answer(c, null, 304, headers);
+  headers['Content-Type'] = 'application/json';
   if (json.length < smallestCompressed || !takesGzip(c.req.header('Accept-Encoding'))) {
-    return c.body(json, 200, type);
+    return answer(c, json, 200, headers);
   }
   const body = await compressed(json, compression);
-  return c.body(new Uint8Array(body), 200, { ...type, 'Content-Encoding': 'gzip' });
+  headers['Content-Encoding'] = 'gzip';
+  return answer(c, new Uint8Array(body), 200, headers);
+}
+
+type Body = string | Uint8Array<ArrayBuffer> | null;
+
+/**
+ * Headers that are all known at once go to the server as they are: what `c.header` keeps is checked, sorted and copied
+ * by the platform's Headers, at the cost of a tenth of a small read.
+ */
+function answer(c: Context, body: Body, status: 200 | 304, headers: Headers): Response {
+  const others = c.get('answerHeaders');
+  if (!others) return c.newResponse(body, status, headers);
+  const all = { 'X-Request-Id': c.get('requestId'), ...others, ...headers };
+  return new Response(body, { status, headers: all });
 }
 
 function has(asked: string | undefined, tag: string): boolean {
@@ -60,7 +76,9 @@ function nextPage(json: string): string | undefined {
 
 /** The same list after this page. Relative, because a proxy may know it under another address. */
 function linkTo(c: Context, cursor: string): string {
-  const { pathname, searchParams } = new URL(c.req.url);
+  const { url } = c.req;
+  if (!/[?%]/.test(url)) return `<${c.req.path}?cursor=${cursor}>; rel="next"`;
+  const { pathname, searchParams } = new URL(url);
   searchParams.delete('page');
   searchParams.set('cursor', cursor);
   return `<${pathname}?${searchParams}>; rel="next"`;

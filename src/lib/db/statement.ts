@@ -1,0 +1,165 @@
+import type postgres from 'postgres';
+
+type Db = postgres.Sql;
+
+/** The template function of the driver: of the pool, or of a transaction. */
+type Template = (first: unknown, ...rest: unknown[]) => unknown;
+type Query = Promise<unknown> & { execute: () => Promise<unknown> };
+type Strings = readonly string[] & { raw: readonly string[] };
+
+/** What a driver's template function was made from; statements of ours are made of its queries. */
+const drivers = new WeakMap<object, Db>();
+/** What `sql(...)` made: names and lists of columns, which the driver writes into the text by what they hold. */
+const builders = new WeakSet<object>();
+
+/**
+ * The same pool, whose statements may be put together of many parts at little cost. The driver makes a promise of
+ * each part and joins its texts at each call; here a part is plain data, and the same parts in the same order come to
+ * one text, which is made once.
+ */
+export function composing(driver: Db): Db {
+  const begin = (...given: unknown[]) => {
+    const work = given.pop() as (tx: unknown) => unknown;
+    const beginAll = driver.begin as unknown as (...all: unknown[]) => unknown;
+    return beginAll(...given, (tx: Template) => work(Object.assign(templateFor(tx), tx)));
+  };
+  const composed = Object.assign(templateFor(driver as unknown as Template), driver, { begin });
+  drivers.set(composed, driver);
+  return composed as unknown as Db;
+}
+
+/** What a composing pool sends its statements to: for what looks at them one by one. */
+export const driverOf = (db: Db): Db => drivers.get(db) ?? db;
+
+const templateFor =
+  (driver: Template): Template =>
+  (first, ...rest) => {
+    if (isTemplate(first)) return new Statement(driver, first, rest);
+    const made = driver(first, ...rest);
+    builders.add(made as object);
+    return made;
+  };
+
+const isTemplate = (first: unknown): first is Strings =>
+  (first as { raw?: unknown } | undefined)?.raw !== undefined;
+
+/** A statement, or a part of one: which it is shows when it is awaited or built into another. */
+class Statement implements PromiseLike<unknown> {
+  readonly driver: Template;
+  readonly strings: Strings;
+  readonly values: readonly unknown[];
+  #query: Query | undefined;
+
+  constructor(driver: Template, strings: Strings, values: readonly unknown[]) {
+    this.driver = driver;
+    this.strings = strings;
+    this.values = values;
+  }
+
+  /** The driver sends it when it is awaited, or at once by this. */
+  execute(): Promise<unknown> {
+    return this.#made().execute();
+  }
+
+  #made(): Query {
+    this.#query ??= toQuery(this) as Query;
+    return this.#query;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is awaited like the driver's queries
+  then<A = unknown, B = never>(
+    done?: ((rows: unknown) => A | PromiseLike<A>) | null,
+    failed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#made().then(done, failed);
+  }
+
+  catch<B = never>(failed?: ((error: unknown) => B | PromiseLike<B>) | null) {
+    return this.#made().catch(failed);
+  }
+
+  finally(ended?: (() => void) | null) {
+    return this.#made().finally(ended);
+  }
+}
+
+/** A place in the order of parts. At the end of a statement it knows its text, cut where its parameters stand. */
+type Place = { next: Map<unknown, Place>; text?: Strings };
+
+const parameter = Symbol('parameter');
+/** What code can put together is far less; filters of lists are many. */
+const mostPlaces = 50_000;
+let begin: Place = { next: new Map() };
+let places = 0;
+
+function toQuery(statement: Statement): unknown {
+  const parameters: unknown[] = [];
+  const place = collect(statement, begin, parameters);
+  if (!place) return toDriver(statement);
+  place.text ??= cutText(statement);
+  return statement.driver(place.text, ...parameters);
+}
+
+/** Walks through the parts and collects what they bring; undefined where the text depends on a value. */
+function collect(
+  { strings, values }: Statement,
+  from: Place,
+  parameters: unknown[],
+): Place | undefined {
+  let place: Place | undefined = step(from, strings);
+  for (const value of values) {
+    if (value instanceof Statement) place = collect(value, place, parameters);
+    else if (isText(value)) return undefined;
+    else {
+      parameters.push(value);
+      place = step(place, parameter);
+    }
+    if (!place) return undefined;
+  }
+  return place;
+}
+
+const isText = (value: unknown) =>
+  typeof value === 'object' &&
+  value !== null &&
+  (builders.has(value) || (Array.isArray(value) && value[0] instanceof Statement));
+
+function step(from: Place, over: unknown): Place {
+  const known = from.next.get(over);
+  if (known) return known;
+  const place: Place = { next: new Map() };
+  places += 1;
+  if (places > mostPlaces) {
+    begin = { next: new Map() };
+    places = 0;
+  }
+  from.next.set(over, place);
+  return place;
+}
+
+function cutText(statement: Statement): Strings {
+  const pieces = [''];
+  append(statement, pieces);
+  return Object.assign(pieces, { raw: pieces });
+}
+
+function append({ strings, values }: Statement, pieces: string[]) {
+  for (const [at, string] of strings.entries()) {
+    pieces[pieces.length - 1] += string;
+    if (at === values.length) return;
+    const value = values[at];
+    if (value instanceof Statement) append(value, pieces);
+    else pieces.push('');
+  }
+}
+
+/** The statement as the driver puts it together itself. */
+function toDriver({ driver, strings, values }: Statement): unknown {
+  return driver(strings, ...values.map((value) => driverValue(value)));
+}
+
+function driverValue(value: unknown): unknown {
+  if (value instanceof Statement) return toDriver(value);
+  if (Array.isArray(value) && value[0] instanceof Statement) return value.map(driverValue);
+  return value;
+}
