@@ -41,6 +41,7 @@ export const payloads = {
     summary_id: Uuid,
     period_start: v.string(),
     period_end: v.string(),
+    waits: v.optional(v.number(), 0),
     actor: v.object({
       kind: v.picklist(['member', 'key', 'command', 'job', 'visitor']),
       id: v.nullable(v.string()),

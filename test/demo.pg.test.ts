@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { demoOrganization } from '../src/demo/fill.ts';
 import { makeStory } from '../src/demo/rules.ts';
 import { surveys } from '../src/demo/sayings.ts';
+import type { JobPayloads } from '../src/jobs.ts';
 import { one } from '../src/lib/db/db.ts';
 import { scaleOf, surveyTypes } from '../src/scores.ts';
 import { type AnalyzeJob, analyze } from '../src/summaries/analyze.ts';
+import { makeSummary } from '../src/summaries/make.ts';
 import { summarizeMonth } from '../src/summaries/summarize.ts';
 import { readingTools } from './support/make/feedback.ts';
 import { makeOrganization } from './support/make/rows.ts';
@@ -82,6 +84,36 @@ test("the demo's comments are read by the running service, and its last month is
   assert.deepEqual([left, sentiments, risks], [0, 4, 3]);
   assert.ok(themes > 10, `${themes} themes`);
   assert.match(text, /The Net Promoter Score was .*People spoke most of .*In their words:/s);
+});
+
+test('the demo has summaries of the months before, made by the running service, and a webhook with a past', async () => {
+  const jobs = await db<{ payload: JobPayloads['summaries.make'] }[]>`
+    delete from outbox where task = 'summaries.make' returning payload`;
+  const tools = readingTools(db);
+  for (const { payload } of jobs) await makeSummary(tools, payload, null);
+  const summaries = await db<{ months: string; responses: number; compared: boolean }[]>`
+    select to_char(period_start at time zone 'UTC', 'DD') || to_char(period_end at time zone 'UTC', 'DD') as months,
+           responses, previous_nps is not null as compared
+    from summaries where org_id = ${demoOrganization} order by period_start`;
+  assert.equal(summaries.length, 5);
+  for (const { months, responses, compared } of summaries.slice(1)) {
+    assert.ok(months === '0101' && responses > 20 && compared, `${months} ${responses}`);
+  }
+
+  const outcomes = await db<{ status: string; many: number; attempts: number }[]>`
+    select d.status, count(*)::int as many, sum(d.attempts)::int as attempts
+    from deliveries d
+    where d.org_id = ${demoOrganization} group by 1 order by 1`;
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['delivered', 'failed', 'skipped'],
+  );
+  assert.deepEqual([outcomes[1]?.many, outcomes[1]?.attempts], [3, 6]);
+  const [webhook] = await db`select active, url, failure_count from webhooks`;
+  assert.deepEqual(
+    [webhook?.['active'], new URL(webhook?.['url']).host, webhook?.['failure_count']],
+    [false, 'crm.larkspur.example', 3],
+  );
 });
 
 test('the demo is added to other organizations only with --yes', async () => {

@@ -6,6 +6,7 @@ import { flag } from '../lib/cli/options.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { listOrganizations } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
+import { configuredSecrets } from '../settings/secrets.ts';
 import { shareUrl } from '../surveys/create.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
@@ -26,7 +27,8 @@ const demo = command({
         );
       }
       const address = await publicUrlOf(db, config);
-      const filled = await fillDemo(db, new Date());
+      const secrets = configuredSecrets(config, config.dataDir);
+      const filled = await fillDemo({ db, secrets }, new Date());
       if (!filled) return remind(address);
       return introduce(filled, address ?? '$ADDRESS', config.smtpUrl === null);
     }),

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { commandActor } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { newToken } from '../contacts/many.queries.ts';
 import { insertPastContacts } from '../contacts/past.queries.ts';
-import { enqueue } from '../jobs.ts';
+import { enqueue, type NewJob } from '../jobs.ts';
 import { issueKey } from '../keys/issue.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
@@ -13,6 +15,7 @@ import { addSurvey } from '../surveys/create.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { insertTag } from '../tags/queries.ts';
 import { addDemoMember, type DemoSignIn, makeDemoPassword } from './demo-member.ts';
+import { addDemoWebhook } from './demo-webhook.ts';
 import { type DemoStory, makeStory, storyDays } from './rules.ts';
 import { type DemoSurvey, surveys, tags } from './sayings.ts';
 
@@ -20,6 +23,8 @@ import { type DemoSurvey, surveys, tags } from './sayings.ts';
 export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
 
 const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
+
+export type DemoTools = { db: Db; secrets: Pick<Secrets, 'seal'> };
 
 export type FilledDemo = {
   readKey: string;
@@ -31,9 +36,12 @@ export type FilledDemo = {
 
 /**
  * Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. The
- * running service reads the comments, and then writes the summary of the last month.
+ * running service reads the comments, and then writes the summaries of the months.
  */
-export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefined> {
+export async function fillDemo(
+  { db, secrets }: DemoTools,
+  now: Date,
+): Promise<FilledDemo | undefined> {
   const password = await makeDemoPassword();
   return await inTransaction(db, async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
@@ -48,7 +56,11 @@ export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefine
     const filled: FilledDemo['survey'][] = [];
     for (const survey of surveys) filled.push(await fillSurvey(tx, orgId, { survey, now }));
     await enqueueAnalyses(tx, orgId, daysBefore(now, storyDays + 1));
-    await enqueue(tx, [{ task: 'summaries.month', payload: { org_id: orgId, tries: 0 } }]);
+    await enqueue(tx, [
+      ...monthsBefore(now).map((month) => summaryJob(orgId, month)),
+      { task: 'summaries.month', payload: { org_id: orgId, tries: 0 } },
+    ]);
+    await addDemoWebhook(tx, orgId, { secrets, now });
     for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
     await recordAct(tx, { ...{ orgId, actor: commandActor() }, act: 'demo.filled' });
@@ -57,6 +69,27 @@ export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefine
     return { readKey: read.key, writeKey: write.key, signIn, survey: filled[0]! };
   });
 }
+
+const summarizedMonths = 4;
+/** For the comments to be read, by the job of a summary. */
+const mostWaits = 12;
+
+/** Whole months before the last, which the service summarizes by itself. The organization's clock is UTC. */
+function monthsBefore(now: Date) {
+  const monthAgo = (months: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
+  return Array.from({ length: summarizedMonths }, (_, n) => summarizedMonths + 1 - n).map(
+    (months) => ({ start: monthAgo(months), end: monthAgo(months - 1) }),
+  );
+}
+
+const summaryJob = (orgId: string, { start, end }: { start: Date; end: Date }): NewJob => ({
+  task: 'summaries.make',
+  payload: {
+    ...{ org_id: orgId, summary_id: randomUUID(), actor: commandActor() },
+    ...{ period_start: start.toISOString(), period_end: end.toISOString(), waits: mostWaits },
+  },
+});
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000);
 

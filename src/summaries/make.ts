@@ -5,6 +5,7 @@ import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { Db } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { type SummaryPeriod, startOfDay } from './period.queries.ts';
+import { countUnanalyzed } from './queries.ts';
 import { type SummaryTools, summarize } from './summarize.ts';
 
 type MakeTools = { db: Db; pump: () => void };
@@ -38,7 +39,7 @@ export async function requestSummary(
   const id = randomUUID();
   const payload = {
     ...{ org_id: orgId, summary_id: id, actor: asPayload(actor) },
-    ...{ period_start: start.toISOString(), period_end: end.toISOString() },
+    ...{ period_start: start.toISOString(), period_end: end.toISOString(), waits: 0 },
   };
   await enqueue(db, [{ task: 'summaries.make', payload, traceparent: null }]);
   pump();
@@ -50,7 +51,9 @@ const asPayload = ({ kind, id, name, requestId }: Actor) => ({
   ...(requestId !== undefined && { requestId }),
 });
 
-/** The job. */
+const waitMs = 10_000;
+
+/** The job. As often as its payload says, it waits for comments of the period that are still to be read. */
 export async function makeSummary(
   tools: SummaryTools,
   job: JobPayloads['summaries.make'],
@@ -58,6 +61,14 @@ export async function makeSummary(
 ) {
   const organization = await getOrganization(tools.db, job.org_id);
   const period = { start: new Date(job.period_start), end: new Date(job.period_end) };
+  if (
+    job.waits > 0 &&
+    (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null }))
+  ) {
+    const payload = { ...job, waits: job.waits - 1 };
+    const runAt = new Date(Date.now() + waitMs);
+    return await enqueue(tools.db, [{ task: 'summaries.make', payload, runAt, traceparent }]);
+  }
   const { kind, id, name, requestId } = job.actor;
   const actor = { kind, id, name, requestId };
   const wish = { organization, period, scheduled: false, actor, id: job.summary_id, traceparent };

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { demoOrganization, fillDemo } from '../../src/demo/fill.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import { listen } from '../../src/lib/http/listen.ts';
 import { DataTable } from '../../src/web/app/lists.tsx';
@@ -9,6 +10,7 @@ import { benchDatabase } from './database.ts';
 import { applyLoad, get, type Measured, post } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
 import { type Service, startService } from './service.ts';
+import { secretKey } from './surveys.ts';
 
 const connections = 64;
 const seconds = 3;
@@ -30,7 +32,10 @@ export async function app(server: string): Promise<Section[]> {
   const floor = await measureRendering();
   const database = await benchDatabase(server);
   try {
-    const demo = await fillDemo(database.db, new Date());
+    const demo = await fillDemo(
+      { db: database.db, secrets: createSecrets([secretKey]) },
+      new Date(),
+    );
     const service = await startService(database.url);
     try {
       const rows = await measureScreens(service, database.db, floor);
