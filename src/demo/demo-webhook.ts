@@ -13,7 +13,7 @@ import { listNewestAnswers, type PastAnswer } from './queries.ts';
 
 /** A name that is reserved for examples: nothing is ever posted to anybody. */
 const url = 'https://crm.larkspur.example/hooks/feedback';
-const answersTold = 120;
+const answersNotified = 120;
 /** The newest answers found it switched off, after the failures before them. */
 const skippedAnswers = 9;
 const failedDeliveries = 3;
@@ -25,7 +25,7 @@ type DemoWebhook = { secrets: Pick<Secrets, 'seal'>; now: Date };
 
 /** A webhook that has delivered for weeks, until its receiver was down: what to do about it can be tried. */
 export async function addDemoWebhook(tx: Sql, orgId: string, { secrets, now }: DemoWebhook) {
-  const answers = await listNewestAnswers(tx, orgId, answersTold);
+  const answers = await listNewestAnswers(tx, orgId, answersNotified);
   const events = answers.flatMap(eventsOf);
   const skipped = events.filter(({ at }) => at >= answers.at(-skippedAnswers)!.created_at).length;
   const failedFrom = events.length - skipped - failedDeliveries;

@@ -1,11 +1,12 @@
 import type { Db } from '../../src/lib/db/db.ts';
 import { one } from '../../src/lib/db/db.ts';
+import { foldTallies } from '../../src/surveys/queries.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { benchDatabase } from './database.ts';
 import { readExport } from './export-reader.ts';
 import { applyLoad, get } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
-import { issueKeys, rareWord, type Size, seed } from './seed.ts';
+import { dropIndexes, issueKeys, rareWord, type Size, seed } from './seed.ts';
 import { startService } from './service.ts';
 
 /** The first of two organizations has 55 % of all: a million answers. */
@@ -148,6 +149,9 @@ function places({ slug, surveyId, tag }: { slug: string; surveyId: string; tag: 
 export async function addFacets(db: Db) {
   await db.begin(async (sql) => {
     await sql`set local session_replication_role = replica`;
+    await sql`set local maintenance_work_mem = '512MB'`;
+    await sql`set local work_mem = '256MB'`;
+    const indexes = await dropIndexes(sql, ['contacts', 'responses', 'response_facets']);
     await sql`
       update contacts
       set properties = jsonb_build_object(
@@ -155,8 +159,10 @@ export async function addFacets(db: Db) {
         'country', (array['DE', 'FR', 'US', 'GB', 'NL', 'ES', 'IT', 'SE', 'PL', 'AT'])[1 + abs(hashtext(email)) % 10],
         'source', 'shop',
         'number', abs(hashtext(email || token)))`;
-    await sql`update responses set properties = '{"source": "shop"}' where contact_id is null`;
-    await sql`update responses set language = (array['en', 'de', 'fr'])[1 + abs(hashtext(id::text)) % 3]`;
+    await sql`
+      update responses
+      set language = (array['en', 'de', 'fr'])[1 + abs(hashtext(id::text)) % 3],
+          properties = case when contact_id is null then '{"source": "shop"}'::jsonb end`;
     await sql`
       insert into response_tags (org_id, response_id, tag_id)
       select r.org_id, r.id, (select id from tags where org_id = r.org_id order by name limit 1)
@@ -174,9 +180,9 @@ export async function addFacets(db: Db) {
         where t.org_id = r.org_id and t.response_id = r.id
       ) facets (f)
       order by r.created_at`;
+    for (const { indexdef } of indexes) await sql.unsafe(indexdef);
   });
-  await db`vacuum full responses`;
-  await db`vacuum full contacts`;
+  await foldTallies(db);
   await db`vacuum analyze`;
 }
 
