@@ -6,6 +6,7 @@ import { demoCommands } from './demo/cli.ts';
 import { keyCommands } from './keys/cli.ts';
 import { type Command, command } from './lib/cli/command.ts';
 import { memberCommands } from './members/cli.ts';
+import { movingCommands } from './moving/cli.ts';
 import { archiveCommands } from './operations/archive.ts';
 import { operationCommands } from './operations/cli.ts';
 import { organizationCommands } from './organizations/cli.ts';
@@ -51,6 +52,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...suppressionCommands,
   ...erasureCommands,
   ...responseCommands,
+  ...movingCommands,
   ...webhookCommands,
   ...summaryCommands,
   ...auditCommands,

@@ -22,6 +22,7 @@ const storeys: Record<string, string[]> = {
       'home',
       'notifications',
       'people',
+      'moving',
       'mailbox',
     ],
     ...['campaigns', 'sends', 'summaries', 'responses', 'suppressions', 'letters', 'contacts'],

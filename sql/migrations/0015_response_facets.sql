@@ -113,7 +113,12 @@ begin
   from changed r
   join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   cross join lateral property_facets(c.properties) facet
-  where r.held_reason is null and c.properties <> '{}';
+  where r.held_reason is null and c.properties <> '{}'
+  union all
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  from changed r
+  cross join lateral property_facets(r.properties) facet
+  where r.held_reason is null and r.contact_id is null and r.properties is not null;
   return null;
 end
 $$;

@@ -21,16 +21,11 @@ import {
   checkContact,
   complainOfProperties,
   complaintOfLine,
+  emailColumns,
+  nameColumns,
 } from './rules.ts';
 
 const contactsAtOnce = 1000;
-
-/** What exports call the columns of an address and of a name, compared without case and punctuation. */
-export const emailColumns = [
-  ...['email', 'emailaddress', 'mail', 'mailaddress', 'personemail', 'contactemail'],
-  ...['emailadresse', 'mailadresse', 'adresseemail', 'courriel', 'correoelectrónico'],
-];
-export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'];
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 

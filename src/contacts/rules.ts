@@ -17,6 +17,13 @@ export type CheckedContact = {
   properties: Properties;
 };
 
+/** What exports call the columns of an address and of a name, compared without case and punctuation. */
+export const emailColumns = [
+  ...['email', 'emailaddress', 'mail', 'mailaddress', 'personemail', 'contactemail'],
+  ...['emailadresse', 'mailadresse', 'adresseemail', 'courriel', 'correoelectrónico'],
+];
+export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'];
+
 export type ContactComplaint = { field: 'email' | 'name' | 'properties'; complaint: string };
 
 /**

@@ -14,6 +14,26 @@ export async function markBlocked(
       and c.status not in ('responded', 'unsubscribed', ${status})`;
 }
 
+/** The same for many addresses at once, in lower case. */
+export async function markManyBlocked(
+  sql: Sql,
+  orgId: string,
+  blocked: readonly { email: string; kind: 'unsubscribed' | 'bounced' }[],
+) {
+  await sql`
+    update contacts c
+    set status = held.kind, updated_at = now()
+    from (
+      select contacts.id, b.kind
+      from unnest(${blocked.map(({ email }) => email)}::text[], ${blocked.map(({ kind }) => kind)}::text[])
+        as b (email, kind)
+      join contacts on contacts.org_id = ${orgId} and contacts.email_key = b.email
+      order by contacts.email_key, contacts.id
+      for no key update of contacts
+    ) held
+    where c.org_id = ${orgId} and c.id = held.id and c.status not in ('responded', 'unsubscribed', held.kind)`;
+}
+
 /** Gives them the status they had before, which follows from the outcome of their mail. */
 export async function markUnblocked(
   sql: Sql,

@@ -1,13 +1,14 @@
 import { Refusal } from '../errors.ts';
-import { headerKey, separate } from '../lib/cli/csv.ts';
+import { separate } from '../lib/cli/csv.ts';
 import { type CsvRow, csvRows } from '../lib/cli/csv-rows.ts';
+import { headerKey } from '../lib/cli/header-key.ts';
 import { decode } from '../lib/cli/read-file.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { isMailable } from '../lib/smtp/address.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { emailColumns, nameColumns } from './import.ts';
+import { emailColumns, nameColumns } from './rules.ts';
 import { insertChunk, insertUpload, readChunks, type Upload } from './upload.queries.ts';
 
 export const largestUpload = 32 * 1024 * 1024;

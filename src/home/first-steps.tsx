@@ -123,7 +123,7 @@ function Later({ base, role }: { base: string; role: ShownOrganization['role'] }
           <div>
             <p>Import earlier responses</p>
             <p class="meta">
-              From a CSV file with scores and times, by <code>askback response import</code>, so
+              From a CSV file with scores and times, by <code>askback import responses</code>, so
               that the trend starts in the past.
             </p>
           </div>

@@ -2,9 +2,8 @@ import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { markAnsweredMany } from '../contacts/answered.queries.ts';
 import { listErased } from '../contacts/erased.queries.ts';
-import { emailColumns, nameColumns } from '../contacts/import.ts';
 import { saveContacts } from '../contacts/many.queries.ts';
-import { checkContact, complaintOfLine } from '../contacts/rules.ts';
+import { checkContact, complaintOfLine, emailColumns, nameColumns } from '../contacts/rules.ts';
 import { notFound } from '../errors.ts';
 import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -12,7 +11,12 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
 import { holdOffErasures, type OrgSurvey } from '../surveys/queries.ts';
-import { findSurveyType, type ImportedResponse, insertImported } from './import.queries.ts';
+import {
+  enqueueImported,
+  findSurveyType,
+  type ImportedResponse,
+  insertImported,
+} from './import.queries.ts';
 
 const batchSize = 1000;
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
@@ -28,8 +32,8 @@ type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
 
 /**
  * Takes over answers given elsewhere, with their original times, all or none. They count like any
- * other, fire nothing and complete nothing. A line that was taken over before, or is of a person who was
- * erased, is passed over.
+ * other, publish no event and complete nothing; their comments are analyzed. A line that was taken over before, or
+ * is of a person who was erased, is passed over.
  */
 export async function importResponses(
   tools: ImportTools,
@@ -84,7 +88,8 @@ async function importSome(
   }));
   const imported = await insertImported(tx, survey, rows);
   await markAnsweredMany(tx, survey, rows);
-  return imported;
+  await enqueueImported(tx, survey.orgId, imported);
+  return imported.length;
 }
 
 type ImportedContact = { email: string; name: string | null; properties: Record<string, unknown> };

@@ -50,6 +50,25 @@ export async function insertSuppression(sql: Sql, { orgId, email, kind, detail }
     on conflict do nothing`;
 }
 
+export type KnownSuppression = Omit<Suppression, 'orgId' | 'detail'> & { created_at: Date | null };
+
+/** Those that are new. One without a time is of now. */
+export async function insertSuppressions(
+  sql: Sql,
+  orgId: string,
+  suppressions: readonly KnownSuppression[],
+) {
+  const times = suppressions.map(({ created_at }) => created_at?.toISOString() ?? null);
+  return await sql<Pick<Suppression, 'email' | 'kind'>[]>`
+    insert into suppressions (org_id, email, kind, created_at)
+    select ${orgId}, email, kind, coalesce(at, now())
+    from unnest(${suppressions.map(({ email }) => email)}::text[],
+                ${suppressions.map(({ kind }) => kind)}::text[], ${times}::timestamptz[]) as s (email, kind, at)
+    order by email
+    on conflict do nothing
+    returning email, kind`;
+}
+
 /** The address that was freed, if it was blocked for that reason at all. */
 export async function deleteUnsubscribed(sql: Sql, orgId: string, email: string) {
   const [freed] = await sql<{ email: string }[]>`

@@ -1,6 +1,6 @@
 import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
-import { markBlocked, markUnblocked } from '../contacts/subscription.queries.ts';
+import { markBlocked, markManyBlocked, markUnblocked } from '../contacts/subscription.queries.ts';
 import { notFound } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
@@ -9,6 +9,8 @@ import {
   deleteSuppression,
   deleteUnsubscribed,
   insertSuppression,
+  insertSuppressions,
+  type KnownSuppression,
   listKinds,
   type Subscriber,
 } from './queries.ts';
@@ -59,6 +61,17 @@ type SuppressionReason = { kind: 'unsubscribed' | 'bounced'; detail: string | nu
 export async function suppress(tx: Sql, address: OrgAddress, { kind, detail }: SuppressionReason) {
   await insertSuppression(tx, { ...address, kind, detail });
   await markBlocked(tx, address, { status: kind, reason: detail });
+}
+
+/** Takes over addresses that another service mails no more; returns those that are new. */
+export async function suppressMany(
+  tx: Sql,
+  orgId: string,
+  suppressions: readonly KnownSuppression[],
+) {
+  const added = await insertSuppressions(tx, orgId, suppressions);
+  await markManyBlocked(tx, orgId, added);
+  return added;
 }
 
 async function release(tx: Sql, address: OrgAddress) {

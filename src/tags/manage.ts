@@ -4,7 +4,15 @@ import { recordAct } from '../audit/record.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { insertTag, type NewTag, removeTag, type TagRow, updateTag } from './queries.ts';
+import {
+  insertMissingTags,
+  insertTag,
+  listTags,
+  type NewTag,
+  removeTag,
+  type TagRow,
+  updateTag,
+} from './queries.ts';
 
 /** Of tags that are made without one. */
 export const defaultTagColor = '#5b6b8c';
@@ -18,6 +26,18 @@ export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<
     await recordTag(tx, writer, { act: 'tag.created', tag: made });
     return made;
   });
+}
+
+/** The ids of tags by their names, in the caller's transaction; those that are missing are made. */
+export async function ensureTags(
+  tx: Sql,
+  writer: Writer,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const made = await insertMissingTags(tx, writer.orgId, { names, color: defaultTagColor });
+  for (const tag of made) await recordTag(tx, writer, { act: 'tag.created', tag });
+  const tags = await listTags(tx, writer.orgId);
+  return new Map(tags.map(({ id, name }) => [name, id]));
 }
 
 export type TagChange = { name?: string | undefined; color?: string | undefined };

@@ -13,6 +13,20 @@ export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<T
   );
 }
 
+export async function insertMissingTags(
+  sql: Sql,
+  orgId: string,
+  { names, color }: { names: readonly string[]; color: string },
+) {
+  return await sql<TagRow[]>`
+    insert into tags (org_id, name, color)
+    select ${orgId}, name, ${color}
+    from unnest(${[...names]}::text[]) name
+    order by name
+    on conflict (org_id, name) do nothing
+    returning id, name, color, created_at`;
+}
+
 /** Whether it is another one than before. */
 type ChangedTag = TagRow & { differs: boolean };
 

@@ -92,7 +92,7 @@ test('contacts are taken over with other columns as properties', async () => {
   const where = await survey();
   const file =
     '\ufeffName,Email,Plan\nAnn,ann@people.test,gold\n,bob@people.test,\nAnn B.,ANN@people.test,\n';
-  assert.deepEqual(await importContacts(tools, where, file), { contacts: 2 });
+  assert.deepEqual(await importContacts(tools, where, file), { contacts: 2, erased: 0 });
   const contacts = await db`select email, name, properties from contacts
     where survey_id = ${where.surveyId} order by email`;
   assert.deepEqual(

@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { Refusal } from '../../errors.ts';
+import { headerKey } from './header-key.ts';
 
 /** One record of a CSV file: its values by the key of their column, and the line it begins on. */
 export type CsvRecord = { line: number; fields: Record<string, string> };
@@ -7,9 +8,6 @@ export type CsvRecord = { line: number; fields: Record<string, string> };
 export type CsvColumn = { name: string; key: string };
 
 export type BadLine = { line: number; complaint: string };
-
-/** Header names are compared without case, spaces and punctuation: `Created At` is `createdat`. */
-export const headerKey = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
  * Reads a CSV file with a header row as spreadsheets write it: separated by commas, semicolons or tabs,
@@ -47,11 +45,14 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
 /** The delimiter is the one that the header row has most of, or what a first line `sep=;` says. */
 export function separate(text: string) {
   const said = /^\ufeff?sep=(.)\n/i.exec(text);
-  if (said) return { delimiter: said[1]!, firstLine: 2, body: text.slice(said[0].length) };
+  if (said) {
+    const skipped = said[0].length;
+    return { delimiter: said[1]!, firstLine: 2, skipped, body: text.slice(skipped) };
+  }
   const header = (/^\s*(.*)/.exec(text)?.[1] ?? '').replace(/"[^"]*"/g, '');
   const count = (mark: string) => header.split(mark).length;
   const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
-  return { delimiter, firstLine: 1, body: text };
+  return { delimiter, firstLine: 1, skipped: 0, body: text };
 }
 
 /** The parser counts to a record's last line. */

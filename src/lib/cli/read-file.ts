@@ -5,7 +5,7 @@ import { Refusal } from '../../errors.ts';
 const largestMiB = 256;
 
 export type TextFile = { text: string; encoding: Encoding; name: string };
-type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
+export type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
 
 /** The text of a file that a command names, or of its standard input for `-`. */
 export async function readTextFile(path: string): Promise<TextFile> {
@@ -47,12 +47,21 @@ async function readAll(stream: Readable, name: string): Promise<Buffer> {
  * Anything that is not text in one of them is refused.
  */
 export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
+  refuseWorkbook(bytes);
+  const encoding = encodingOf(bytes);
+  const text = new TextDecoder(labelOf(encoding, bytes)).decode(bytes);
+  refuseNoText(text, encoding);
+  return { text, encoding };
+}
+
+/** By the first bytes of a file. */
+export function refuseWorkbook(bytes: Uint8Array) {
   if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
     throw new Error('it is a workbook: save it as CSV first');
   }
-  const encoding = encodingOf(bytes);
-  const label = encoding === 'UTF-16' && isBigEndian(bytes) ? 'UTF-16BE' : encoding;
-  const text = new TextDecoder(label).decode(bytes);
+}
+
+export function refuseNoText(text: string, encoding: Encoding) {
   // What the code page leaves open becomes a C1 control character.
   if (
     /[\u0000\ufffd]/.test(text) ||
@@ -60,18 +69,25 @@ export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
   ) {
     throw new Error('it is not text in UTF-8, UTF-16 or Windows-1252');
   }
-  return { text, encoding };
 }
+
+/** The name of an encoding as decoders know it; the first bytes of the file say which end comes first. */
+export const labelOf = (encoding: Encoding, bytes: Uint8Array) =>
+  encoding === 'UTF-16' && isBigEndian(bytes) ? 'UTF-16BE' : encoding;
 
 const startsWith = (bytes: Uint8Array, ...start: number[]) =>
   start.every((byte, place) => bytes[place] === byte);
 
 function encodingOf(bytes: Uint8Array): Encoding {
-  if (startsWith(bytes, 0xff, 0xfe) || startsWith(bytes, 0xfe, 0xff)) return 'UTF-16';
-  // A header row has letters of ASCII, each of which is a NUL and a letter in UTF-16.
-  if (bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0)) return 'UTF-16';
+  if (isUtf16(bytes)) return 'UTF-16';
   return textOf(bytes, 'UTF-8') === undefined ? 'Windows-1252' : 'UTF-8';
 }
+
+/** By the first bytes of a file: a header row has letters of ASCII, each of which is a NUL and a letter in UTF-16. */
+export const isUtf16 = (bytes: Uint8Array) =>
+  startsWith(bytes, 0xff, 0xfe) ||
+  startsWith(bytes, 0xfe, 0xff) ||
+  (bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0));
 
 const isBigEndian = (bytes: Uint8Array) => bytes[0] === 0 || startsWith(bytes, 0xfe, 0xff);
 

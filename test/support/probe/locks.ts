@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Sql } from '../../../src/lib/db/db.ts';
 
-/** Resolves once somebody in this database waits for a lock, so that a test can force an interleaving. */
-export async function untilLockWaits(sql: Sql) {
+/** Resolves once so many connections to this database wait for a lock, so that a test can force an interleaving. */
+export async function untilLockWaits(sql: Sql, many = 1) {
   for (let tries = 0; tries < 1000; tries++) {
     const { waiting } = one(
       await sql<{ waiting: number }[]>`
@@ -10,7 +10,7 @@ export async function untilLockWaits(sql: Sql) {
         from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    if (waiting > 0) return;
+    if (waiting >= many) return;
     await sleep(10);
   }
   throw new Error('no statement came to wait for a lock');

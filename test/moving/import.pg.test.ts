@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ask } from '../support/probe/ask.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
+import * as samples from './samples.ts';
+
+const { db, url } = await testDatabase();
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
+const folder = mkdtempSync(join(tmpdir(), 'moving-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | Uint8Array) {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+type Service = 'delighted' | 'asknicely';
+
+/** Runs the command; its file is named in messages without the folder. */
+async function take(service: Service, survey: string, ...words: string[]) {
+  const ran = await askback(['import', service, '--survey', survey, ...words], environment);
+  const short = (text: string) => text.replaceAll(`${folder}/`, '');
+  return { code: ran.code, stdout: short(ran.stdout), stderr: short(ran.stderr) };
+}
+
+const takeJson = async (service: Service, survey: string, ...words: string[]) => {
+  const { stdout, stderr } = await take(service, survey, ...words, '--json');
+  assert.equal(stderr, '');
+  return JSON.parse(stdout);
+};
+
+const responsesOf = async (survey: string) =>
+  await db`
+    select r.score, r.category, r.comment, r.created_at as at, r.properties, c.email,
+           array(select t.name from response_tags rt join tags t on t.id = rt.tag_id
+                 where rt.response_id = r.id order by t.name) as tags,
+           array(select n.author || ': ' || n.text from response_notes n where n.response_id = r.id) as notes
+    from responses r left join contacts c on c.id = r.contact_id
+    where r.survey_id = ${survey} order by r.created_at`;
+
+const contactsOf = async (survey: string) =>
+  (
+    await db`select email, name, properties, status from contacts
+      where survey_id = ${survey} and email !~ '^[0-9a-f-]{36}@' order by email`
+  ).map((row) => ({ ...row }));
+
+const everythingOf = async (organization: string) => ({
+  responses: await db`select * from responses where org_id = ${organization} order by id`,
+  contacts: await db`select * from contacts where org_id = ${organization} order by id`,
+  tags: await db`select * from response_tags where org_id = ${organization} order by response_id, tag_id`,
+  notes: await db`select * from response_notes where org_id = ${organization} order by id`,
+  suppressions: await db`select * from suppressions where org_id = ${organization} order by id`,
+  audit: await db`select * from audit_events where org_id = ${organization} order by id`,
+  outbox: await db`select count(*) from outbox where payload ->> 'org_id' = ${organization}`,
+});
+
+test('responses of Delighted keep their times, people, tags, notes and properties', async () => {
+  const { survey } = await ask(db);
+  const path = file('responses.csv', samples.delightedResponses);
+  const { code, stderr } = await take('delighted', survey, path);
+  assert.deepEqual([code, stderr], [0, '']);
+  const rows = await responsesOf(survey);
+  assert.deepEqual(
+    rows.map(({ at, score, category, comment, email, tags, notes }) => [
+      ...[at.toISOString(), score, category, comment, email, tags, notes],
+    ]),
+    [
+      [
+        ...['2024-03-01T10:00:00.000Z', 10, 'promoter', 'Great, really', 'ann@people.test'],
+        ...[['onboarding', 'vip'], ['Delighted: Called her back']],
+      ],
+      [
+        ...['2024-03-02T11:30:00.000Z', 3, 'detractor', 'Too\nslow', 'bob@people.test'],
+        ...[['slow'], []],
+      ],
+      ['2024-03-02T12:00:00.000Z', 8, 'passive', null, null, [], []],
+      ['2025-03-01T10:00:00.000Z', 9, 'promoter', null, 'ann@people.test', [], []],
+    ],
+  );
+  assert.deepEqual(rows[2]?.['properties'], { 'Delighted Source': 'Web' });
+  const contacts = await contactsOf(survey);
+  assert.deepEqual(
+    contacts.find(({ email }) => email === 'ann@people.test'),
+    {
+      ...{ email: 'ann@people.test', name: 'Ann Miller-Smith', status: 'responded' },
+      properties: {
+        ...{ Plan: 'platinum', 'Delighted Source': 'Email', 'What could we do better?': 'Nothing' },
+      },
+    },
+  );
+});
+
+test('the figures of the file and of the survey are printed, and agree', async () => {
+  const { survey } = await ask(db);
+  const path = file('figures.csv', samples.delightedResponses);
+  const { stdout } = await take('delighted', survey, path);
+  assert.match(stdout, /figures\.csv holds responses\. Its columns:/);
+  assert.match(stdout, /Permalink +left out\n/);
+  assert.match(stdout, /Plan +property\n/);
+  assert.match(stdout, /^rows +5/m);
+  assert.match(stdout, /^of another type than the survey's +1 +left out: csat$/m);
+  assert.match(stdout, /^in the file +4 +2 +1 +1 +25$/m);
+  assert.match(stdout, /^in the survey before +0 +0 +0 +0 +-$/m);
+  assert.match(stdout, /^in the survey after +4 +2 +1 +1 +25\nThey agree\.$/m);
+});
+
+test('the same file again changes nothing at all', async () => {
+  const { organization, survey } = await ask(db);
+  const path = file('again.csv', samples.delightedResponses);
+  await take('delighted', survey, path);
+  const before = await everythingOf(organization);
+  const again = await takeJson('delighted', survey, path);
+  assert.deepEqual(again.new, {
+    ...{ responses: 0, contacts: 0, unsubscribed: 0, bounced: 0, erased: 0 },
+  });
+  assert.deepEqual(again.figures.after, again.figures.file);
+  assert.deepEqual(await everythingOf(organization), before);
+});
+
+test('no mail, event or notification comes of an import; comments are analyzed where that is wanted', async () => {
+  const { organization, survey, events } = await ask(db);
+  await db`update organizations set ai_enabled = true where id = ${organization}`;
+  await take('delighted', survey, file('silent.csv', samples.delightedResponses));
+  assert.deepEqual(await events(), []);
+  assert.equal((await db`select from mails where org_id = ${organization}`).length, 0);
+  const jobs = await db`
+    select task, priority from outbox where payload ->> 'org_id' = ${organization} order by priority`;
+  assert.deepEqual(
+    jobs.map(({ task, priority }) => [task, priority]),
+    [
+      ['summaries.analyze', 1],
+      ['summaries.analyze', 2],
+    ],
+  );
+});
+
+test('people, unsubscribes and bounces of Delighted are recognized by their columns', async () => {
+  const { organization, survey } = await ask(db);
+  const { delightedUnsubscribes, delightedBounces, delightedResponses } = samples;
+  for (const content of [delightedUnsubscribes, delightedBounces, delightedResponses]) {
+    assert.equal((await take('delighted', survey, file('export.csv', content))).code, 0);
+  }
+  const people = file('people.csv', samples.delightedPeople);
+  const taken = await takeJson('delighted', survey, people);
+  assert.deepEqual(
+    [taken.kind, taken.found.people, taken.new.contacts, taken.left_out],
+    ['people', 2, 1, { 'without address': 1 }],
+  );
+  const suppressed = await db`
+    select email, kind, created_at from suppressions where org_id = ${organization} order by email`;
+  assert.deepEqual(
+    suppressed.map(({ email, kind, created_at }) => [email, kind, created_at.toISOString()]),
+    [
+      ['bob@people.test', 'unsubscribed', '2024-05-01T08:00:00.000Z'],
+      ['dan@people.test', 'unsubscribed', '2024-05-02T08:00:00.000Z'],
+      ['gone@people.test', 'bounced', '2024-06-01T08:00:00.000Z'],
+    ],
+  );
+  const contacts = await contactsOf(survey);
+  assert.deepEqual(
+    contacts.map(({ email, status, properties }) => [email, status, properties['Plan']]),
+    [
+      ['ann@people.test', 'responded', 'diamond'],
+      ['bob@people.test', 'responded', 'silver'],
+      ['zoe@people.test', 'pending', 'gold'],
+    ],
+  );
+});
+
+test('contacts that wait for a survey are marked when they unsubscribed elsewhere', async () => {
+  const { survey } = await ask(db);
+  const people = 'Name,Email\nDan,dan@people.test\n';
+  await take('delighted', survey, file('dan.csv', people));
+  await take('delighted', survey, file('unsubs.csv', samples.delightedUnsubscribes));
+  assert.deepEqual(
+    (await contactsOf(survey)).map(({ email, status }) => [email, status]),
+    [['dan@people.test', 'unsubscribed']],
+  );
+});
+
+test('responses of AskNicely have times in seconds; surveys without an answer are left out', async () => {
+  const { survey } = await ask(db);
+  const path = file('asknicely.csv', samples.askNicelyResponses);
+  const taken = await takeJson('asknicely', survey, path);
+  assert.deepEqual(taken.left_out, { unanswered: 1 });
+  assert.deepEqual(taken.figures.after, {
+    ...{ responses: 3, promoters: 1, passives: 1, detractors: 1, nps: 0 },
+  });
+  const rows = await responsesOf(survey);
+  assert.deepEqual(
+    rows.map(({ at, score, email, tags, notes }) => [at.toISOString(), score, email, tags, notes]),
+    [
+      ['2021-02-24T18:41:59.000Z', 8, 'aiman@people.test', [], []],
+      [
+        ...['2021-02-24T19:41:59.000Z', 10, 'rebecca@people.test'],
+        ...[['delivery', 'staff'], ['AskNicely: Follow up in May']],
+      ],
+      ['2021-02-25T18:41:59.000Z', 1, 'cross@people.test', ['delivery'], []],
+    ],
+  );
+  const contacts = await contactsOf(survey);
+  assert.deepEqual(contacts.find(({ name }) => name === 'Rebecca Elm')?.['properties'], {
+    ...{ segment: 'VIP', city_c: 'Christchurch' },
+  });
+});
+
+test('contacts of AskNicely become contacts, unsubscribes and bounces; inactive ones are left out', async () => {
+  const { organization, survey } = await ask(db);
+  const path = file('contacts.csv', samples.askNicelyContacts);
+  const { code, stdout } = await take('asknicely', survey, path);
+  assert.equal(code, 0);
+  assert.match(stdout, /^inactive: not to be asked +1 +left out$/m);
+  assert.deepEqual(
+    (await contactsOf(survey)).map(({ email, properties }) => [email, properties]),
+    [['john@people.test', { segment: 'VIP Customer', source: 'intercom' }]],
+  );
+  const suppressed = await db`
+    select email, kind from suppressions where org_id = ${organization} order by email`;
+  assert.deepEqual(
+    suppressed.map((row) => Object.values(row)),
+    [
+      ['hal@people.test', 'bounced'],
+      ['uma@people.test', 'unsubscribed'],
+    ],
+  );
+});
+
+test('what is not understood is named by file, line and column; the rest is taken over', async () => {
+  const { survey } = await ask(db);
+  const bad = `Score,Comment,Created At,Person Email
+9,fine,2024-03-01 10:00:00 UTC,ann@people.test
+11,,2024-03-01 10:00:00 UTC,bob@people.test
+8,"two
+lines",01/03/2024,carl@people.test
+7,,2024-03-01 10:00:00 UTC,no-address
+5,,2024-02-30 10:00:00 UTC,dora@people.test
+`;
+  const { code, stdout } = await take('delighted', survey, file('bad.csv', bad));
+  assert.equal(code, 1);
+  assert.deepEqual(
+    stdout.split('\n').filter((line) => line.startsWith('  bad.csv')),
+    [
+      '  bad.csv, line 3, column "Score": "11" is no score from 0 to 10',
+      '  bad.csv, line 4, column "Created At": "01/03/2024" is no time such as 2024-03-01 10:00:00 UTC',
+      '  bad.csv, line 6, column "Person Email": "no-address" is not an email address',
+      '  bad.csv, line 7, column "Created At": "2024-02-30 10:00:00 UTC" is no time such as 2024-03-01 10:00:00 UTC',
+    ],
+  );
+  assert.match(stdout, /^not understood +4 +left out, see below$/m);
+  assert.match(stdout, /^in the survey after +1 .*\nThey agree\.$/m);
+
+  const mended = bad.replace('11,', '10,');
+  const again = await takeJson('delighted', survey, file('bad.csv', mended));
+  assert.deepEqual([again.new.responses, again.figures.after.responses], [1, 2]);
+});
+
+for (const [why, name, content, complaint] of [
+  ['is no export', 'colors.csv', 'Color,Size\nred,1\n', /no export of Delighted: line 1 names/],
+  ['has no times', 'timeless.csv', 'Score,Person Email\n9,a@b.test\n', /the time of a response/],
+  ['has no rows', 'bare.csv', 'Score,Created At\n', /bare\.csv has no rows/],
+  ['is empty', 'empty.csv', '', /empty\.csv is empty/],
+  [
+    'is of another type',
+    'csat.csv',
+    'Survey Type,Score,Created At\ncsat,5,2024-03-01\n',
+    /type "csat"/,
+  ],
+  [
+    'has a quote without end',
+    'quote.csv',
+    'Score,Created At\n9,2024-03-01\n9,"2024\n',
+    /line 3: a quote/,
+  ],
+  ['is a workbook', 'book.csv', 'PK\x03\x04', /workbook: save it as CSV/],
+  ['has a column twice', 'twice.csv', 'Score,Score,Created At\n9,9,2024-03-01\n', /two columns/],
+  [
+    'hides who unsubscribed',
+    'unsubscribes.csv',
+    'Email,Date\nann@people.test,x\n',
+    /--as unsubscribed/,
+  ],
+] as const) {
+  test(`a file that ${why} is refused, and nothing is written`, async () => {
+    const { organization, survey } = await ask(db);
+    const before = await everythingOf(organization);
+    const { code, stdout, stderr } = await take('delighted', survey, file(name, content));
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, complaint);
+    assert.deepEqual(await everythingOf(organization), before);
+  });
+}
+
+test('--as says what a file holds whose columns do not', async () => {
+  const { organization, survey } = await ask(db);
+  const path = file('unsubscribes.csv', 'Email,Date\nann@people.test,2024-03-01\n');
+  assert.equal((await take('delighted', survey, '--as', 'unsubscribed', path)).code, 0);
+  const [row] = await db`select email, kind from suppressions where org_id = ${organization}`;
+  assert.deepEqual({ ...row }, { email: 'ann@people.test', kind: 'unsubscribed' });
+  assert.deepEqual(await contactsOf(survey), []);
+});
+
+test('--dry-run says all of it and writes nothing', async () => {
+  const { organization, survey } = await ask(db);
+  const before = await everythingOf(organization);
+  const path = file('dry.csv', samples.delightedResponses);
+  const { code, stdout } = await take('delighted', survey, '--dry-run', path);
+  assert.equal(code, 0);
+  assert.match(stdout, /A dry run: nothing was written\./);
+  assert.match(stdout, /^in the file +4 /m);
+  assert.deepEqual(await everythingOf(organization), before);
+});
+
+test('a time without a zone is of the one that is given', async () => {
+  const { survey } = await ask(db);
+  const path = file('zone.csv', 'Score;Created At (Berlin)\r\n9;2024-07-01 10:00:00\r\n');
+  await take('delighted', survey, '--time-zone', 'Europe/Berlin', path);
+  const [row] = await responsesOf(survey);
+  assert.equal(row?.['at'].toISOString(), '2024-07-01T08:00:00.000Z');
+});
+
+for (const encoding of ['utf16le', 'latin1'] as const) {
+  test(`a file in ${encoding}, of semicolons and Windows line ends, is read as it is`, async () => {
+    const { survey } = await ask(db);
+    const text =
+      'Score;Comment;Created At;Person Name;Person Email\r\n9;schön;2024-07-01;Zoë;zoe@people.test\r\n';
+    const bytes = Buffer.from(encoding === 'utf16le' ? `\ufeff${text}` : text, encoding);
+    const { code, stderr } = await take('delighted', survey, file(`${encoding}.csv`, bytes));
+    assert.equal(code, 0);
+    assert.match(stderr, /is read as (UTF-16|Windows-1252)/);
+    const [row] = await responsesOf(survey);
+    assert.equal(row?.['comment'], 'schön');
+    assert.equal((await contactsOf(survey))[0]?.['name'], 'Zoë');
+  });
+}
+
+test('a person who was erased does not come back by an import', async () => {
+  const { organization, survey } = await ask(db);
+  const path = file('erased.csv', samples.delightedResponses);
+  await take('delighted', survey, path);
+  const words = ['person', 'erase', '--org', organization, '--email', 'ann@people.test'];
+  assert.equal((await askback([...words, '--scores', 'delete'], environment)).code, 0);
+
+  const { code, stdout } = await take('delighted', survey, path);
+  assert.equal(code, 0);
+  assert.match(stdout, /^of people who were erased +2 +left out$/m);
+  assert.match(
+    stdout,
+    /^They differ: the survey lacks 2 of the file: 2 are of people who were erased\.$/m,
+  );
+  const unsubscribed = file('list.csv', 'Email,Unsubscribed At\nann@people.test,2024-05-01\n');
+  await take('delighted', survey, unsubscribed);
+  for (const table of ['contacts', 'suppressions']) {
+    const rows = await db`
+      select from ${db(table)} where org_id = ${organization} and lower(email) = 'ann@people.test'`;
+    assert.equal(rows.length, 0, table);
+  }
+});

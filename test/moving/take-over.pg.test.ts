@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { inTransaction } from '../../src/lib/db/transaction.ts';
+import { importExport } from '../../src/moving/import-export.ts';
+import { openExport } from '../../src/moving/open-export.ts';
+import { verdict } from '../../src/moving/report.ts';
+import { delighted } from '../../src/moving/services.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+
+const { db } = await testDatabase();
+
+async function survey() {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId, {});
+  return { ...commandWriter(orgId), surveyId, author: 'Delighted' };
+}
+
+const source = (text: string) => ({
+  name: 'export.csv',
+  encoding: 'UTF-8' as const,
+  pieces: () => pieces(text),
+});
+
+/** As small as they come: rows, line ends and characters are cut anywhere. */
+async function* pieces(text: string) {
+  for (let at = 0; at < text.length; at += 97) yield text.slice(at, at + 97);
+}
+
+const options = { type: 'nps', zone: 'UTC', dryRun: false } as const;
+const open = (text: string) => openExport(delighted, source(text), undefined);
+const quiet = () => {};
+
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, row) => {
+    const email = row % 3 === 0 ? '' : `person${row % 500}@people.test`;
+    return `${row % 11},"said ${row % 7},\nand more",2024-03-0${1 + (row % 3)} 10:00:00 UTC,${email}\n`;
+  });
+const file = `Score,Comment,Created At,Email\n${rows(1800).join('')}`;
+
+const countOf = async (surveyId: string) =>
+  (await db`select count(*)::int from responses where survey_id = ${surveyId}`)[0]?.['count'];
+
+test('an import that ends halfway loses nothing, and the same import continues', async () => {
+  const writer = await survey();
+  const given = { ...options, export: await open(file) };
+  const killed = (done: number) => {
+    if (done >= 1000) throw new Error('killed');
+  };
+  await assert.rejects(importExport({ db, onProgress: killed }, writer, given), /killed/);
+  assert.equal(await countOf(writer.surveyId), 1000);
+
+  const report = await importExport({ db, onProgress: quiet }, writer, given);
+  assert.deepEqual([report.before.responses, report.taken.responses], [1000, 800]);
+  assert.deepEqual(report.after, report.inFile);
+});
+
+test('two imports of one file at the same time take over each response once', async () => {
+  const writer = await survey();
+  const given = { ...options, export: await open('Score,Created At\n9,2024-03-01\n') };
+  const tools = { db, onProgress: quiet };
+  const both = await inTransaction(db, async (tx) => {
+    await tx`lock table responses in share mode`;
+    const running = [importExport(tools, writer, given), importExport(tools, writer, given)];
+    await untilLockWaits(db, 2);
+    return { running };
+  });
+  const [one, other] = await Promise.all(both.running);
+  assert.equal(one!.taken.responses + other!.taken.responses, 1);
+  assert.equal(await countOf(writer.surveyId), 1);
+});
+
+test('the order of responses in a file does not decide what is known of a person', async () => {
+  const lines = [
+    '9,2024-03-01,ann@people.test,Ann old,silver',
+    '9,2025-03-01,ann@people.test,Ann new,gold',
+  ];
+  for (const order of [lines, [...lines].reverse()]) {
+    const writer = await survey();
+    const header = 'Score,Created At,Email,Name,Plan';
+    for (const text of [order[0], order[1]].map((line) => `${header}\n${line}\n`)) {
+      const given = { ...options, export: await open(text) };
+      await importExport({ db, onProgress: quiet }, writer, given);
+    }
+    const [contact] =
+      await db`select name, properties, responded_at from contacts where survey_id = ${writer.surveyId}`;
+    assert.deepEqual(
+      [contact?.['name'], contact?.['properties'], contact?.['responded_at'].toISOString()],
+      ['Ann new', { Plan: 'gold' }, '2025-03-01T00:00:00.000Z'],
+    );
+  }
+});
+
+test('a response without a person is found by its properties', async () => {
+  const writer = await survey();
+  const given = { ...options, export: await open('Score,Created At,Plan\n9,2024-03-01,gold\n') };
+  await importExport({ db, onProgress: quiet }, writer, given);
+  const facets = await db`
+    select from response_facets
+    where org_id = ${writer.orgId} and facet = facet_of('property', 'Plan', 'gold')`;
+  assert.equal(facets.length, 1);
+});
+
+test('a response that came in by itself meanwhile is no difference that stays unexplained', async () => {
+  const writer = await survey();
+  const given = { ...options, export: await open(file) };
+  let isLate = false;
+  const late = async () => {
+    if (isLate) return;
+    isLate = true;
+    await db`insert into responses (org_id, survey_id, source, score, category)
+      values (${writer.orgId}, ${writer.surveyId}, 'share', 10, 'promoter')`;
+  };
+  const others: Promise<void>[] = [];
+  const onProgress = () => void others.push(late());
+  const report = await importExport({ db, onProgress }, writer, given);
+  await Promise.all(others);
+  assert.match(verdict(report), /^While this ran, 1 came in besides: the survey has 1801\.$/);
+});
