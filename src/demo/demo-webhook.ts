@@ -73,7 +73,7 @@ function pastDelivery(
     const then = new Date(at.getTime() + number * retryMs);
     return { status_code: 503, response_body: unavailable, duration_ms: 210 + place, at: then };
   });
-  const delivery = { id: randomUUID(), event: type, body, status, created_at: at, failed };
+  const delivery = { event: type, body, status, created_at: at, failed };
   const none = { delivered_at: null, status_code: null, duration_ms: null, response_body: null };
   if (status === 'skipped') return { ...delivery, ...none };
   if (status === 'failed') {

@@ -34,7 +34,6 @@ export type PastAttempt = {
 };
 
 export type PastDelivery = {
-  id: string;
   event: EventType;
   body: string;
   status: 'delivered' | 'failed' | 'skipped';
@@ -58,20 +57,24 @@ export async function insertPastDeliveries(
     failed: failed.map((attempt, at) => ({ ...attempt, number: at + 1 })),
   }));
   await sql`
-    with past as (
-      select *
+    with past as materialized (
+      select d.*, id_at(d.created_at) as event_id, id_at(d.created_at) as id
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as d (
-        id uuid, event text, body text, status text, attempts smallint, status_code smallint, response_body text,
+        event text, body text, status text, attempts smallint, status_code smallint, response_body text,
         duration_ms integer, created_at timestamptz, delivered_at timestamptz, failed json)
+    ), noted as (
+      insert into events (org_id, id, type, body, used_at)
+      select ${orgId}, event_id, event, body, created_at
+      from past
     ), inserted as (
-      insert into deliveries (org_id, webhook_id, id, message_id, event, body, status, attempts, status_code,
-                              response_body, duration_ms, created_at, delivered_at)
-      select ${orgId}, ${webhookId}, id, id, event, body, status, attempts, status_code, response_body, duration_ms,
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, status, attempts, status_code, response_body,
+                                    duration_ms, created_at, delivered_at)
+      select ${orgId}, ${webhookId}, id, event_id, status, attempts, status_code, response_body, duration_ms,
              created_at, delivered_at
       from past
     )
-    insert into delivery_attempts (org_id, delivery_id, number, status_code, response_body, duration_ms, at)
-    select ${orgId}, past.id, a.number, a.status_code, a.response_body, a.duration_ms, a.at
+    insert into delivery_attempts (org_id, webhook_id, delivery_id, number, status_code, response_body, duration_ms, at)
+    select ${orgId}, ${webhookId}, past.id, a.number, a.status_code, a.response_body, a.duration_ms, a.at
     from past
     cross join json_to_recordset(past.failed) as a (
       number smallint, status_code smallint, response_body text, duration_ms integer, at timestamptz)`;
