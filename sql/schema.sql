@@ -1532,6 +1532,14 @@ create function least_id_at(moment timestamptz)
 return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || '\x8000000000000000'::bytea), 'hex'))::uuid
 ;
 
+create function askback_reports.own_organization()
+ returns uuid
+ language sql
+ stable security definer
+ set search_path to 'pg_catalog', 'pg_temp'
+as $function$ select org_id from public.reporters where role_name = session_user $function$
+;
+
 create function page_cursor(created_at timestamptz, id uuid)
  returns text
  language sql
@@ -1849,3 +1857,140 @@ create function tally_slot()
  stable
 return ((pg_backend_pid() % 16))::smallint
 ;
+
+-- Reads campaigns.
+create view askback_reports.campaigns (
+  id uuid,
+  survey_id uuid,
+  name text,
+  status text,
+  send_at timestamptz,
+  per_hour integer,
+  total integer,
+  duplicates integer,
+  invalid integer,
+  reason text,
+  created_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz
+) with (security_barrier=true);
+
+-- Reads contacts.
+create view askback_reports.contacts (
+  id uuid,
+  survey_id uuid,
+  email text,
+  name text,
+  properties jsonb,
+  status text,
+  failure_reason text,
+  sent_at timestamptz,
+  responded_at timestamptz,
+  created_at timestamptz,
+  updated_at timestamptz
+) with (security_barrier=true);
+
+-- Reads deliveries.
+create view askback_reports.deliveries (
+  id uuid,
+  webhook_id uuid,
+  message_id uuid,
+  event text,
+  status text,
+  attempts smallint,
+  status_code smallint,
+  is_replay boolean,
+  created_at timestamptz,
+  delivered_at timestamptz,
+  next_attempt_at timestamptz
+) with (security_barrier=true);
+
+-- Reads mails.
+create view askback_reports.mails (
+  id uuid,
+  survey_id uuid,
+  contact_id uuid,
+  email text,
+  status text,
+  reason text,
+  reason_code text,
+  reminder smallint,
+  attempts smallint,
+  created_at timestamptz,
+  finished_at timestamptz
+) with (security_barrier=true);
+
+-- Reads day_tallies, surveys.
+create view askback_reports.nps_by_day (
+  day date,
+  survey_id uuid,
+  survey_type text,
+  responses integer,
+  promoters integer,
+  passives integer,
+  detractors integer,
+  nps integer
+) with (security_barrier=true);
+
+-- Reads analyses, contacts, responses, surveys.
+create view askback_reports.responses (
+  id uuid,
+  survey_id uuid,
+  survey_name text,
+  survey_type text,
+  contact_id uuid,
+  contact_email text,
+  contact_name text,
+  properties jsonb,
+  score smallint,
+  category text,
+  comment text,
+  language text,
+  source text,
+  held boolean,
+  ai_sentiment text,
+  ai_themes text[],
+  ai_churn_risk text,
+  ai_summary text,
+  created_at timestamptz
+) with (security_barrier=true);
+
+-- Reads surveys.
+create view askback_reports.surveys (
+  id uuid,
+  name text,
+  question_text text,
+  type text,
+  audience text,
+  status text,
+  language text,
+  from_name text,
+  from_email text,
+  created_at timestamptz,
+  updated_at timestamptz,
+  completed_at timestamptz
+) with (security_barrier=true);
+
+-- Reads ended_deliveries, events, pending_deliveries.
+create view deliveries (
+  org_id uuid,
+  webhook_id uuid,
+  id uuid,
+  event_id uuid,
+  message_id uuid,
+  status text,
+  attempts smallint,
+  status_code smallint,
+  response_body text,
+  duration_ms integer,
+  is_test boolean,
+  is_replay boolean,
+  created_at timestamptz,
+  delivered_at timestamptz,
+  next_attempt_at timestamptz,
+  claimed_by text,
+  traceparent text,
+  event text,
+  body text,
+  erased_at timestamptz
+);
