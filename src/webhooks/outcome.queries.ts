@@ -121,13 +121,13 @@ export type DeliveredRow = {
 };
 
 /**
- * Writes attempts that delivered, of any webhooks, and returns the ids of those that are decided: written
- * now, or before. It waits for no lock, so that no webhook holds up another: what is locked or being
- * deleted, and what is of a webhook with failures to reset, is left out. The webhook's own times are
- * touched once a second at most.
+ * Writes attempts that delivered, of any webhooks, and returns the ids of those it has written. It waits for
+ * no lock, so that no webhook holds up another: what is locked or being deleted, and what is of a webhook
+ * with failures to reset, is left out, as is what was written before. The webhook's own times are touched
+ * once a second at most.
  */
 export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[]) {
-  return await sql<{ id: string; is_new: boolean }[]>`
+  return await sql<{ id: string }[]>`
     with attempt as materialized (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
@@ -179,9 +179,5 @@ export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[])
       from stale
       where w.org_id = stale.org_id and w.id = stale.id
     )
-    select id, true as is_new from delivered
-    union all
-    select e.id, false
-    from attempt a
-    join ended_deliveries e on e.org_id = a.org_id and e.webhook_id = a.webhook_id and e.id = a.id`;
+    select id from delivered`;
 }

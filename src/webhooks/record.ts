@@ -25,10 +25,10 @@ const tryAgainMs = 500;
 export type RecordTools = { db: Db; log: Log; pump: () => void };
 
 /**
- * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch. A failure, and
- * what that statement leaves out because its webhook is locked or has failures to reset, is recorded with
- * its webhook's lock, in batches of its own, so that it holds up no other webhook. While Postgres is away
- * outcomes stay in memory: they are written when it is back.
+ * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch. A failure, and what
+ * that statement leaves out, because its webhook is locked or has failures to reset or because it was
+ * recorded before, goes with its webhook's lock, in batches of its own, so that it holds up no other webhook.
+ * While Postgres is away outcomes stay in memory: they are written when it is back.
  */
 export function createRecorder(tools: RecordTools) {
   const delivered = createBatch(
@@ -69,12 +69,12 @@ export function createRecorder(tools: RecordTools) {
 
 /** Deliveries that are left out of the statement come back as false. */
 async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutcome[]) {
-  const found = await saveDelivered(db, outcomes.map(toDeliveredRow));
-  const isNew = new Map(found.map(({ id, is_new }) => [id, is_new]));
+  const saved = await saveDelivered(db, outcomes.map(toDeliveredRow));
+  const ids = new Set(saved.map(({ id }) => id));
   for (const outcome of outcomes) {
-    if (isNew.get(outcome.delivery.id)) attempted.publish(toSignal(outcome));
+    if (ids.has(outcome.delivery.id)) attempted.publish(toSignal(outcome));
   }
-  return outcomes.map(({ delivery }) => isNew.has(delivery.id));
+  return outcomes.map(({ delivery }) => ids.has(delivery.id));
 }
 
 const toDeliveredRow = (outcome: AttemptOutcome) => ({
@@ -129,6 +129,7 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
   const dueAgain = new Map(saved.map((row) => [row.id, row.next_attempt_at]));
   const counted = outcomes.filter(({ delivery }) => dueAgain.has(delivery.id));
+  if (counted.length === 0) return { counted, retries: 0, switchedOff: false };
   const standing = standAfter(counted.map(toResult), {
     retries: before.retries,
     failures: before.failure_count,

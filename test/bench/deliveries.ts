@@ -1,20 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { one, type Sql } from '../../src/lib/db/db.ts';
-import { type BenchDatabase, benchDatabase } from './database.ts';
+import { backlogOf, webhooks, workOffBacklog } from './backlog.ts';
+import { benchDatabase } from './database.ts';
 import { deliveryTimes, perSecond } from './delivery-times.ts';
 import { emptyJobs } from './empty-jobs.ts';
+import { fanOut } from './fan-out.ts';
 import { comparePosts } from './outbound.ts';
 import { number, type Section, table, verdict } from './report.ts';
-import { startService } from './service.ts';
-import { addSurveys, addWebhook } from './surveys.ts';
-
-const webhooks = 40;
-const deliveriesEach = 300;
-const pollMs = 50;
-const patienceMs = 60_000;
 
 /** Deliveries to a receiver on this machine: how many, and how soon. */
 export async function deliveries(server: string): Promise<Section[]> {
@@ -22,11 +12,14 @@ export async function deliveries(server: string): Promise<Section[]> {
   const database = await benchDatabase(server);
   try {
     const jobs = await emptyJobs(database);
-    const backlog = await workOff(database);
+    const backlog = await workOffBacklog(server, { analyzed: false });
+    const analyzed = await workOffBacklog(server, { analyzed: true });
+    const answered = await fanOut(server);
     const spread = await deliveryTimes(database, { webhooks });
     const hot = await deliveryTimes(database, { webhooks: 1 });
     return [
       { title: rates, lines: rateLines({ ...posts, ...backlog, jobs }) },
+      { title: writes, lines: writeLines({ backlog, analyzed, answered }) },
       { title: times, lines: timeLines({ spread, hot }) },
     ];
   } finally {
@@ -34,74 +27,14 @@ export async function deliveries(server: string): Promise<Section[]> {
   }
 }
 
-const rates = `Deliveries: ${number(webhooks * deliveriesEach)} of ${webhooks} webhooks, to a receiver on the same machine`;
+const rates = `Deliveries: ${number(backlogOf)} of ${webhooks} webhooks, to a receiver on the same machine`;
+const writes = 'Deliveries: what one makes Postgres write';
 const times = `Deliveries: how soon, at ${perSecond} events a second`;
-
-/** Deliveries made beforehand, each with its attempt on record. */
-async function workOff({ db, url }: BenchDatabase) {
-  const receiver = fork(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
-  const [port] = (await once(receiver, 'message')) as [number];
-  const service = await startService(url);
-  try {
-    const surveys = await addSurveys(db, { surveys: webhooks, webhooks: false });
-    for (const { orgId } of surveys) await addWebhook(db, orgId, `http://127.0.0.1:${port}/`);
-    const before = service.cpuMs();
-    await addDeliveries(db);
-    await allDelivered(db);
-    const cpu = ((service.cpuMs() - before) * 1000) / (webhooks * deliveriesEach);
-    return {
-      rate: await deliveryRate(db),
-      cpu,
-      resident: service.residentMegabytes() ?? Number.NaN,
-    };
-  } finally {
-    await service.stop();
-    receiver.kill();
-  }
-}
-
-/** Of events that one webhook takes each, so that each has its body. */
-async function addDeliveries(sql: Sql) {
-  await sql`
-    with happened as (
-      insert into events (org_id, type, body)
-      select w.org_id, 'response.received', json_build_object('version', '1', 'filler', repeat('x', 200))::text
-      from webhooks w, generate_series(1, ${deliveriesEach}::int) n
-      returning org_id, id
-    )
-    insert into pending_deliveries (org_id, webhook_id, event_id)
-    select w.org_id, w.id, e.id
-    from happened e
-    join webhooks w using (org_id)`;
-}
-
-async function allDelivered(sql: Sql) {
-  const end = performance.now() + patienceMs;
-  for (;;) {
-    const { left } = one(
-      await sql<{ left: boolean }[]>`
-        select exists (select from deliveries where status <> 'delivered') as left`,
-    );
-    if (!left) return;
-    if (performance.now() > end) throw new Error('deliveries are left over');
-    await sleep(pollMs);
-  }
-}
-
-/** From the first attempt to the last record. */
-async function deliveryRate(sql: Sql): Promise<number> {
-  const { rate } = one(
-    await sql<{ rate: number }[]>`
-      select (count(*) / extract(epoch from max(d.delivered_at) - min(d.delivered_at - make_interval(secs => d.duration_ms / 1000.0))))::float8 as rate
-      from deliveries d`,
-  );
-  return rate;
-}
 
 type Floors = Awaited<ReturnType<typeof comparePosts>> & {
   jobs: Awaited<ReturnType<typeof emptyJobs>>;
 };
-type Rates = Floors & Awaited<ReturnType<typeof workOff>>;
+type Rates = Floors & Awaited<ReturnType<typeof workOffBacklog>>;
 
 function rateLines({ rate, cpu, resident, bare, guarded, jobs }: Rates): string[] {
   const floor = (what: string, { perSecond, cpuMicroseconds }: typeof bare) => [
@@ -130,6 +63,26 @@ const memory = (what: string, megabytes: number) => [
   'under 300 MB',
   verdict(megabytes < 300),
 ];
+
+type Backlog = Awaited<ReturnType<typeof workOffBacklog>>;
+type Answered = Awaited<ReturnType<typeof fanOut>>;
+
+function writeLines(of: { backlog: Backlog; analyzed: Backlog; answered: Answered }): string[] {
+  const row = (what: string, service: number, postgres: number, one: Backlog | Answered) => [
+    ...[what, number(service), number(postgres), number(one.walBytes), number(one.rows, 1)],
+    ...[number(one.commits, 2), one.hotShare === null ? '' : number(one.hotShare, 2)],
+  ];
+  const backlog = (what: string, one: Backlog) => row(what, one.cpu, one.postgresCpu, one);
+  const { answered } = of;
+  return table(
+    ['', 'service µs', 'Postgres µs', 'WAL bytes', 'rows', 'commits', 'HOT'],
+    [
+      row('of an answer, 40 at a time', answered.service, answered.postgres, answered),
+      backlog('of a backlog, before an analyze', of.backlog),
+      backlog('of a backlog, after an analyze', of.analyzed),
+    ],
+  );
+}
 
 type Times = Awaited<ReturnType<typeof deliveryTimes>>;
 
