@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { auditCommands } from './audit/cli.ts';
 import { campaignCommands } from './campaigns/cli.ts';
 import type { CommandTools } from './command-tools.ts';
@@ -15,6 +16,7 @@ import { reporterCommands } from './reporters/cli.ts';
 import { responseCommands } from './responses/cli.ts';
 import { sendCommands } from './sends/cli.ts';
 import { serve } from './serve.ts';
+import { role } from './settings/validators.ts';
 import { summaryCommands } from './summaries/cli.ts';
 import { suppressionCommands } from './suppressions/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
@@ -24,9 +26,15 @@ import { webhookCommands } from './webhooks/cli.ts';
 const serveCommand: Command<CommandTools> = command({
   name: 'serve',
   does: 'runs the service until it is asked to stop (the default)',
-  options: {},
-  async run(tools: CommandTools, _given, { json }) {
-    await serve(tools, ({ url, welcomeUrl }) => {
+  options: {
+    role: {
+      schema: v.optional(role),
+      value: 'ROLE',
+      does: 'web only answers requests, jobs only works behind them; without it both (also ASKBACK_ROLE)',
+    },
+  },
+  async run(tools: CommandTools, given, { json }) {
+    await serve(tools, given, ({ url, welcomeUrl }) => {
       const welcome = welcomeUrl ? { welcome_url: welcomeUrl } : {};
       const data = { listening: url, ...welcome };
       if (welcomeUrl && !json)

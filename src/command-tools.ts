@@ -28,14 +28,14 @@ export async function inDatabase<T>(
   work: (db: Db, config: Config, databaseUrl: string) => Promise<T>,
 ): Promise<T> {
   const config = tools.config();
-  const { db, url, close } = await openDatabase(config, {
+  const { db, sessions, close } = await openDatabase(config, {
     ...tools,
     connections: commandConnections,
   });
   try {
     await refuseUnfitPostgres(db);
     await requireSchema(db);
-    return await work(db, config, url);
+    return await work(db, config, sessions.url);
   } finally {
     await close();
   }

@@ -4,8 +4,9 @@ import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
-import { reachServers, type Servers } from './lib/db/servers.ts';
+import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
+import { awaitPostgres, behind, judgePooled, type SessionAddress } from './open-sessions.ts';
 import type { Config } from './settings/config.ts';
 
 /** Names the account, role and database of an embedded Postgres, and the connections to any. */
@@ -17,9 +18,10 @@ export type Database = {
   requestDb: Db;
   /** How much of `db` is in use. */
   pool: () => PoolUse;
-  url: string;
-  /** The way to the one that takes writes, when the address names several servers. */
-  servers?: Servers | undefined;
+  /** The way for what needs a connection of its own: notifications, advisory locks, jobs, migrations. */
+  sessions: SessionAddress;
+  /** Whether requests take another way than these, through a pooler perhaps. */
+  isApart: boolean;
   /** The absolute data directory: another account may not be able to resolve a relative path. */
   dataDir: string;
   close: () => Promise<void>;
@@ -29,37 +31,49 @@ export type Database = {
 
 /** The pool is idle when it is closed, except for a query whose connection was lost. */
 const closeTimeoutSeconds = 1;
+/** For the outbox, what falls due, and a migration: everything else that needs a session connects by itself. */
+const sessionConnections = 3;
 
 /** Connects to the deployment's Postgres and waits until it answers. */
-export async function openDatabase(
-  config: Config,
-  { say, connections, serving = false }: Opening,
-): Promise<Database> {
+export async function openDatabase(config: Config, opening: Opening): Promise<Database> {
+  const { say, connections, serving = false } = opening;
   const embedded = config.databaseUrl
     ? undefined
     : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
-  const url = config.databaseUrl ?? embedded!.url;
-  const servers = mustChoose(url) ? reachServers(url) : undefined;
-  const limits = serving ? { limits: serviceLimits } : {};
-  const { db, use: pool } = watchPool(
-    connect(url, { program, connections, ...limits, ...(servers && { socket: servers.socket }) }),
-  );
+  const pooled = config.databaseUrl ?? embedded!.url;
+  // A command has few connections, and needs no pooler.
+  const isApart = serving && config.sessionDatabaseUrl !== null;
+  const direct = config.sessionDatabaseUrl ?? pooled;
+  const way = { program, connections, ...(serving && { limits: serviceLimits }) };
+  const patience = { seconds: config.databaseWaitSeconds, say };
+  const ends: (() => Promise<unknown>)[] = [async () => await embedded?.stop()];
   const close = async () => {
-    await db.end({ timeout: closeTimeoutSeconds });
-    await servers?.stop();
-    await embedded?.stop();
+    for (const end of ends.toReversed()) await end();
+  };
+  const open = (url: string, options: typeof way & { prepare?: boolean }) => {
+    const servers = mustChoose(url) ? reachServers(url) : undefined;
+    ends.push(async () => await servers?.stop());
+    const db = connect(url, { ...options, ...(servers && { socket: servers.socket }) });
+    ends.push(() => db.end({ timeout: closeTimeoutSeconds }));
+    return { db, url, servers };
   };
   try {
-    const patience = { seconds: config.databaseWaitSeconds, say };
-    await awaitDatabase(db, patience).catch(embedded ? undefined : namingSetting('DATABASE_URL'));
-    const dataDir = embedded?.dataDir ?? config.dataDir;
+    const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
+    if (!embedded) await awaitPostgres(direct, setting, patience).catch(namingSetting(setting));
+    const sessions = open(direct, isApart ? { ...way, connections: sessionConnections } : way);
+    if (embedded) await awaitDatabase(sessions.db, patience);
+    const apart = async () => {
+      const pooler = await judgePooled(pooled, { sessions, patience });
+      return open(pooled, behind(pooler, way)).db;
+    };
+    const { db, use: pool } = watchPool(isApart ? await apart() : sessions.db);
     return {
       db,
       requestDb: shareFairly(db, createPoolSlots(connections)),
       pool,
-      url,
-      servers,
-      dataDir,
+      sessions,
+      isApart,
+      dataDir: embedded?.dataDir ?? config.dataDir,
       close,
       lost: lossOf(embedded),
     };

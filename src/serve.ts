@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
-import { createApp } from './app.ts';
 import type { CommandTools } from './command-tools.ts';
 import { deadline } from './lib/async/deadline.ts';
 import { migrate } from './lib/db/migrate.ts';
-import { requestsLimitMs } from './lib/http/drain.ts';
 import { httpAddress, isLoopbackHost, isWildcardHost } from './lib/http/http-address.ts';
-import { type Listener, listen } from './lib/http/listen.ts';
+import { listen } from './lib/http/listen.ts';
 import type { Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
@@ -17,16 +14,16 @@ import { serviceLog } from './log-fields.ts';
 import { mailboxUrl } from './mailbox/access.ts';
 import { makeWelcomeLink } from './members/welcome.ts';
 import { writeLines } from './observations/log-lines.ts';
-import { type Counting, startCounting } from './observations/metrics.ts';
-import { showMetrics, takeMetricsAddress } from './observations/serve-metrics.ts';
-import { type Database, openDatabase } from './open-database.ts';
+import { startCounting } from './observations/metrics.ts';
+import { takeMetricsAddress } from './observations/serve-metrics.ts';
+import { openDatabase } from './open-database.ts';
 import { type ListenAddresses, nameHost, whereToListen } from './operations/listen-addresses.ts';
-import { startReadiness } from './operations/readiness.ts';
-import { watchProxies } from './operations/untrusted-proxies.ts';
+import { startRequests } from './serve-requests.ts';
 import { writeServiceRecord } from './service-record.ts';
-import type { Config } from './settings/config.ts';
+import { type Config, ConfigError, complaintsOfRole } from './settings/config.ts';
 import { Settings } from './settings/settings.ts';
 import { unknownSettings } from './settings/unknown-settings.ts';
+import type { ProcessRole } from './settings/validators.ts';
 import { startWork } from './work.ts';
 
 const stopLimitMs = 29_000;
@@ -36,11 +33,15 @@ const mailboxSecretBytes = 24;
 export type Serving = { url: string; welcomeUrl: string | undefined };
 
 /** Runs the service until the process is asked to stop. */
-export async function serve(tools: CommandTools, ready: (serving: Serving) => void): Promise<void> {
-  const config = tools.config();
+export async function serve(
+  tools: CommandTools,
+  asked: { role?: ProcessRole | undefined },
+  ready: (serving: Serving) => void,
+): Promise<void> {
+  const config = withRole(tools.config(), asked.role);
   const where = whereToListen(config);
   const log = serviceLog({ level: config.logLevel });
-  const asked = tools.stopSignal();
+  const stopSignal = tools.stopSignal();
   const manager = await reachServiceManager(config.manager, log);
   const parts = createLifecycle(log);
   const say = (sentence: string) => {
@@ -56,15 +57,23 @@ export async function serve(tools: CommandTools, ready: (serving: Serving) => vo
     const running = started.then(({ address, welcomeUrl, lost }) => {
       manager.ready(`serving on ${address}`);
       ready({ url: address, welcomeUrl });
-      return Promise.race([asked, lost]);
+      return Promise.race([stopSignal, lost]);
     });
-    const signal = await Promise.race([asked, running]);
+    const signal = await Promise.race([stopSignal, running]);
     const stopping = `stopping on ${signal}: requests and jobs in flight are finished first`;
     manager.stopping(stopping);
     tools.say(stopping);
   } finally {
     await stopInTime(parts.stop(), log);
   }
+}
+
+/** What `--role` says goes before the environment, and needs the same of it. */
+function withRole(config: Config, role = config.role ?? undefined): Config {
+  const { settings } = config;
+  const complaints = complaintsOfRole(role, (name) => Object(settings)[name] !== undefined);
+  if (complaints.length > 0) throw new ConfigError(complaints);
+  return { ...config, role: role ?? null };
 }
 
 type Start = {
@@ -99,8 +108,8 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     () => openDatabase(config, { say, connections: config.databaseConnections, serving: true }),
     (it) => it.close(),
   );
-  const { db, lost } = database;
-  await parts.start('schema', () => migrate(db));
+  const { db, sessions, lost } = database;
+  await parts.start('schema', () => migrate(sessions.db));
   const address = httpAddress(listener.host, listener.port);
   const publicUrl = config.publicUrl ?? address;
   // A proxy may be in front of a service with a public address, and make every visitor look local.
@@ -119,62 +128,11 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     ...{ listener, metricsListener, say },
     isLost: () => isLost,
   });
-  if (work.mailbox) say(whereMailsLand(mailboxUrl(address, mailboxSecret)));
-  const welcomeUrl = await makeWelcomeLink(db, publicUrl);
+  const hasPages = config.role !== 'jobs';
+  if (work.mailbox && hasPages) say(whereMailsLand(mailboxUrl(address, mailboxSecret)));
+  const welcomeUrl = hasPages ? await makeWelcomeLink(db, publicUrl) : undefined;
   keepOnlyNetwork();
   return { address, welcomeUrl, lost };
-}
-
-type StartRequests = {
-  config: Config;
-  log: Log;
-  parts: Lifecycle;
-  counting: Counting;
-  database: Database;
-  work: Awaited<ReturnType<typeof startWork>>;
-  publicUrl: string;
-  mailboxSecret: string | null;
-  listener: Listener;
-  metricsListener: Listener | undefined;
-  isLost: () => boolean;
-  say: (sentence: string) => void;
-};
-
-/** Opens the listeners to requests, and on the way down says so to load balancers before closing them. */
-async function startRequests(tools: StartRequests) {
-  const { config, log, parts, database, work, publicUrl, listener } = tools;
-  const proxies = watchProxies(tools.say);
-  const readiness = await startReadiness({
-    ...{ parts, runners: work.jobs.state, database, secrets: work.secrets },
-  });
-  const { checks } = readiness;
-  const trustsLocal = tools.mailboxSecret === null;
-  const metrics = await showMetrics(
-    { config, parts, log, counting: tools.counting, listener: tools.metricsListener, trustsLocal },
-    { ...database, checks, runners: work.jobs.state },
-  );
-  const app = createApp({
-    ...{ log, settings: config, checks, publicUrl, metrics, ...work, db: database.requestDb },
-    warnings: { ...readiness.warnings, proxy: proxies.check },
-    mailboxSecret: tools.mailboxSecret,
-    onUntrustedProxy: proxies.saw,
-  });
-  await parts.start(
-    'requests',
-    () => listener.open(app.fetch),
-    // A request that was in flight at the signal has had the time before this as well.
-    () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
-  );
-  await parts.start(
-    'readiness',
-    () => {},
-    async () => {
-      readiness.drain();
-      // Without its database it cannot serve the requests that would still come.
-      const seconds = tools.isLost() ? 0 : config.drainSeconds;
-      if (seconds > 0) await sleep(seconds * 1000);
-    },
-  );
 }
 
 const wildcardWarning = (url: string) =>

@@ -1,50 +1,29 @@
-import program from '../package.json' with { type: 'json' };
-import { createAppMailer } from './app-mailer.ts';
-import { Refusal } from './errors.ts';
-import { runnerGroups } from './jobs.ts';
+import { startJobWork, type Work } from './job-work.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
-import type { Lifecycle } from './lib/process/lifecycle.ts';
-import { holdLease } from './lib/queue/liveness-lease.ts';
-import { type Jobs, startJobs } from './lib/queue/start.ts';
-import { createDkimSigner } from './lib/smtp/dkim.ts';
-import { readSmtpUrl } from './lib/smtp/settings.ts';
-import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
-import { createMailbox } from './mailbox/mailbox.ts';
+import { startPump } from './lib/queue/pump.ts';
+import type { Jobs } from './lib/queue/start.ts';
 import { resealTotpSecrets } from './members/codes/reseal-totp.ts';
 import { resealSlackHooks } from './notifications/reseal-slack.ts';
-import type { Database } from './open-database.ts';
 import { openErasureFile } from './people/erasure/file.ts';
 import { fileErasures } from './people/erasure/file-erasures.ts';
-import { createClaimedMails } from './sends/claimed-mails.ts';
-import { createMailJobs } from './sends/mail-job.ts';
-import { createMailer } from './sends/mailer.ts';
+import type { ClaimedMails } from './sends/claimed-mails.ts';
 import { createSendProgress } from './sends/send-progress.ts';
-import type { Config } from './settings/config.ts';
 import { configuredSecrets } from './settings/secrets.ts';
-import { type AnalystQueue, createAnalystQueue } from './summaries/analyst-queue.ts';
-import { chooseAnalyst } from './summaries/choose-analyst.ts';
-import { crontab, tasks } from './tasks.ts';
 import { createTextReader } from './text-reader.ts';
+import type { OwnDeliveries } from './webhooks/emit.cte.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
-import { createDeliveryWorker } from './webhooks/worker.ts';
 
 const connectionsPerHost = 128;
-const mailboxConcurrency = 20;
-const sweepMs = 1000;
-/** With what requests may take before it, and the rest after it, less than the 30 seconds promised. */
-const timing = { stopWithinMs: 13_000 };
 
-type Work = { config: Config; log: Log; parts: Lifecycle; database: Database; publicUrl: string };
-
-/** Starts everything that works behind the requests: jobs, deliveries to webhooks, mail. One line a part. */
-export async function startWork({ config, log, parts, database, publicUrl }: Work) {
-  const { db, url, servers } = database;
+/** Starts everything that works behind the requests, or what requests need of it where other processes do the work. */
+export async function startWork(given: Work) {
+  const { config, log, parts, database } = given;
+  const { db, sessions } = database;
   const secrets = configuredSecrets(config, database.dataDir);
   await parts.start('secrets', () => resealAll({ db, log, secrets }));
-  const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
   const outbound = await parts.start(
     'outbound',
     () => createOutbound({ ...config.webhooks, perHostConnections: connectionsPerHost }),
@@ -52,66 +31,41 @@ export async function startWork({ config, log, parts, database, publicUrl }: Wor
   );
   const progress = await parts.start(
     'send progress',
-    () => createSendProgress({ db, log }),
+    () => createSendProgress({ db, log, listenOn: sessions.db }),
     (it) => it.stop(),
   );
-  const lease = await parts.start(
-    'lease',
-    () => holdLease({ url, servers }, log, `askback ${program.version}`),
-    (it) => it.stop(),
-  );
-
-  let jobs: Jobs | undefined;
-  const pump = () => jobs?.pump();
-  const common = { db, log, pump, settings: config };
-  const deliveries = await parts.start(
-    'deliveries',
-    () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
-    (it) => it.stop(),
-  );
-  const sweep = () => void deliveries.sweep().catch(() => {});
-  const claimedMails = createClaimedMails();
-  const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
   const reader = await startReader({ log, parts });
-  const read = { excerpt: reader.excerpt, readReport: reader.report };
-  const analysts = {
-    analyst: chooseAnalyst(config, reader),
-    analystQueue: createAnalystQueue({ db }),
-  };
   const erasureFile = await startErasureFile({ config, log, parts, database });
-  const own = { appMailer, secrets, publicUrl, erasureFile };
-  const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
-  jobs = await parts.start(
-    'jobs',
-    () =>
-      startJobs({
-        ...{ url, servers, db, log, crontab, timing, program: 'askback' },
-        tasks: tasks(tools),
-        groups: runnerGroups,
-        onFreed: sweep,
-      }),
-    (it) => stopJobs(it, analysts.analystQueue),
-  );
-  // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
-  await parts.start(
-    'claims of deliveries',
-    () => deliveries,
-    (it) => it.takeNoMore(),
-  );
-  await parts.start(
-    'mails',
-    () => mailer,
+  const shared = { secrets, outbound, progress, reader, erasureFile };
+  const started =
+    config.role === 'web' ? await startHandover(given) : await startJobWork(given, shared);
+  const { judge: judgeTarget } = outbound;
+  const read = { excerpt: reader.excerpt, readReport: reader.report, erasureFile };
+  return {
+    ...started,
+    ...read,
+    outbound,
+    judgeTarget,
+    secrets,
+    progress,
+    mailbox: !config.smtpUrl,
+  };
+}
+
+/**
+ * For a process that only answers requests: what they commit goes to the queue at once, whose notification starts
+ * it in a process with the role jobs. Nothing is claimed here, and nothing is kept for a job that runs elsewhere.
+ */
+async function startHandover({ log, parts, database }: Work) {
+  const pump = await parts.start(
+    'outbox',
+    () => startPump({ db: database.sessions.db, log, onHandedOver: () => {} }),
     (it) => it.stop(),
   );
-  await parts.start(
-    'sweep',
-    () => setInterval(sweep, sweepMs),
-    (it) => clearInterval(it),
-  );
-  const mailbox = !config.smtpUrl;
-  const { judge: judgeTarget } = outbound;
-  const opened = { outbound, judgeTarget, secrets, progress, claimedMails, mailbox, erasureFile };
-  return { jobs, pump, deliveries, ...opened, ...read };
+  const deliveries: OwnDeliveries = { owner: () => null, start: () => {} };
+  const claimedMails: Pick<ClaimedMails, 'keep' | 'discard'> = { keep() {}, discard() {} };
+  const state: Jobs['state'] = () => ({});
+  return { pump: pump.nudge, jobs: { state }, deliveries, claimedMails };
 }
 
 /** What no process could append before is appended now. */
@@ -133,13 +87,6 @@ async function resealAll(tools: { db: Db; log: Log; secrets: Secrets }) {
   await resealSlackHooks(tools);
 }
 
-/** Jobs that wait for the analyst go back to the outbox once no more are fetched. */
-function stopJobs(jobs: Jobs, analystQueue: AnalystQueue): Promise<void> {
-  const stopped = jobs.stop();
-  analystQueue.stop();
-  return stopped;
-}
-
 /** What a text contains must not end in the log: which task failed, and how, is all it says. */
 const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
   parts.start(
@@ -150,41 +97,3 @@ const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
       ),
     (it) => it.stop(),
   );
-
-/** What writes and sends mails: those of surveys, and those of the service itself. */
-async function startMailers({ config, parts, database, publicUrl }: Omit<Work, 'log'>) {
-  const { transport, concurrency, server } = await startTransport({ config, parts, database });
-  const { bounceDomain, mailFrom } = config;
-  const dkim = signer(config);
-  return {
-    mailer: createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
-    appMailer: createAppMailer({ transport, dkim, mailFrom, publicUrl }),
-  };
-}
-
-/** Where mails go: to the configured server, or nowhere but into the mailbox. */
-async function startTransport({
-  config,
-  parts,
-  database,
-}: Pick<Work, 'config' | 'parts' | 'database'>) {
-  if (!config.smtpUrl) {
-    const transport: MailTransport = createMailbox(database.db);
-    return { transport, concurrency: mailboxConcurrency, server: null };
-  }
-  const { settings } = readSmtpUrl(config.smtpUrl);
-  const transport: MailTransport = await parts.start(
-    'smtp',
-    () => createSmtpPool(settings),
-    (it) => it.close(),
-  );
-  const { connections: concurrency, host, port } = settings;
-  return { transport, concurrency, server: { host, port } };
-}
-
-function signer({ dkim }: Config) {
-  if (!dkim) return null;
-  const made = createDkimSigner(dkim);
-  if (typeof made === 'string') throw new Refusal('invalid', `ASKBACK_DKIM_KEY: ${made}`);
-  return made;
-}

@@ -9,8 +9,8 @@ import { assertWithout, importsOf, placeOf, readFiles } from './support/walls/so
  */
 const storeys: Record<string, string[]> = {
   wiring: [
-    ...['main.ts', 'cli.ts', 'serve.ts', 'app.ts', 'api.ts', 'examples', 'work.ts', 'tasks.ts'],
-    ...['text-thread.ts', 'screens.ts'],
+    ...['main.ts', 'cli.ts', 'serve.ts', 'serve-requests.ts', 'app.ts', 'api.ts', 'examples'],
+    ...['work.ts', 'job-work.ts', 'tasks.ts', 'text-thread.ts', 'screens.ts'],
   ],
   rooms: [
     ...[
@@ -49,6 +49,7 @@ const storeys: Record<string, string[]> = {
     'signals.ts',
     'scores.ts',
     'open-database.ts',
+    'open-sessions.ts',
     'service-record.ts',
     'settings',
   ],

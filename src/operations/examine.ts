@@ -8,6 +8,7 @@ import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
 import { explain } from '../lib/db/startup-errors.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { openDatabase } from '../open-database.ts';
+import { judgePooled, type SessionAddress } from '../open-sessions.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { examineMail } from './examine-mail.ts';
@@ -65,11 +66,32 @@ const unknown = (config: Config) => ({
 
 async function examineDatabase(config: Config, say: CommandTools['say']) {
   try {
-    const { db, close } = await openDatabase(config, { say, connections: 1 });
-    return await lookInto(db, config).finally(close);
+    const { db, sessions, close } = await openDatabase(config, { say, connections: 2 });
+    try {
+      const found = await lookInto(db, config);
+      found.findings.push(...(await examinePooler(config, { sessions, say })));
+      return found;
+    } finally {
+      await close();
+    }
   } catch (error) {
     const findings: Finding[] = [finding('database', 'fail', explain(error))];
     return { findings, ...unknown(config) };
+  }
+}
+
+/** The way that the service's requests take, which a command does not. */
+async function examinePooler(
+  { databaseUrl, sessionDatabaseUrl, databaseWaitSeconds: seconds }: Config,
+  { sessions, say }: { sessions: SessionAddress; say: CommandTools['say'] },
+): Promise<Finding[]> {
+  if (!databaseUrl || !sessionDatabaseUrl) return [];
+  try {
+    const patience = { seconds, say };
+    const { mode, prepares } = await judgePooled(databaseUrl, { sessions, patience });
+    return [rules.judgePooler(mode, prepares)];
+  } catch (error) {
+    return [finding('pooler', 'fail', explain(error))];
   }
 }
 

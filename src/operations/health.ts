@@ -51,6 +51,10 @@ export function databaseChecks(db: Db): Checks {
   };
 }
 
+/** The way that requests take may be away while the direct one is not. */
+export const poolerCheck = (pool: Db) => () =>
+  unlessAway(() => ping(pool), 'DATABASE_URL cannot be reached');
+
 /** During an outage the check of the database fails, and no other is blamed for it. */
 async function unlessAway(ask: () => Promise<string | undefined>, away: string | undefined) {
   try {

@@ -34,3 +34,11 @@ export async function hasOrganizations(sql: Sql): Promise<boolean> {
   );
   return filled;
 }
+
+/** Whether a process runs jobs. One that has just died may still count until another one sweeps. */
+export async function hasLease(sql: Sql): Promise<boolean> {
+  const { held } = one(
+    await sql<{ held: boolean }[]>`select exists (select from worker_pools) as held`,
+  );
+  return held;
+}

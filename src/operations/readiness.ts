@@ -5,7 +5,9 @@ import type { Checks } from '../lib/process/checks.ts';
 import type { Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs } from '../lib/queue/start.ts';
 import type { Database } from '../open-database.ts';
-import { databaseChecks } from './health.ts';
+import type { ProcessRole } from '../settings/validators.ts';
+import { databaseChecks, poolerCheck } from './health.ts';
+import { hasLease } from './queries.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
 
 const lookAtSecretsEveryMs = 60_000;
@@ -13,7 +15,8 @@ const patienceMs = 1000;
 
 type ReadinessTools = {
   parts: Lifecycle;
-  database: Pick<Database, 'url' | 'servers'>;
+  database: Pick<Database, 'db' | 'sessions' | 'isApart'>;
+  role: ProcessRole | null;
   secrets: Secrets;
   runners: Jobs['state'];
 };
@@ -27,8 +30,8 @@ export type Readiness = {
 
 /** Everything that `/readyz` looks at. */
 export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
-  const { parts, database, secrets, runners } = tools;
-  const { url, servers } = database;
+  const { parts, database, secrets, runners, role } = tools;
+  const { url, servers } = database.sessions;
   // A connection of its own: a busy pool does not mean that the database is away.
   const db = await parts.start(
     'probes',
@@ -48,15 +51,21 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
   return {
     checks: {
       ...databaseChecks(db),
+      ...(database.isApart && { pooler: poolerCheck(database.db) }),
       runners: () => runnersDown(runners()),
       draining: () => (draining ? 'is stopping' : undefined),
     },
-    warnings: { secrets: async () => wrongKeySentence((await unreadable()) ?? 0) },
+    warnings: {
+      secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
+      ...(role === 'web' && { jobs: async () => ((await hasLease(db)) ? undefined : noJobs) }),
+    },
     drain: () => {
       draining = true;
     },
   };
 }
+
+const noJobs = 'no process with the role jobs runs: mails, deliveries and analyses wait for one';
 
 function runnersDown(state: ReturnType<Jobs['state']>): string | undefined {
   const down = Object.entries(state).filter(([, runner]) => runner.state !== 'running');

@@ -14,18 +14,25 @@ export type MailWatch = {
   end: () => void;
 };
 
+type SendProgressTools = {
+  db: Db;
+  log: Log;
+  /** Where a connection stays with this process, if that is not the case in the pool. */
+  listenOn?: Db;
+};
+
 /**
  * Counts the finished mails of waiting requests. A job counts in memory for a request of its own process,
  * and sends one notification for a request of another process.
  */
-export async function createSendProgress({ db, log }: { db: Db; log: Log }) {
+export async function createSendProgress({ db, log, listenOn = db }: SendProgressTools) {
   const watches = new Map<string, (mails: number) => void>();
 
   const onNotification = (payload: string) => {
     const [requestId = '', mails] = payload.split(' ');
     watches.get(requestId)?.(Number(mails));
   };
-  const listening = await db.listen(channel, onNotification).catch((err: unknown) => {
+  const listening = await listenOn.listen(channel, onNotification).catch((err: unknown) => {
     log.warn({ err }, 'waiting requests look for themselves: no notifications');
   });
 

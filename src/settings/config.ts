@@ -45,6 +45,10 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
   if (given('DATABASE_URL') && !given('ASKBACK_SECRET_KEY')) {
     complaints.push('ASKBACK_SECRET_KEY: is required once DATABASE_URL is set');
   }
+  if (given('ASKBACK_SESSION_DATABASE_URL') && !given('DATABASE_URL')) {
+    complaints.push('ASKBACK_SESSION_DATABASE_URL: goes with DATABASE_URL, which is not set');
+  }
+  complaints.push(...complaintsOfRole(values['ASKBACK_ROLE'], given));
   const dkim = ['ASKBACK_DKIM_DOMAIN', 'ASKBACK_DKIM_SELECTOR', 'ASKBACK_DKIM_KEY'];
   const missing = dkim.filter((name) => !given(name));
   if (missing.length > 0 && missing.length < dkim.length) {
@@ -62,12 +66,26 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
   return complaints;
 }
 
+/** What one half of the service needs so that the other half, in another process, can work with it. */
+export function complaintsOfRole(role: string | undefined, given: (name: string) => boolean) {
+  if (role !== 'web' && role !== 'jobs') return [];
+  const why = {
+    DATABASE_URL: 'the embedded Postgres is for one process',
+    ASKBACK_PUBLIC_URL: 'links in mails begin with it',
+  };
+  return Object.entries(why)
+    .filter(([name]) => !given(name))
+    .map(([name, reason]) => `ASKBACK_ROLE: ${role} needs ${name}: ${reason}`);
+}
+
 function shape(settings: v.InferOutput<typeof Settings>) {
   const { ASKBACK_DKIM_DOMAIN: domain, ASKBACK_DKIM_SELECTOR: selector } = settings;
   const key = settings.ASKBACK_DKIM_KEY;
   const aiUrl = settings.ASKBACK_AI_URL;
   return {
     databaseUrl: settings.DATABASE_URL ?? null,
+    sessionDatabaseUrl: settings.ASKBACK_SESSION_DATABASE_URL ?? null,
+    role: settings.ASKBACK_ROLE ?? null,
     databaseConnections: settings.ASKBACK_DB_POOL ?? poolByProcessors(),
     databaseWaitSeconds: settings.ASKBACK_DATABASE_WAIT_SECONDS,
     dataDir: settings.ASKBACK_DATA_DIR,

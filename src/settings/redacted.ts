@@ -9,7 +9,12 @@ const secrets = [
   'ASKBACK_OIDC_CLIENT_SECRET',
   'ASKBACK_METRICS_TOKEN',
 ];
-const addresses = ['DATABASE_URL', 'ASKBACK_SMTP_URL', 'ASKBACK_AI_URL'];
+const addresses = [
+  'DATABASE_URL',
+  'ASKBACK_SESSION_DATABASE_URL',
+  'ASKBACK_SMTP_URL',
+  'ASKBACK_AI_URL',
+];
 
 /** The settings in force by the names one sets, without what gives access to anything. */
 export function redactedConfig({ settings, telemetry }: Config): Record<string, unknown> {

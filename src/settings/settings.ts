@@ -12,6 +12,7 @@ import {
   names,
   notifySocket,
   origin,
+  role,
   selector,
   smtpUrl,
   text,
@@ -26,6 +27,8 @@ const longestWatchdogUs = 86_400_000_000;
 /** The names and defaults of ops/configuration.md; a test compares the two. */
 export const Settings = v.object({
   DATABASE_URL: v.optional(databaseUrl),
+  ASKBACK_SESSION_DATABASE_URL: v.optional(databaseUrl),
+  ASKBACK_ROLE: v.optional(role),
   ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
   ASKBACK_DB_POOL: v.optional(whole(2, 500)),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),

@@ -34,6 +34,10 @@ export const databaseUrl = v.pipe(
   }),
 );
 
+/** What a process does; without one it does all of it. */
+export const role = v.picklist(['web', 'jobs'], 'must be web or jobs');
+export type ProcessRole = v.InferOutput<typeof role>;
+
 export const origin = v.pipe(
   address('http:', 'https:'),
   v.check((text) => {

@@ -30,7 +30,17 @@ process.once('message', async (emission: Emission) => {
   const config = loadConfig(serviceSettings(emission.url), () => '');
   const { db, use: pool } = watchPool(connect(emission.url, { connections: serviceConnections }));
   const close = () => db.end();
-  const database = { db, requestDb: db, pool, url: emission.url, dataDir: '', close, lost: never };
+  const sessions = { db, url: emission.url };
+  const database = {
+    db,
+    requestDb: db,
+    pool,
+    sessions,
+    isApart: false,
+    dataDir: '',
+    close,
+    lost: never,
+  };
   const { pump } = await startWork({ config, log, parts, database, publicUrl: 'http://ask.test' });
   process.send?.(
     await emitSteadily(emission, async (orgId, number) => {

@@ -25,6 +25,8 @@ type PoolOptions = {
   socket?: () => Promise<Socket>;
   /** After so long without a statement a connection ends. */
   idleSeconds?: number;
+  /** Off where a pooler gives each transaction another connection, which does not know the statement. */
+  prepare?: boolean;
 };
 
 export type SessionLimits = { statementMs: number; idleInTransactionMs: number };
@@ -36,13 +38,14 @@ export type SessionLimits = { statementMs: number; idleInTransactionMs: number }
 export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 
 export function connect(url: string, options: PoolOptions): Db {
-  const { connections, limits, program, socket, idleSeconds } = options;
+  const { connections, limits, program, socket, idleSeconds, prepare = true } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   const driver = postgres(address, {
     ...folder,
     ...(socket && { socket }),
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
+    prepare,
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
     onnotice: () => {},

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createApp } from './app.ts';
+import { requestsLimitMs } from './lib/http/drain.ts';
+import type { Listener } from './lib/http/listen.ts';
+import type { Log } from './lib/log/log.ts';
+import type { Lifecycle } from './lib/process/lifecycle.ts';
+import type { Counting } from './observations/metrics.ts';
+import { showMetrics } from './observations/serve-metrics.ts';
+import type { Database } from './open-database.ts';
+import { createJobsApp } from './operations/jobs-app.ts';
+import { type Readiness, startReadiness } from './operations/readiness.ts';
+import { watchProxies } from './operations/untrusted-proxies.ts';
+import type { Config } from './settings/config.ts';
+import type { startWork } from './work.ts';
+
+type StartRequests = {
+  config: Config;
+  log: Log;
+  parts: Lifecycle;
+  counting: Counting;
+  database: Database;
+  work: Awaited<ReturnType<typeof startWork>>;
+  publicUrl: string;
+  mailboxSecret: string | null;
+  listener: Listener;
+  metricsListener: Listener | undefined;
+  isLost: () => boolean;
+  say: (sentence: string) => void;
+};
+
+/** Opens the listeners to requests, and on the way down says so to load balancers before closing them. */
+export async function startRequests(tools: StartRequests) {
+  const { config, log, parts, database, work, publicUrl } = tools;
+  const proxies = watchProxies(tools.say);
+  const readiness = await startReadiness({
+    ...{ parts, runners: work.jobs.state, database, secrets: work.secrets, role: config.role },
+  });
+  const { checks } = readiness;
+  const trustsLocal = tools.mailboxSecret === null;
+  const metrics = await showMetrics(
+    { config, parts, log, counting: tools.counting, listener: tools.metricsListener, trustsLocal },
+    { ...database, checks, runners: work.jobs.state },
+  );
+  const warnings = { ...readiness.warnings, proxy: proxies.check };
+  if (config.role === 'jobs') {
+    const { fetch } = createJobsApp({ log, checks, warnings, metrics });
+    return await openRequests(tools, readiness, fetch);
+  }
+  const app = createApp({
+    ...{ log, settings: config, checks, publicUrl, metrics, ...work, db: database.requestDb },
+    warnings,
+    mailboxSecret: tools.mailboxSecret,
+    onUntrustedProxy: proxies.saw,
+  });
+  await openRequests(tools, readiness, app.fetch);
+}
+
+async function openRequests(
+  { config, parts, listener, isLost }: StartRequests,
+  readiness: Readiness,
+  fetch: Parameters<Listener['open']>[0],
+) {
+  await parts.start(
+    'requests',
+    () => listener.open(fetch),
+    // A request that was in flight at the signal has had the time before this as well.
+    () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
+  );
+  await parts.start(
+    'readiness',
+    () => {},
+    async () => {
+      readiness.drain();
+      // Without its database it cannot serve the requests that would still come.
+      const seconds = isLost() ? 0 : config.drainSeconds;
+      if (seconds > 0) await sleep(seconds * 1000);
+    },
+  );
+}
