@@ -10,7 +10,9 @@ import { listErased } from './erased.queries.ts';
 import { complainOfMerges } from './merge.ts';
 import { type CheckedContact, checkContact, complaintOfLine } from './rules.ts';
 import {
+  addUploaded,
   endUpload,
+  hasContacts,
   insertRejects,
   lockWaitingUpload,
   saveUploaded,
@@ -42,11 +44,13 @@ export async function importUpload(
   await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, which))) return;
-    const saving = createSaving(tx, survey, which);
-    let isHead = mapping.hasHeader;
-    for await (const row of rowsOf(tx, by.orgId, upload)) {
-      if (!isHead) await saving.add(row, mapping.columns);
-      isHead = false;
+    const isFirstList = !(await hasContacts(tx, survey));
+    const saving = createSaving(tx, { survey, which, isFirstList });
+    const read = rowReader(mapping.columns);
+    let skipped = mapping.hasHeader ? 1 : 0;
+    for await (const rows of rowsOf(tx, by.orgId, upload)) {
+      for (const row of rows.slice(skipped)) await saving.add(read(row));
+      skipped = 0;
     }
     const counts = await saving.end();
     await endUpload(tx, which, counts);
@@ -59,20 +63,25 @@ export async function importUpload(
 
 type Which = { orgId: string; uploadId: string };
 
+type Saving = {
+  survey: OrgSurvey;
+  which: Which;
+  /** Whether the survey has had no contact: there is nothing to compare with. */
+  isFirstList: boolean;
+};
+
 /** Saves contacts in batches; each address is kept once, so that memory stays flat. */
-function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
+function createSaving(tx: Sql, { survey, which, isFirstList }: Saving) {
   const seen = new Set<string>();
   const counts = { added: 0, known: 0, repeated: 0 };
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
   let saving = Promise.resolve();
 
   async function save(some: SomeLines) {
-    const { orgId } = survey;
-    const lines = await leaveErasedOut(tx, orgId, some);
-    const taken = await refuseOverfull(tx, survey, { lines, rejects: some.rejects });
-    const added = taken.length > 0 ? await saveUploaded(tx, survey, taken) : 0;
+    const left = { ...some, lines: await leaveErasedOut(tx, survey.orgId, some) };
+    const { taken, added } = await saveLines(tx, { survey, isFirstList }, left);
     counts.added += added;
-    counts.known += taken.length - added;
+    counts.known += taken - added;
     if (some.rejects.length > 0) await insertRejects(tx, which, some.rejects);
   }
 
@@ -86,13 +95,12 @@ function createSaving(tx: Sql, survey: OrgSurvey, which: Which) {
   }
 
   return {
-    async add(row: CsvRow, columns: readonly UploadColumn[]) {
-      const read = readRow(row, columns);
+    async add(read: ReadRow) {
       if ('reject' in read) rejects.push(read.reject);
       else if (seen.has(read.contact.key)) counts.repeated += 1;
       else {
         seen.add(read.contact.key);
-        lines.push({ line: row.line, contact: read.contact });
+        lines.push(read);
       }
       if (lines.length + rejects.length >= savedAtOnce) await flush();
     },
@@ -118,12 +126,22 @@ async function leaveErasedOut(tx: Sql, orgId: string, { lines, rejects }: SomeLi
 
 type SomeLines = { lines: Line[]; rejects: UploadReject[] };
 
-/** A contact whose properties would grow too large with those it has is left out. */
-async function refuseOverfull(
+/** The first list of a survey needs no comparison, unless another transaction adds one of its addresses meanwhile. */
+async function saveLines(
   tx: Sql,
-  survey: OrgSurvey,
-  { lines, rejects }: { lines: readonly Line[]; rejects: UploadReject[] },
+  { survey, isFirstList }: Pick<Saving, 'survey' | 'isFirstList'>,
+  some: SomeLines,
 ) {
+  const all = some.lines.map(({ contact }) => contact);
+  const newlyAdded = isFirstList && all.length > 0 ? await addUploaded(tx, survey, all) : 0;
+  if (newlyAdded === all.length) return { taken: all.length, added: newlyAdded };
+  const contacts = await refuseOverfull(tx, survey, some);
+  const added = contacts.length > 0 ? await saveUploaded(tx, survey, contacts) : 0;
+  return { taken: contacts.length, added: newlyAdded + added };
+}
+
+/** A contact whose properties would grow too large with those it has is left out. */
+async function refuseOverfull(tx: Sql, survey: OrgSurvey, { lines, rejects }: SomeLines) {
   const contacts = lines.map(({ contact }) => contact);
   const complaints = await complainOfMerges(tx, survey, contacts);
   if (complaints.size === 0) return contacts;
@@ -135,20 +153,28 @@ async function refuseOverfull(
   });
 }
 
-function readRow({ line, cells }: CsvRow, columns: readonly UploadColumn[]) {
-  const cell = (place: number) => cells[place]?.trim() ?? '';
-  const first = (use: UploadColumn['use']) => {
-    const places = columns.flatMap((column, place) => (column.use === use ? [place] : []));
-    return places.map(cell).find((text) => text !== '') ?? '';
+type ReadRow = Line | { reject: UploadReject };
+
+/** Reads rows by the columns that were chosen: of several for an address or a name the first that is filled. */
+function rowReader(columns: readonly UploadColumn[]) {
+  const placesOf = (use: UploadColumn['use']) =>
+    columns.flatMap((column, place) => (column.use === use ? [place] : []));
+  const [emails, names, others] = [placesOf('email'), placesOf('name'), placesOf('property')];
+
+  return ({ line, cells }: CsvRow): ReadRow => {
+    const cell = (place: number) => cells[place]?.trim() ?? '';
+    const first = (places: readonly number[]) => {
+      for (const place of places) if (cell(place) !== '') return cell(place);
+      return '';
+    };
+    const filled = others.filter((place) => cell(place) !== '');
+    const properties = Object.fromEntries(
+      filled.map((place) => [columns[place]!.name, cell(place)]),
+    );
+    const email = first(emails);
+    const checked = checkContact({ email, name: first(names), properties });
+    if (!('complaint' in checked)) return { line, contact: checked };
+    const reason = complaintOfLine(checked, email === '' ? null : email);
+    return { reject: { line, value: email.slice(0, longestShown), reason } };
   };
-  const properties = columns.flatMap(({ name, use }, place) =>
-    use === 'property' && cell(place) !== '' ? [[name, cell(place)]] : [],
-  );
-  const email = first('email');
-  const checked = checkContact({
-    ...{ email, name: first('name'), properties: Object.fromEntries(properties) },
-  });
-  if (!('complaint' in checked)) return { contact: checked };
-  const reason = complaintOfLine(checked, email === '' ? null : email);
-  return { reject: { line, value: email.slice(0, longestShown), reason } };
 }

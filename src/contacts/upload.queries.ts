@@ -113,20 +113,50 @@ export async function listRejects(sql: Sql, { orgId, surveyId }: OrgSurvey, atMo
     limit ${atMost}`;
 }
 
+export async function hasContacts(sql: Sql, { orgId, surveyId }: OrgSurvey): Promise<boolean> {
+  const found = await sql`
+    select from contacts where org_id = ${orgId} and survey_id = ${surveyId} limit 1`;
+  return found.length > 0;
+}
+
+/**
+ * Adds contacts to a survey that has none at these addresses; what another transaction adds meanwhile stays as it is.
+ * Returns how many were added.
+ */
+export async function addUploaded(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  contacts: readonly CheckedContact[],
+): Promise<number> {
+  const { count } = await sql`
+    insert into contacts (org_id, survey_id, email, name, properties, token)
+    select ${orgId}, ${surveyId}, email, name, properties, token
+    from ${given(sql, contacts)}
+    order by lower(email)
+    on conflict (survey_id, email_key) do nothing`;
+  return count;
+}
+
+/** The contacts with new tokens, as rows. */
+function given(sql: Sql, contacts: readonly CheckedContact[]) {
+  const rows = contacts.map(({ email, name, properties }) => ({
+    ...{ email, name, properties, token: newToken() },
+  }));
+  return sql`
+    json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as given (email text, name text, properties jsonb, token text)`;
+}
+
 /** Adds contacts, and changes those the survey has where they differ: uploading a list again writes nothing. */
 export async function saveUploaded(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
   contacts: readonly CheckedContact[],
 ) {
-  const rows = contacts.map(({ email, name, properties }) => ({
-    ...{ email, name, properties, token: newToken() },
-  }));
   const saved = await sql<{ added: boolean }[]>`
     insert into contacts as c (org_id, survey_id, email, name, properties, token)
     select ${orgId}, ${surveyId}, given.email, given.name, given.properties, given.token
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as given (email text, name text, properties jsonb, token text)
+    from ${given(sql, contacts)}
     left join lateral (
       select id, name, properties
       from contacts

@@ -66,12 +66,14 @@ type ListForm = { delimiter: string; firstLine: number };
 async function lookThrough(body: string, form: ListForm) {
   let [rows, addresses] = [0, 0];
   let first: CsvRow | undefined;
-  for await (const row of csvRows(chunksOf(body), form)) {
-    first ??= row;
-    if (row.cells.length > mostUploadColumns) throw tooWide(row.line);
-    rows += 1;
-    if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
-    if (rows > mostUploadRows + 1) throw tooMany(row.line);
+  for await (const some of csvRows(chunksOf(body), form)) {
+    for (const row of some) {
+      first ??= row;
+      if (row.cells.length > mostUploadColumns) throw tooWide(row.line);
+      rows += 1;
+      if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
+      if (rows > mostUploadRows + 1) throw tooMany(row.line);
+    }
   }
   if (!first) throw new Refusal('invalid', 'the list is empty');
   if (addresses === 0) {
@@ -106,8 +108,8 @@ export type UploadColumn = { name: string; use: ColumnUse };
 /** The first rows of an upload, and what its columns seem to hold. */
 export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   const rows: CsvRow[] = [];
-  for await (const row of rowsOf(sql, orgId, upload)) {
-    rows.push(row);
+  for await (const some of rowsOf(sql, orgId, upload)) {
+    rows.push(...some.slice(0, rowsShown + 1 - rows.length));
     if (rows.length > rowsShown) break;
   }
   const [head] = rows;

@@ -6,6 +6,7 @@ import { previewUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { importUpload } from '../../src/contacts/upload-import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 
@@ -162,4 +163,30 @@ test('a list of another organization is not found', async () => {
   const [one, other] = [await survey(), await survey()];
   const id = await take(one, 'ann@people.test');
   await assert.rejects(getUpload(db, other.orgId, { id, surveyId: one.surveyId }), /not found/);
+});
+
+test('a first list keeps what another transaction adds at one of its addresses meanwhile, with what the list has', async () => {
+  const where = await survey();
+  const id = await take(where, 'email,name\nann@people.test,Ann\nbob@people.test,Bob\n');
+  const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+  const { columns } = await previewUpload(db, where.orgId, before);
+  const mapping = { columns, hasHeader: true };
+  const { promise: added, resolve: commit } = Promise.withResolvers<void>();
+  const { promise: inserted, resolve: begun } = Promise.withResolvers<void>();
+  const other = db.begin(async (tx) => {
+    await tx`
+      insert into contacts (org_id, survey_id, email, token, properties)
+      values (${where.orgId}, ${where.surveyId}, 'ann@people.test', ${id}, '{"plan": "pro"}')`;
+    begun();
+    await added;
+  });
+  await inserted;
+  const importing = importUpload({ db }, commandWriter(where.orgId), { upload: before, mapping });
+  await untilLockWaits(db);
+  commit();
+  await Promise.all([other, importing]);
+  const [ann] = await contactsOf(where);
+  assert.deepEqual([ann?.name, ann?.properties], ['Ann', { plan: 'pro' }]);
+  const after = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+  assert.deepEqual([after.added, after.known], [1, 1]);
 });

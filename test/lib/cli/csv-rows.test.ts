@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CsvRow, csvRows } from '../../../src/lib/cli/csv-rows.ts';
+
+const options = { delimiter: ',', firstLine: 1 };
+
+async function read(pieces: Iterable<string>): Promise<CsvRow[]> {
+  const rows: CsvRow[] = [];
+  for await (const some of csvRows(pieces, options)) rows.push(...some);
+  return rows;
+}
+
+test('rows are the same wherever the text is cut', async () => {
+  const text = 'email,name\nann@people.test,"Ann\nof ""two"" lines"\n\n😀,,\nbob@people.test,Bob';
+  const whole = await read([text.replace(',,', ',')]);
+  assert.deepEqual(
+    whole.map(({ line, cells }) => [line, ...cells]),
+    [
+      [1, 'email', 'name'],
+      [2, 'ann@people.test', 'Ann\nof "two" lines'],
+      [5, '😀', ''],
+      [6, 'bob@people.test', 'Bob'],
+    ],
+  );
+  const cut = [...text.replace(',,', ',')];
+  assert.deepEqual(await read(cut), whole);
+});
+
+test('a character that stands where a part ends stays whole', async () => {
+  for (const before of [16_383, 16_384, 32_767]) {
+    const [row] = await read([`${'x'.repeat(before)}😀y`]);
+    assert.equal(row?.cells[0], `${'x'.repeat(before)}😀y`);
+  }
+});
+
+test('other work goes on while a long list is read', async () => {
+  let turns = 0;
+  let isOn = true;
+  const count = () => {
+    turns += 1;
+    if (isOn) setImmediate(count);
+  };
+  setImmediate(count);
+  const text = 'person@people.test,Person\n'.repeat(40_000);
+  let largest = 0;
+  for await (const rows of csvRows([text], options)) largest = Math.max(largest, rows.length);
+  isOn = false;
+  assert.ok(turns >= text.length / 16_384, `${turns} turns`);
+  assert.ok(largest < 1000, `${largest} rows at once`);
+});
