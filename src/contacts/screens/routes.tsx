@@ -22,6 +22,7 @@ import { listContactsOf } from '../survey.queries.ts';
 import { getUpload, type Upload } from '../upload.queries.ts';
 import { largestUpload, previewUpload, takeUpload } from '../upload.ts';
 import { importUpload } from '../upload-import.ts';
+import { inUploadTurn } from '../upload-turn.ts';
 import { ContactList } from './contact-list.tsx';
 import { UploadScreen } from './upload-screen.tsx';
 
@@ -57,12 +58,14 @@ export const contactScreens = ({ db }: { db: Db }) =>
       const { orgId } = requireRole(c, 'editor');
       const surveyId = idOf(c.req.param('id'));
       await getOrgSurvey(db, orgId, surveyId);
-      const form = await readForm(c, UploadFields, { largest: largestForm });
-      if (form.errors) return await showList(c, db, form, 422);
-      return await refusing(c, db, async () => {
-        const given = await givenList(form.values);
-        const id = await takeUpload({ db }, { orgId, surveyId }, given);
-        return c.redirect(`${c.req.path}/${id}`, 303);
+      return await inUploadTurn(orgId, async () => {
+        const form = await readForm(c, UploadFields, { largest: largestForm });
+        if (form.errors) return await showList(c, db, form, 422);
+        return await refusing(c, db, async () => {
+          const given = await givenList(form.values);
+          const id = await takeUpload({ db }, { orgId, surveyId }, given);
+          return c.redirect(`${c.req.path}/${id}`, 303);
+        });
       });
     })
 
@@ -88,7 +91,7 @@ export const contactScreens = ({ db }: { db: Db }) =>
         return await showUpload(c, db, upload, { form: mistakes, status: 422 });
       }
       const mapping = { columns: mapped, hasHeader: 'header' in typed };
-      await importUpload({ db }, editor, { upload, mapping });
+      await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, { upload, mapping }));
       return c.redirect(c.req.path, 303);
     });
 
