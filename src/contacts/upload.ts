@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { separate } from '../lib/cli/csv.ts';
-import { type CsvRow, csvRows } from '../lib/cli/csv-rows.ts';
+import { type CsvRow, csvRowsInParts } from '../lib/cli/csv-rows.ts';
 import { headerKey } from '../lib/cli/header-key.ts';
 import { decode } from '../lib/cli/read-file.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -66,7 +66,7 @@ type ListForm = { delimiter: string; firstLine: number };
 async function lookThrough(body: string, form: ListForm) {
   let [rows, addresses] = [0, 0];
   let first: CsvRow | undefined;
-  for await (const some of csvRows(chunksOf(body), form)) {
+  for await (const some of csvRowsInParts(chunksOf(body), form)) {
     for (const row of some) {
       first ??= row;
       if (row.cells.length > mostUploadColumns) throw tooWide(row.line);
@@ -123,7 +123,7 @@ export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
 }
 
 export const rowsOf = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
-  csvRows(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
+  csvRowsInParts(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
 
 /** The first column that is called so or holds addresses is the email; the first that is called so the name. */
 function guessUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {

@@ -20,7 +20,7 @@ const readAtOnce = 16 * 1024;
  * and other work goes on between two parts. A row longer than the first one is refused, as are quotes out of place,
  * with the line.
  */
-export async function* csvRows(
+export async function* csvRowsInParts(
   pieces: AsyncIterable<string> | Iterable<string>,
   { delimiter, firstLine }: RowOptions,
 ): AsyncGenerator<CsvRow[]> {
@@ -49,6 +49,14 @@ export async function* csvRows(
   } finally {
     parser.destroy();
   }
+}
+
+/** The same row by row. */
+export async function* csvRows(
+  pieces: AsyncIterable<string> | Iterable<string>,
+  options: RowOptions,
+): AsyncGenerator<CsvRow> {
+  for await (const rows of csvRowsInParts(pieces, options)) yield* rows;
 }
 
 async function* partsOf(pieces: AsyncIterable<string> | Iterable<string>) {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CsvRow, csvRows } from '../../../src/lib/cli/csv-rows.ts';
+import { type CsvRow, csvRowsInParts } from '../../../src/lib/cli/csv-rows.ts';
 
 const options = { delimiter: ',', firstLine: 1 };
 
 async function read(pieces: Iterable<string>): Promise<CsvRow[]> {
   const rows: CsvRow[] = [];
-  for await (const some of csvRows(pieces, options)) rows.push(...some);
+  for await (const some of csvRowsInParts(pieces, options)) rows.push(...some);
   return rows;
 }
 
@@ -43,7 +43,8 @@ test('other work goes on while a long list is read', async () => {
   setImmediate(count);
   const text = 'person@people.test,Person\n'.repeat(40_000);
   let largest = 0;
-  for await (const rows of csvRows([text], options)) largest = Math.max(largest, rows.length);
+  for await (const rows of csvRowsInParts([text], options))
+    largest = Math.max(largest, rows.length);
   isOn = false;
   assert.ok(turns >= text.length / 16_384, `${turns} turns`);
   assert.ok(largest < 1000, `${largest} rows at once`);
