@@ -23,7 +23,7 @@ async function uploader() {
 
 const list = 'list=ann%40people.test';
 
-/** A body that arrives when it is told to; `isAsked` as soon as something reads it. */
+/** A body that waits for `arrive`; `isAsked` as soon as something reads it. */
 function slowBody() {
   let isAsked = false;
   const { promise, resolve: arrive } = Promise.withResolvers<void>();
