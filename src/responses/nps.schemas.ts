@@ -2,7 +2,14 @@ import * as v from 'valibot';
 import { Count, described } from '../lib/paging/schemas.ts';
 import { surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
-import { dateBound, facetScope, oneOf, responseScope, surveyScope } from './scope.schemas.ts';
+import {
+  dateBound,
+  facetScope,
+  oneOf,
+  responseScope,
+  surveyScope,
+  TimeZone,
+} from './scope.schemas.ts';
 import { trendIntervals } from './trend.rules.ts';
 
 const ofSurveys = {
@@ -16,12 +23,6 @@ const ofSurveys = {
 export const NpsQuery = v.object({ ...responseScope, ...ofSurveys, ...facetScope });
 
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
-
-const TimeZone = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z]/, 'must be the name of a time zone, such as Europe/Berlin'),
-  v.check(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin'),
-);
 
 export const TrendQuery = v.object({
   interval: described(v.optional(oneOf(trendIntervals), 'day'), 'what a row covers'),
@@ -43,15 +44,6 @@ export const TrendQuery = v.object({
 });
 
 export type TrendQuery = v.InferOutput<typeof TrendQuery>;
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const Percentage = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
 

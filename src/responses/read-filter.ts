@@ -1,5 +1,7 @@
 import type { ResponseFilter } from './filter.cte.ts';
+import { endOf, firstOf } from './local-day.ts';
 import type { NpsQuery } from './nps.schemas.ts';
+import type { Instants } from './range.ts';
 import { likePattern } from './rules.ts';
 import type { ResponseQuery } from './schemas.ts';
 import { everything, type NpsScope } from './totals.queries.ts';
@@ -29,8 +31,8 @@ export const filterOf = ({ search, held, facets, ...query }: ListQuery): Respons
   owner: query.owner || null,
 });
 
-type Dates = { date_from?: Date | undefined; date_to?: Date | undefined };
-export const rangeOf = ({ date_from, date_to }: Dates) => ({
-  from: date_from ?? null,
-  to: date_to ?? null,
+type Dates = { date_from?: Instants | undefined; date_to?: Instants | undefined; tz: string };
+export const rangeOf = ({ date_from, date_to, tz }: Dates) => ({
+  from: date_from ? firstOf(date_from, tz) : null,
+  to: date_to ? endOf(date_to, tz) : null,
 });

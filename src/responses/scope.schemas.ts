@@ -23,12 +23,20 @@ export const dateBound = v.pipe(
   }),
 );
 
-/** An instant out of that: `first` where a range begins with it, `end` where it ends. */
-const instant = (bound: 'first' | 'end') =>
-  v.pipe(
-    dateBound,
-    v.transform((instants): Date => instants[bound]),
-  );
+export const TimeZone = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z]/, 'must be the name of a time zone, such as Europe/Berlin'),
+  v.check(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin'),
+);
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const surveyScope = {
   survey_id: described(v.optional(Uuid), 'limit to one survey'),
@@ -54,11 +62,12 @@ export const aboutProperties =
 export const responseScope = {
   ...surveyScope,
   date_from: described(
-    v.optional(instant('first')),
-    'on or after this ISO 8601 time; a bare date is its start, UTC',
+    v.optional(dateBound),
+    'on or after this ISO 8601 time; a bare date is its start in `tz`',
   ),
   date_to: described(
-    v.optional(instant('end')),
-    'on or before this ISO 8601 time; a bare date is its end, UTC',
+    v.optional(dateBound),
+    'on or before this ISO 8601 time; a bare date is its end in `tz`',
   ),
+  tz: described(v.optional(TimeZone, 'UTC'), 'the time zone of bare dates, by its IANA name'),
 };

@@ -16,6 +16,7 @@ export type FoundOrganization = {
   name: string;
   slug: string;
   color: string;
+  timeZone: string;
   role: 'viewer' | 'editor' | 'owner';
 } & NavigationCounts;
 
@@ -48,7 +49,7 @@ export async function findMembership(
 ): Promise<({ member: FoundMember } & Memberships) | undefined> {
   const [row] = await sql<(FoundMember & Memberships)[]>`
     with ${liveSession(sql, tokenHash)}, own as (
-      select o.id, o.name, o.slug, o.color, m.role,
+      select o.id, o.name, o.slug, o.color, o.time_zone, m.role,
              o.slug = ${slug} or (
                o.id = (select org_id from former_slugs where slug = ${slug})
                and not exists (select from organizations where slug = ${slug})
@@ -58,7 +59,7 @@ export async function findMembership(
       join organizations o on o.id = m.org_id
     )
     select live.*,
-           (select json_build_object('id', id, 'name', name, 'slug', slug, 'color', color, 'role', role,
+           (select json_build_object('id', id, 'name', name, 'slug', slug, 'color', color, 'timeZone', time_zone, 'role', role,
                                       ${navigationCounts(sql)})
             from own where is_current) as organization,
            (select coalesce(json_agg(json_build_object('name', name, 'slug', slug)

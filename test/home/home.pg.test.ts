@@ -112,8 +112,11 @@ for (const zone of ['UTC', 'America/Los_Angeles', 'Asia/Kolkata']) {
         ]),
         query,
       );
-      if (zone === 'UTC')
-        await assertTotals(scene, html, `type=nps&date_from=${from}&date_to=${today}`);
+      await assertTotals(scene, html, `type=nps&${dates}`);
+      const [, link] = /href="([^"]+)">All \d+ responses/.exec(html) ?? [];
+      const inbox = await app.request(link!.replaceAll('&amp;', '&'), { headers: scene.cookie });
+      const [, total] = /All (\d+) responses/.exec(html) ?? [];
+      assert.ok((await inbox.text()).includes(`<h2>${total} responses</h2>`), `${link} ${total}`);
     }
   });
 }

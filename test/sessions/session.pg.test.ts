@@ -72,7 +72,7 @@ test('a member sees the organization by its role there, and the names of the oth
   const page = await ask(`/o/${here.slug}/`, cookie);
   const [organization, others] = (await page.json()) as [unknown, unknown];
   const counts = { openDetractors: 0, failingWebhooks: 0 };
-  const shown = { name: 'Acme', color: '#2f6fed', role: 'viewer' };
+  const shown = { name: 'Acme', color: '#2f6fed', timeZone: 'UTC', role: 'viewer' };
   assert.deepEqual(organization, { ...here, ...shown, ...counts });
   assert.deepEqual(others, [{ name: 'Acme', slug: there.slug }]);
 });

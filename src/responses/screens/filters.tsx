@@ -127,13 +127,13 @@ const languageOptions = [...languages.keys()].map((tag) => ({
   text: names.of(tag) ?? tag,
 }));
 
-const isFilter = (name: string) => !['page', 'limit', 'cursor'].includes(name);
+const isFilter = (name: string) => !['page', 'limit', 'cursor', 'tz'].includes(name);
 
 function summary(query: URLSearchParams): string {
   const set = [...query.keys()].filter(isFilter).length;
   return set === 0 ? 'Filters' : `Filters (${set} set)`;
 }
 
-/** Filters by property come in the address alone. */
+/** Filters by property, and another time zone than the organization's, come in the address alone. */
 const properties = (query: URLSearchParams) =>
-  Object.fromEntries([...query].filter(([name]) => name.startsWith('property.')));
+  Object.fromEntries([...query].filter(([name]) => name.startsWith('property.') || name === 'tz'));

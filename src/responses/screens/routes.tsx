@@ -41,7 +41,10 @@ export const responseScreens = (tools: ResponseScreenTools) =>
 
     .get('/export', async (c) => {
       const { orgId, actor } = requireRole(c, 'editor');
-      const { format, ...query } = parseFiltered(ResponseExportQuery, filled(c));
+      const { format, ...query } = parseFiltered(ResponseExportQuery, {
+        ...inZone(c),
+        ...filled(c),
+      });
       const wish = { filter: filterOf(query), format };
       await recordExport(tools.db, { orgId, actor }, 'responses.exported');
       const parts = exportResponses(tools.db, orgId, wish);
@@ -70,7 +73,11 @@ export const responseScreens = (tools: ResponseScreenTools) =>
 async function showList(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, role } = c.var.organization;
   const queries = filled(c);
-  const page = parseFiltered(ResponseQuery, { limit: [rowsOnPage], ...queries });
+  const page = parseFiltered(ResponseQuery, {
+    limit: [rowsOnPage],
+    ...inZone(c),
+    ...queries,
+  });
   const filter = filterOf(page);
   const read = (sql: Parameters<typeof listResponses>[0]) =>
     readList<ShownResponse>(sql, listResponses(sql, orgId, { filter, page }));
@@ -97,6 +104,9 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
     ),
   });
 }
+
+/** Days are those of the organization's clock, as on Home, unless the address says otherwise. */
+const inZone = (c: Context<ScreenEnv>) => ({ tz: [c.var.organization.timeZone] });
 
 type ListMeta = { page: number; limit: number; total: number };
 

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endOf, firstOf } from '../../src/responses/local-day.ts';
+import { readInstants } from '../../src/responses/range.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+/** Among them those whose clocks change at midnight, or at one o'clock. */
+const zones = [
+  ...['America/Havana', 'America/Sao_Paulo', 'America/Asuncion', 'Asia/Beirut', 'Atlantic/Azores'],
+  ...['Africa/Cairo', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati'],
+];
+
+for (const zone of zones) {
+  test(`a day in ${zone} begins and ends when Postgres says`, async () => {
+    const days = await db<{ day: string; first: Date; end: Date }[]>`
+      select day::date::text as day, day at time zone ${zone} as first, (day + interval '1 day') at time zone ${zone} as end
+      from generate_series(timestamp '2016-01-01', '2019-12-31', '1 day') day`;
+    const wrong = days.filter(({ day, first, end }) => {
+      const instants = readInstants(day)!;
+      const same = firstOf(instants, zone).getTime() === first.getTime();
+      return !same || endOf(instants, zone).getTime() !== end.getTime();
+    });
+    assert.deepEqual(wrong, []);
+  });
+}
+
+test('an instant is the same in every zone', () => {
+  const instants = readInstants('2026-04-01T09:30:00Z')!;
+  assert.equal(firstOf(instants, 'Asia/Kolkata'), instants.first);
+  assert.equal(endOf(instants, 'Asia/Kolkata'), instants.end);
+});
