@@ -51,3 +51,17 @@ for (const script of [true, false]) {
     assert.match(page.url(), /category=detractor/);
   });
 }
+
+test('all responses of a page are chosen by one tick, and marked as done together', async () => {
+  const page = await open(true);
+  await page.goto(`${inbox}?category=detractor&state=open`);
+  const before = countOf(await page.locator('#found h2').textContent());
+  const shown = await page.getByLabel(/^Choose the response/).count();
+  await page.getByLabel(`Choose all ${shown} on this page`).check();
+  await page.getByRole('button', { name: 'Done the chosen' }).click();
+  await page.getByText(`${shown} responses marked as done.`).waitFor();
+  assert.equal(countOf(await page.locator('#found h2').textContent()), before - shown);
+
+  const plain = await open(false);
+  assert.equal(await plain.getByText(/^Choose all/).isVisible(), false);
+});

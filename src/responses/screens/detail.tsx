@@ -3,7 +3,14 @@ import { Facts } from '../../web/app/lists.tsx';
 import { Chip, State, Time } from '../../web/app/marks.tsx';
 import { Acts, FollowUpPart, NotePart, TagPart } from './follow-up-parts.tsx';
 import type { OtherResponse, ResponseOrigin } from './shown.queries.ts';
-import { capital, type DetailProps, personOf, type ShownResponse, scaleText } from './shown.ts';
+import {
+  capital,
+  type DetailProps,
+  personOf,
+  type ShownResponse,
+  scaleText,
+  scoreText,
+} from './shown.ts';
 import { heldReason, responseTexts as texts } from './texts.ts';
 
 /** One response: what was answered, what was made of it, and what is to be done. */
@@ -146,7 +153,7 @@ const Others = ({ others, path, person }: OthersProps) => (
     <ul class="rows">
       {others.map(({ id, score, category, type, survey_name, created_at, comment }) => (
         <li>
-          <Chip score={score} category={category} scale={scaleText(type)} />
+          <Chip score={scoreText(type, score)} category={category} />
           <div>
             <p class="who">
               <a href={`${path}/${id}`}>

@@ -4,7 +4,7 @@ import { Live } from '../../web/app/live.tsx';
 import { Chip, State, Tag, Time } from '../../web/app/marks.tsx';
 import { ExportLinks } from './export-links.tsx';
 import type { FilterChoices } from './shown.queries.ts';
-import { personOf, type ShownResponse, scaleText } from './shown.ts';
+import { personOf, type ShownResponse, scoreText } from './shown.ts';
 import { responseTexts as texts } from './texts.ts';
 
 type ListProps = {
@@ -35,6 +35,11 @@ export function ResponseList(props: ListProps) {
       ) : (
         <form method="post" action={`${path}/chosen`}>
           <input type="hidden" name="query" value={query.toString()} />
+          {mayChange ? (
+            <label class="tick" data-choose-all hidden>
+              <input type="checkbox" autocomplete="off" /> {texts.chooseAll(responses.length)}
+            </label>
+          ) : null}
           <ul class="rows inbox">
             {responses.map((response) => (
               <Row
@@ -83,7 +88,7 @@ function Row({ response, path, choosable, members }: RowProps) {
           <span class="hidden">Choose the response of {personOf(response)}</span>
         </label>
       ) : null}
-      <Chip score={score} category={category} scale={scaleText(survey_type)} />
+      <Chip score={scoreText(survey_type, score)} category={category} />
       <div>
         <p class="who">
           <a href={`${path}/${id}`}>

@@ -56,9 +56,21 @@ document.addEventListener('keydown', ({ key, target }) => {
   open.querySelector('summary').focus();
 });
 
+/** One tick for all ticks of its form. */
+function showChooseAll(root) {
+  for (const label of root.querySelectorAll('[data-choose-all]')) label.hidden = false;
+}
+
+document.addEventListener('change', ({ target }) => {
+  if (!target.closest?.('[data-choose-all]')) return;
+  for (const tick of target.form.querySelectorAll('input[type=checkbox]'))
+    tick.checked = target.checked;
+});
+
 function enhance(root) {
   showTimes(root);
   showCopyButtons(root);
+  showChooseAll(root);
 }
 
 /**
