@@ -1486,24 +1486,48 @@ create function hours_of_days(in_org uuid, in_survey uuid, days date[])
  stable
 begin atomic
  with counted as (
-          select ((responses.created_at at time zone 'UTC'))::date as day,
-             extract(hour from (responses.created_at at time zone 'UTC')) as hour,
-             responses.category,
-             count(*) as n
-            from responses
-           where ((responses.org_id = hours_of_days.in_org) and ((hours_of_days.in_survey is null) or (responses.survey_id = hours_of_days.in_survey)) and (responses.held_reason is null) and (responses.created_at >= ( select ((min(d.d))::timestamp without time zone at time zone 'UTC') as timezone
-                    from unnest(hours_of_days.days) d(d))) and (responses.created_at < ( select (((max(d.d) + 1))::timestamp without time zone at time zone 'UTC') as timezone
-                    from unnest(hours_of_days.days) d(d))))
-           group by (((responses.created_at at time zone 'UTC'))::date), (extract(hour from (responses.created_at at time zone 'UTC'))), responses.category
+          select each.day,
+             each.hour,
+             each.place,
+             sum(each.n) as n
+            from ( select d.d as day,
+                     (extract(hour from (responses.created_at at time zone 'UTC')))::integer as hour,
+                         case responses.category
+                             when 'promoter' then 1
+                             when 'passive' then 2
+                             else 3
+                         end as place,
+                     1 as n
+                    from (unnest(hours_of_days.days) d(d)
+                      join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
+                   where ((hours_of_days.in_survey is not null) and (responses.org_id = hours_of_days.in_org) and (responses.survey_id = hours_of_days.in_survey) and (responses.held_reason is null))
+                 union all
+                  select d.d,
+                     (extract(hour from (responses.created_at at time zone 'UTC')))::integer as "extract",
+                         case responses.category
+                             when 'promoter' then 1
+                             when 'passive' then 2
+                             else 3
+                         end as "case",
+                     1
+                    from (unnest(hours_of_days.days) d(d)
+                      join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
+                   where ((hours_of_days.in_survey is null) and (responses.org_id = hours_of_days.in_org) and (responses.held_reason is null))
+                 union all
+                  select d.d,
+                     hour.hour,
+                     place.place,
+                     0
+                    from unnest(hours_of_days.days) d(d),
+                     generate_series(0, 23) hour(hour),
+                     generate_series(1, 3) place(place)) each
+           group by each.day, each.hour, each.place
          ), added as (
-          select d.day,
-             h.hour,
-             c.place,
-             sum(coalesce(counted.n, (0)::bigint)) over (partition by d.day, c.place order by h.hour rows between unbounded preceding and 1 preceding) as n
-            from (((unnest(hours_of_days.days) d(day)
-              cross join generate_series(0, 23) h(hour))
-              cross join ( values ('promoter',1), ('passive',2), ('detractor',3)) c(category, place))
-              left join counted on (((counted.day = d.day) and (counted.hour = (h.hour)::numeric) and (counted.category = c.category))))
+          select counted.day,
+             counted.hour,
+             counted.place,
+             sum(counted.n) over (partition by counted.day, counted.place order by counted.hour rows between unbounded preceding and 1 preceding) as n
+            from counted
          )
   select added.day,
      array_agg((added.n)::integer order by added.hour, added.place) as array_agg

@@ -3,27 +3,32 @@
 -- tally of a day takes its hours away, until they are counted again.
 
 -- How many responses of each day came before each of its hours but the first: promoters, passives and detractors in
--- turn. Of a survey, or of all.
+-- turn. Of a survey, or of all: each by its own index.
 create function hours_of_days(in_org uuid, in_survey uuid, days date[]) returns table (day date, by_hour integer[])
 language sql stable
 begin atomic
   with counted as (
-    select (created_at at time zone 'UTC')::date as day, extract(hour from created_at at time zone 'UTC') as hour,
-           category, count(*) as n
-    from responses
-    where org_id = in_org and (in_survey is null or survey_id = in_survey) and held_reason is null
-      and created_at >= (select min(d)::timestamp at time zone 'UTC' from unnest(days) d)
-      and created_at < (select (max(d) + 1)::timestamp at time zone 'UTC' from unnest(days) d)
-    group by 1, 2, 3
+    select day, hour, place, sum(n) as n
+    from (
+      select d as day, extract(hour from created_at at time zone 'UTC')::integer as hour,
+             case category when 'promoter' then 1 when 'passive' then 2 else 3 end as place, 1 as n
+      from unnest(days) d
+      join responses on created_at >= d::timestamp at time zone 'UTC' and created_at < (d + 1)::timestamp at time zone 'UTC'
+      where in_survey is not null and org_id = in_org and survey_id = in_survey and held_reason is null
+      union all
+      select d, extract(hour from created_at at time zone 'UTC')::integer,
+             case category when 'promoter' then 1 when 'passive' then 2 else 3 end, 1
+      from unnest(days) d
+      join responses on created_at >= d::timestamp at time zone 'UTC' and created_at < (d + 1)::timestamp at time zone 'UTC'
+      where in_survey is null and org_id = in_org and held_reason is null
+      union all
+      select d, hour, place, 0 from unnest(days) d, generate_series(0, 23) hour, generate_series(1, 3) place
+    ) each
+    group by day, hour, place
   ), added as (
-    select d.day, h.hour, c.place,
-           sum(coalesce(counted.n, 0)) over (
-             partition by d.day, c.place order by h.hour rows between unbounded preceding and 1 preceding
-           ) as n
-    from unnest(days) d (day)
-    cross join generate_series(0, 23) h (hour)
-    cross join (values ('promoter', 1), ('passive', 2), ('detractor', 3)) c (category, place)
-    left join counted on counted.day = d.day and counted.hour = h.hour and counted.category = c.category
+    select day, hour, place,
+           sum(n) over (partition by day, place order by hour rows between unbounded preceding and 1 preceding) as n
+    from counted
   )
   select added.day, array_agg(added.n::integer order by added.hour, added.place)
   from added
