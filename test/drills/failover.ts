@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../../src/lib/db/db.ts';
+import { connect, one } from '../../src/lib/db/db.ts';
 import {
   balance,
   isFailure,
@@ -8,68 +8,86 @@ import {
   resumedLines,
   serviceLines,
 } from './books.ts';
-import { type Member, nextLeader, rolesOf, startPatroni } from './patroni.ts';
+import { addressOf, type Member, nextLeader, rolesOf, startPatroni } from './patroni.ts';
 import { createHome, signalAll } from './programs.ts';
 import { startLeaderProxy } from './proxy.ts';
 import { isAnswering, until } from './reach.ts';
-import { stage } from './scene.ts';
-import { startTraffic } from './traffic.ts';
+import { type DrillScene, stage } from './scene.ts';
+import { startTraffic, type Traffic } from './traffic.ts';
 
 /**
- * Cut off: Patroni, Postgres and all of its backends are stopped with SIGSTOP. Their connections stay open and
- * silent, as behind a switch that swallows packets, but that the kernel goes on to acknowledge: it is harder to
- * notice than a network that is gone. Later they go on, and still believe to lead.
+ * Cut off: nothing passes between the leader and its clients, the other members and etcd, and no connection
+ * breaks. Later the network is mended, and the old leader has to join the new one.
  */
 type Way = 'killed' | 'cut off' | 'handed over';
 
 const [before, after, answersPerSecond] = [6000, 14_000, 25];
 const resumeWithinMs = 5000;
 
+/** How the service finds the leader: all members are in its address, or HAProxy leads to the one. */
+type Route = 'hosts' | 'proxy';
+
 /** Three Postgres under Patroni lose their leader, while callers go on and ask again after a failure. */
-export async function failover(way: Way): Promise<Line[]> {
+export async function failover(way: Way, route: Route): Promise<Line[]> {
   const home = createHome();
   const cluster = await startPatroni(home.path);
-  const proxy = startLeaderProxy(home.path, cluster.members);
-  const databaseUrl = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
-  await until('the proxy leads to the leader', () => isAnswering(databaseUrl));
-  const scene = await stage({ databaseUrl, processes: 2, answers: answersPerSecond * 120 });
-  const db = connect(databaseUrl, { connections: 2 });
+  const { leader: old } = await nextLeader(cluster.members);
+  const others = cluster.members.filter((member) => member !== old);
+  const proxy = route === 'proxy' ? startLeaderProxy(home.path, cluster.members) : undefined;
+  const databaseUrl = proxy?.url ?? addressOf(cluster.members);
+  if (proxy) await until('the proxy leads to the leader', () => isAnswering(proxy.url));
+  const answers = answersPerSecond * 120;
+  const scene = await stage({ databaseUrl, leaderUrl: old.url, processes: 2, answers });
   try {
-    const { traffic, stop } = startTraffic(scene, {
-      ...{ answersPerSecond, contactsPerSend: 10, again: true },
-    });
+    const pace = { answersPerSecond, contactsPerSend: 10, again: true };
+    const { traffic, stop } = startTraffic(scene, pace);
     await sleep(before);
-    const old = await nextLeader(cluster.members);
-    const others = cluster.members.filter((member) => member !== old.leader);
     const brokenAt = Date.now();
-    await breakLeader(way, old.leader);
+    await breakLeader(way, old);
     const { at: aliveAt } = await nextLeader(others);
     await sleep(after / 2);
-    if (way === 'cut off') signalAll(old.leader.pids(), 'SIGCONT');
+    if (way === 'cut off') old.mend();
     await sleep(after / 2);
     await stop();
-    const failed = traffic.attempts.filter(isFailure);
     return [
       { what: 'ms until another member led', count: aliveAt - brokenAt },
       ...requestLines(traffic),
-      { what: 'failed requests, asked again', count: failed.length },
+      {
+        what: 'failed requests, asked again',
+        count: traffic.attempts.filter(isFailure).length,
+      },
       ...resumedLines(traffic, aliveAt, resumeWithinMs),
-      ...(await balance(db, scene, traffic)),
+      ...(await balanceAtLeader(cluster.members, scene, traffic)),
       { what: 'members', count: (await rolesOf(others)).toSorted().join(', ') },
       ...serviceLines(scene),
     ];
   } finally {
     await scene.close();
-    await db.end({ timeout: 1 });
-    await proxy.program.end();
+    await proxy?.program.end();
     await cluster.end();
     home.remove();
   }
 }
 
+/** A slow machine may have seen more than one change of leaders: the timeline counts them from 1. */
+async function balanceAtLeader(members: readonly Member[], scene: DrillScene, traffic: Traffic) {
+  const { leader } = await nextLeader(members);
+  const db = connect(leader.url, { connections: 2 });
+  try {
+    const { timeline } = one(
+      await db<{ timeline: number }[]>`
+        select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline`,
+    );
+    const changes = { what: 'changes of leaders', count: timeline - 1, atLeast: 1 };
+    return [changes, ...(await balance(db, scene, traffic))];
+  } finally {
+    await db.end({ timeout: 1 });
+  }
+}
+
 async function breakLeader(way: Way, leader: Member) {
   if (way === 'killed') return signalAll(leader.pids(), 'SIGKILL');
-  if (way === 'cut off') return signalAll(leader.pids(), 'SIGSTOP');
+  if (way === 'cut off') return leader.cut();
   const answer = await fetch(`http://127.0.0.1:${leader.restPort}/switchover`, {
     method: 'POST',
     body: JSON.stringify({ leader: leader.name }),

@@ -12,16 +12,21 @@ import {
   treeOf,
 } from './programs.ts';
 import { until } from './reach.ts';
+import { layWire } from './wire.ts';
 
 /** The leader is given up this long after it was last seen; an operator's default is 30. */
-const timing = { ttl: 5, loop_wait: 1, retry_timeout: 2 };
+const timing = { ttl: 8, loop_wait: 1, retry_timeout: 3 };
 
 export type Member = {
   name: string;
+  url: string;
   port: number;
   restPort: number;
   /** Patroni, Postgres and its backends. */
   pids: () => number[];
+  /** Everything between this member and all others: clients, members and etcd. */
+  cut: () => void;
+  mend: () => void;
   /** Whether it accepts writes; undefined when it does not say. */
   leads: () => Promise<boolean | undefined>;
   end: () => Promise<void>;
@@ -30,7 +35,9 @@ export type Member = {
 /** Three members with synchronous replication, once all of them stream. */
 export async function startPatroni(home: string) {
   const etcd = startEtcd(home);
-  const members = ['one', 'two', 'three'].map((name) => startMember(home, name, etcd.port));
+  const members = await Promise.all(
+    ['one', 'two', 'three'].map((name) => startMember(home, name, etcd.port)),
+  );
   const end = async () => {
     await Promise.all(members.map((member) => member.end()));
     await etcd.program.end('SIGKILL');
@@ -60,47 +67,55 @@ function startEtcd(home: string) {
   return { port, program: startProgram({ home, name: 'etcd', command }) };
 }
 
-function startMember(home: string, name: string, etcdPort: number): Member {
-  const [port, restPort] = [freePort(), freePort()];
+async function startMember(home: string, name: string, etcdPort: number): Promise<Member> {
+  const [ownPort, ownRestPort] = [freePort(), freePort()];
+  const wires = await Promise.all([ownPort, ownRestPort, etcdPort].map(layWire));
+  const [port, restPort, etcd] = wires.map((wire) => wire.port) as [number, number, number];
   const dataDir = join(home, `data-${name}`);
   const file = join(home, `${name}.json`);
   // YAML, which Patroni reads, understands JSON.
-  writeFileSync(file, JSON.stringify(configuration({ home, name, port, restPort, etcdPort })));
+  writeFileSync(
+    file,
+    JSON.stringify(configuration({ home, name, ownPort, ownRestPort, port, restPort, etcd })),
+  );
   const patroni: Program = startProgram({ home, name, command: ['patroni', file] });
-  const db = connect(`postgres://postgres@127.0.0.1:${port}/postgres`, { connections: 1 });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const db = connect(url, { connections: 1 });
   const pids = () => {
     const postmaster = postmasterOf(dataDir);
     return [...treeOf(patroni.pid), ...(postmaster ? treeOf(postmaster) : [])];
   };
   return {
-    ...{ name, port, restPort, pids },
+    ...{ name, url, port, restPort, pids },
+    cut: () => wires.forEach((wire) => void wire.cut()),
+    mend: () => wires.forEach((wire) => void wire.mend()),
     async leads() {
       const asked = db<{ waits: boolean }[]>`select pg_is_in_recovery() as waits`;
       const answer = await Promise.race([asked.catch(() => []), sleep(500)]);
       return answer?.[0] && !answer[0].waits;
     },
     async end() {
-      const all = pids();
-      signalAll(all, 'SIGKILL');
-      signalAll(all, 'SIGCONT');
+      signalAll(pids(), 'SIGKILL');
       await patroni.end('SIGKILL');
       await db.end({ timeout: 0 });
+      for (const wire of wires) wire.end();
     },
   };
 }
 
-type Place = { home: string; name: string; port: number; restPort: number; etcdPort: number };
+type Ports = Record<'ownPort' | 'ownRestPort' | 'port' | 'restPort' | 'etcd', number>;
 
-function configuration({ home, name, port, restPort, etcdPort }: Place) {
-  const rest = `127.0.0.1:${restPort}`;
-  const own = `127.0.0.1:${port}`;
+/** Others come to it over its wires, and so it comes to etcd. */
+function configuration({ home, name, ...ports }: Ports & { home: string; name: string }) {
+  const at = (port: number) => `127.0.0.1:${port}`;
   const trust = ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'];
   const replication = { username: 'replicator', password: 'replicator' };
   const superuser = { username: 'postgres', password: 'postgres' };
   return {
     ...{ scope: 'drill', name },
-    restapi: { listen: rest, connect_address: rest },
-    etcd3: { host: `127.0.0.1:${etcdPort}` },
+    restapi: { listen: at(ports.ownRestPort), connect_address: at(ports.restPort) },
+    // Else it would go to the address that etcd says of itself.
+    etcd3: { hosts: [at(ports.etcd)], use_proxies: true },
     bootstrap: {
       dcs: {
         ...timing,
@@ -111,7 +126,7 @@ function configuration({ home, name, port, restPort, etcdPort }: Place) {
       users: { replicator: { password: 'replicator', options: ['replication'] } },
     },
     postgresql: {
-      ...{ listen: own, connect_address: own },
+      ...{ listen: at(ports.ownPort), connect_address: at(ports.port) },
       data_dir: join(home, `data-${name}`),
       pgpass: join(home, `pgpass-${name}`),
       bin_dir: postgresPrograms,
@@ -135,6 +150,10 @@ export async function rolesOf(members: readonly Pick<Member, 'restPort'>[]): Pro
   }
   return [];
 }
+
+/** One address with all members in it, of which the service finds the one that leads. */
+export const addressOf = (members: readonly Pick<Member, 'port'>[]) =>
+  `postgres://postgres@${members.map(({ port }) => `127.0.0.1:${port}`).join()}/postgres?target_session_attrs=read-write`;
 
 /** The first of these members that accepts writes, and when. */
 export async function nextLeader(candidates: readonly Member[]) {

@@ -31,7 +31,8 @@ export function createHome(): { path: string; remove: () => void } {
   const path = join(root, 'servers');
   mkdirSync(path);
   if (account.uid !== undefined) chownSync(path, account.uid, account.gid!);
-  return { path, remove: () => rmSync(root, { recursive: true, force: true }) };
+  const keep = process.env['DRILL_KEEP'];
+  return { path, remove: () => keep || rmSync(root, { recursive: true, force: true }) };
 }
 
 const execute = promisify(execFile);

@@ -43,7 +43,8 @@ listen leader
     http-check expect status 200
     default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
 ${servers.join('')}`;
-  return { port, program: startHaproxy({ home, name: 'leader-proxy', text }) };
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  return { url, program: startHaproxy({ home, name: 'leader-proxy', text }) };
 }
 
 function startHaproxy({ home, name, text }: { home: string; name: string; text: string }): Program {

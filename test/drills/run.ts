@@ -22,11 +22,12 @@ import { rollingRestarts } from './rolling.ts';
  */
 const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
   'rolling restarts': rollingRestarts,
-  'leader killed': () => failover('killed'),
-  'leader cut off': () => failover('cut off'),
+  'leader killed': () => failover('killed', 'hosts'),
+  'leader cut off': () => failover('cut off', 'hosts'),
+  'leader killed behind a proxy': () => failover('killed', 'proxy'),
   'full disk of tables': (options) => fullDisk('tables', options),
   'full disk of the log': (options) => fullDisk('log', options),
-  'leader handed over': () => failover('handed over'),
+  'leader handed over': () => failover('handed over', 'proxy'),
 };
 
 const words = process.argv.slice(2).filter((word) => word !== '--short');

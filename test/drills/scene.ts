@@ -19,18 +19,16 @@ export type DrillScene = {
 
 export type Staging = {
   databaseUrl: string;
+  /** The one of several servers that takes writes now. */
+  leaderUrl?: string;
   processes: number;
   answers: number;
   settings?: Readonly<Record<string, string>>;
 };
 
 /** Services on one database, with subscribers, a mail server, and a survey to answer and one to mail. */
-export async function stage({
-  databaseUrl,
-  processes,
-  answers,
-  settings,
-}: Staging): Promise<DrillScene> {
+export async function stage(staging: Staging): Promise<DrillScene> {
+  const { databaseUrl, leaderUrl = databaseUrl, processes, answers, settings } = staging;
   const subscribers = await startSubscribers();
   const sink = await startRelaySink(0);
   const all = {
@@ -49,7 +47,7 @@ export async function stage({
   try {
     // The first one alone makes the schema.
     for (const service of services) await service.start();
-    const db = connect(databaseUrl, { connections: 1 });
+    const db = connect(leaderUrl, { connections: 1 });
     const address = services[0]!.address;
     const { client, tokens } = await setScene({ db, address, subscribers }, answers);
     const mailedSurvey = await makeSurvey(db, client.id);
