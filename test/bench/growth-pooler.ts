@@ -8,8 +8,9 @@ import { freePort } from '../support/processes/free-port.ts';
 const clientsAtMost = 400;
 const serverConnections = 20;
 
-/** PgBouncer in transaction mode, when this machine has it. */
-export function hasPooler(): boolean {
+/** PgBouncer in transaction mode: when this machine has it, and Postgres listens for others than its own account. */
+export function hasPooler(databaseUrl: string): boolean {
+  if (new URL(databaseUrl).searchParams.has('host')) return false;
   try {
     execFileSync('pgbouncer', ['--version'], { stdio: 'ignore' });
     return true;
@@ -19,12 +20,12 @@ export function hasPooler(): boolean {
 }
 
 export async function startPooler(databaseUrl: string) {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(databaseUrl);
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const home = createHome();
   const own = freePort();
   const name = pathname.slice(1);
   const target = [
-    ...[`host=${searchParams.get('host') ?? hostname}`, `port=${port || 5432}`, `dbname=${name}`],
+    ...[`host=${hostname}`, `port=${port || 5432}`, `dbname=${name}`],
     ...[`user=${username}`, ...(password ? [`password=${password}`] : [])],
   ];
   const file = join(home.path, 'pgbouncer.ini');

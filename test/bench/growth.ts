@@ -58,7 +58,7 @@ async function measureSize(server: string, answers: number): Promise<GrowthRun> 
     const costs = await withServices(place, settings[0]!, measureAll);
     const several: GrowthRun['several'] = [];
     for (const setting of settings) {
-      if (setting.pooled && !hasPooler()) continue;
+      if (setting.pooled && !hasPooler(server)) continue;
       several.push({ ...setting, costs: await withServices(place, setting, measureFew) });
     }
     return { answers, seedSeconds, storage, costs, several };

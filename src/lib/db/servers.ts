@@ -72,8 +72,9 @@ export function reachServers(address: string): Servers {
     return Object.assign(made, { host: server.host, port: server.port });
   }
 
+  /** Also when none did before: statements may wait on a server that is cut off, and ask for no new connection. */
   async function lookAgain() {
-    if (current && !(await takesWrites(current))) await look().catch(() => {});
+    if (!current || !(await takesWrites(current))) await look().catch(() => {});
   }
 
   const timer = setInterval(() => {

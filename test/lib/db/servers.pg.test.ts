@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitDatabase } from '../../../src/lib/db/await-database.ts';
 import { connect, type Db, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
 import { reachServers } from '../../../src/lib/db/servers.ts';
@@ -115,6 +116,26 @@ test('statements that wait on a server that is cut off are broken when another o
   assert.equal(await portOf(db), replica.port);
   primary.resume();
   assert.equal(await portOf(db), replica.port);
+});
+
+test('statements that wait on a server that is cut off are broken, however long no server took writes', async (t) => {
+  const { primary, addReplica } = await startCluster(t);
+  const replica = await addReplica();
+  const { db, route } = poolOf(t, primary, replica);
+  await write(db);
+  primary.pause();
+  const waiting = db`insert into notes values (2)`.then(() => 'written', isDatabaseAway);
+  await until('it is known that none takes writes', () =>
+    route.url().then(
+      () => false,
+      () => true,
+    ),
+  );
+
+  await promote(replica);
+  const late = sleep(10_000, 'still waiting', { ref: false });
+  assert.equal(await Promise.race([waiting, late]), true);
+  primary.resume();
 });
 
 test('a password that servers refuse is no outage', async (t) => {
