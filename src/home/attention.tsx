@@ -1,9 +1,12 @@
 import type { Child } from 'hono/jsx';
+import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import { State, type StateKind, Time } from '../web/app/marks.tsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
 import { type AttentionCounts, mostCounted } from './queries.ts';
 import { attentionTexts } from './screen-texts.ts';
+
+const mostDrawn = 200;
 
 type AttentionItem = {
   kind: StateKind;
@@ -22,7 +25,7 @@ const fewestFailures = 5;
 
 type AttentionProps = { found: AttentionCounts; organization: ShownOrganization };
 
-export function AttentionPart({ found, organization }: AttentionProps) {
+export const AttentionPart = drawnOnce(mostDrawn, ({ found, organization }: AttentionProps) => {
   const items = attentionItems(found, organization);
   return (
     <section class="off-paper" aria-labelledby="attention">
@@ -48,7 +51,7 @@ export function AttentionPart({ found, organization }: AttentionProps) {
       </ul>
     </section>
   );
-}
+});
 
 function attentionItems(
   found: AttentionCounts,

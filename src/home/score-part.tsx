@@ -2,9 +2,11 @@ import type { NpsTrendRow } from '../responses/nps.ts';
 import { percentage, type SurveyType, type Tally } from '../scores.ts';
 import { PartsBar } from '../web/app/charts/parts.tsx';
 import { TrendChart, type TrendStep } from '../web/app/charts/trend-chart.tsx';
+import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import { boundsOf, type Change, type Measured } from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
+import { withQuery } from './period-choice.tsx';
 import { homeTexts } from './screen-texts.ts';
 
 export type ScoreProps = {
@@ -16,12 +18,24 @@ export type ScoreProps = {
   change: Change | null;
   tally: Tally;
   steps: readonly (NpsTrendRow & { measured: Measured })[];
-  /** The responses of a category in the period. */
-  responsesOf: (category?: 'promoter' | 'passive' | 'detractor') => string;
+  /** Where the responses of the period are. */
+  responses: ResponsesPlace;
 };
 
+export type ResponsesPlace = {
+  path: string;
+  survey_id: string | undefined;
+  period: Pick<HomePeriod, 'from' | 'to'>;
+};
+
+/** The address of the responses in the period, or of those of a category. */
+export const responsesOf = ({ path, survey_id, period }: ResponsesPlace, category?: string) =>
+  withQuery(path, { survey_id, category, date_from: period.from, date_to: period.to });
+
+const mostScores = 200;
+
 /** The number, how sure it is, what it means, and how it came about. */
-export function ScorePart(props: ScoreProps) {
+export const ScorePart = drawnOnce(mostScores, (props: ScoreProps) => {
   const { type, period, now, before, change } = props;
   const { lead, rest } = homeTexts.meaning({
     ...{ type, change, period, total: Math.min(now.total, before.total) },
@@ -63,7 +77,7 @@ export function ScorePart(props: ScoreProps) {
       </div>
     </section>
   );
-}
+});
 
 /** A change that is more than chance has a colour and a shape; any other is ink. */
 function Lead({ lead, change }: { lead: string; change: Change | null }) {
@@ -72,7 +86,7 @@ function Lead({ lead, change }: { lead: string; change: Change | null }) {
   return lead === '' ? null : <strong>{lead}</strong>;
 }
 
-function Categories({ tally: { promoters, passives, detractors }, type, responsesOf }: ScoreProps) {
+function Categories({ tally: { promoters, passives, detractors }, type, responses }: ScoreProps) {
   const total = promoters + passives + detractors;
   const parts = [
     { kind: 'promoter', name: 'Promoters', share: promoters },
@@ -86,7 +100,7 @@ function Categories({ tally: { promoters, passives, detractors }, type, response
         ...part,
         figure: `${percentage(part.share, total)}%`,
         remark: count(part.share),
-        href: responsesOf(part.kind),
+        href: responsesOf(responses, part.kind),
       }))}
     />
   );

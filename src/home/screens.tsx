@@ -12,9 +12,9 @@ import { readFigures } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { AskedPart, CommentsPart } from './parts.tsx';
 import { type AskedPeriod, choosePeriod, type HomePeriod } from './period.rules.ts';
-import { PeriodChoice, withQuery } from './period-choice.tsx';
+import { PeriodChoice } from './period-choice.tsx';
 import { findAttention, findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
-import { ScorePart } from './score-part.tsx';
+import { responsesOf, ScorePart } from './score-part.tsx';
 import { SurveyChoice } from './survey-choice.tsx';
 
 type HomeScreenTools = {
@@ -103,22 +103,22 @@ async function homeBody(
     readFigures(db, organization.id, looked),
     findAttention(db, organization.id),
   ]);
-  const responsesOf = (category?: string) =>
-    withQuery(`/o/${organization.slug}/responses`, {
-      survey_id: scope.survey?.id,
-      ...{ category, date_from: period.from, date_to: period.to },
-    });
+  const responses = {
+    path: `/o/${organization.slug}/responses`,
+    ...{ survey_id: scope.survey?.id, period },
+  };
+  const { asked, comments, ...score } = figures;
   return (
     <>
-      <ScorePart {...{ type: scope.type, period, timeZone, responsesOf, ...figures }} />
+      <ScorePart {...{ type: scope.type, period, timeZone, responses, ...score }} />
       <div class="columns home part">
         <div>
           <AttentionPart {...{ found, organization }} />
-          <AskedPart asked={figures.asked} />
+          <AskedPart asked={asked} />
         </div>
         <CommentsPart
-          {...{ comments: figures.comments, organization, total: figures.now.total }}
-          all={responsesOf()}
+          {...{ comments, organization, total: score.now.total }}
+          all={responsesOf(responses)}
         />
       </div>
     </>

@@ -1,6 +1,8 @@
+import { memoize } from '../lib/async/memoize.ts';
+import { drawnOnce } from '../web/app/drawn-once.ts';
 import { Field, Select, Tick } from '../web/app/fields.tsx';
 import { Mistakes } from '../web/app/marks.tsx';
-import type { FormState } from '../web/app/read-form.ts';
+import { emptyForm, type FormState } from '../web/app/read-form.ts';
 import { languages } from '../web/language.ts';
 import { logoPath, logoTypes } from './logo.rules.ts';
 import type { OrganizationRow } from './queries.ts';
@@ -27,6 +29,14 @@ export function GeneralForm({ form, action, organization }: SettingsFormProps) {
     </form>
   );
 }
+
+const mostForms = 100;
+
+/** The form as it is before anything was typed. */
+export const UntouchedGeneralForm = drawnOnce(
+  mostForms,
+  (props: Omit<SettingsFormProps, 'form'>) => <GeneralForm {...props} form={emptyForm()} />,
+);
 
 type PartProps = Omit<SettingsFormProps, 'action'>;
 
@@ -126,9 +136,15 @@ export function LanguageSelect({ form, organization }: PartProps) {
   );
 }
 
-export function nameOfLanguage(tag: string): string {
-  return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
-}
+const mostTags = 200;
+
+/** Each name needs the words of its own language, which take long to find. */
+const ownName = memoize(
+  mostTags,
+  ({ tag }: { tag: string }) => new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag,
+);
+
+export const nameOfLanguage = (tag: string): string => ownName({ tag });
 
 function Rules({ form, organization }: PartProps) {
   return (

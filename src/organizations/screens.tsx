@@ -14,6 +14,7 @@ import {
   nameOfLanguage,
   PostalAddress,
   type SettingsFormProps,
+  UntouchedGeneralForm,
 } from './general-form.tsx';
 import { largestLogoBytes } from './logo.rules.ts';
 import { changeOrganization, type OrganizationChange } from './manage.ts';
@@ -50,7 +51,7 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: For
     <Part id="general" title={generalTexts.title}>
       <p class="small soft">{role === 'owner' ? generalTexts.about : generalTexts.readOnly}</p>
       {role === 'owner' ? (
-        <GeneralForm {...{ form, action, organization }} />
+        <OwnersForm {...{ form, action, organization }} />
       ) : (
         <GeneralFacts organization={organization} />
       )}
@@ -58,6 +59,12 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: For
   );
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
+
+const OwnersForm = ({ form, ...rest }: SettingsFormProps) =>
+  hasTyped(form) ? <GeneralForm form={form} {...rest} /> : <UntouchedGeneralForm {...rest} />;
+
+const hasTyped = ({ typed, errors }: FormState) =>
+  Object.keys(typed).length + Object.keys(errors).length > 0;
 
 function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
   const { none, on, off } = generalTexts;

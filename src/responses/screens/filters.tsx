@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { categories } from '../../scores.ts';
+import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
 import { languages } from '../../web/language.ts';
@@ -18,7 +19,17 @@ const named = (names: readonly string[]) =>
   names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
 
 /** All filters of the list, under the names that the API has for them. */
-export function Filters({ path, updates, query, choices }: FiltersProps) {
+export const Filters = ({ query, ...props }: FiltersProps) => (
+  <DrawnFilters {...props} query={query.toString()} />
+);
+
+const mostFilters = 200;
+
+type DrawnFiltersProps = Omit<FiltersProps, 'query'> & { query: string };
+
+const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
+  const { path, updates, choices } = props;
+  const query = new URLSearchParams(props.query);
   const value = (name: string) => query.get(name) ?? '';
   const { surveys, tags, members } = choices;
   return (
@@ -104,7 +115,7 @@ export function Filters({ path, updates, query, choices }: FiltersProps) {
       </search>
     </details>
   );
-}
+});
 
 /** Next to its word, as narrow as that. */
 const Ticked = ({

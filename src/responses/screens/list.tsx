@@ -1,3 +1,4 @@
+import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Select } from '../../web/app/fields.tsx';
 import { counted, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
 import { Live } from '../../web/app/live.tsx';
@@ -76,10 +77,19 @@ type RowProps = {
   members: FilterChoices['members'];
 };
 
-function Row({ response, path, choosable, members }: RowProps) {
+function Row({ members, ...props }: RowProps) {
+  const { owner } = props.response;
+  const shown = members.find(({ email }) => email === owner)?.name ?? owner;
+  return <DrawnRow {...props} owner={shown} />;
+}
+
+const mostRows = 1000;
+
+type DrawnRowProps = Omit<RowProps, 'members'> & { owner: string | null };
+
+const DrawnRow = drawnOnce(mostRows, ({ response, path, choosable, owner }: DrawnRowProps) => {
   const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
   const { state, held } = response;
-  const owner = members.find(({ email }) => email === response.owner)?.name ?? response.owner;
   return (
     <li>
       {choosable ? (
@@ -121,7 +131,7 @@ function Row({ response, path, choosable, members }: RowProps) {
       </div>
     </li>
   );
-}
+});
 
 function Bulk({ tags }: Pick<FilterChoices, 'tags'>) {
   const act = (value: string, text: string) => (

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { assetUrl } from './assets.ts';
+import { drawnOnce } from './drawn-once.ts';
 
 type DocumentProps = {
   title: readonly (string | undefined)[];
@@ -18,18 +19,7 @@ const htmxConfig = JSON.stringify({
 export function Document({ title, alone = false, children }: DocumentProps) {
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="format-detection" content="telephone=no" />
-        <meta name="htmx-config" content={htmxConfig} />
-        <title>{[...title.filter((part) => part), 'askback'].join(' · ')}</title>
-        <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetUrl('app.css')} />
-        <script src={assetUrl('htmx.js')} defer />
-        <script src={assetUrl('app.js')} defer />
-      </head>
+      <Head title={[...title.filter((part) => part), 'askback'].join(' · ')} />
       <body class={alone ? 'alone' : undefined}>
         {children}
         <p class="hidden" role="status" id="says" />
@@ -37,3 +27,20 @@ export function Document({ title, alone = false, children }: DocumentProps) {
     </html>
   );
 }
+
+const mostTitles = 200;
+
+const Head = drawnOnce(mostTitles, ({ title }: { title: string }) => (
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="format-detection" content="telephone=no" />
+    <meta name="htmx-config" content={htmxConfig} />
+    <title>{title}</title>
+    <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
+    <link rel="stylesheet" href={assetUrl('app.css')} />
+    <script src={assetUrl('htmx.js')} defer />
+    <script src={assetUrl('app.js')} defer />
+  </head>
+));

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { memoize } from '../../lib/async/memoize.ts';
 import type { FlashNotice } from './flash.ts';
 import type { FormState } from './read-form.ts';
 
@@ -79,12 +80,9 @@ const day = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
   timeZone: 'UTC',
 });
-const clock = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZone: 'UTC',
-});
+const mostDays = 1000;
+/** A list has few days, and naming one costs more than all else of a row. */
+const nameOfDay = memoize(mostDays, ({ date }: { date: string }) => day.format(new Date(date)));
 
 type TimeProps = {
   at: Date | string;
@@ -94,12 +92,13 @@ type TimeProps = {
 
 /** A moment in the reader's zone, exact on hover; without script in UTC, and it says so. */
 export function Time({ at, show = 'moment' }: TimeProps) {
-  const moment = new Date(at);
-  const date = day.format(moment);
-  const time = clock.format(moment).slice(0, show === 'second' ? 8 : 5);
+  const moment = new Date(at).toISOString();
+  const [date = '', clock = ''] = moment.split('T');
+  const name = nameOfDay({ date });
+  const time = clock.slice(0, (show === 'second' ? 'HH:MM:SS' : 'HH:MM').length);
   return (
-    <time datetime={moment.toISOString()} data-time={show} title={moment.toISOString()}>
-      {show === 'day' ? date : `${date}, ${time} UTC`}
+    <time datetime={moment} data-time={show} title={moment}>
+      {show === 'day' ? name : `${name}, ${time} UTC`}
     </time>
   );
 }

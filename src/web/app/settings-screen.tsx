@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { drawnOnce } from './drawn-once.ts';
 import { readerOf, type ShownOrganization } from './reader.ts';
 import { renderScreen, type TrailStep } from './screen.tsx';
 
@@ -41,7 +42,7 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response | P
     section: 'settings',
     body: (
       <div class="settings">
-        {organization ? <Settings organization={organization} current={setting} /> : null}
+        {organization ? <Settings {...placeOf(organization)} current={setting} /> : null}
         <div>{body}</div>
       </div>
     ),
@@ -51,12 +52,15 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response | P
 export const settingPath = ({ slug }: { slug: string }, setting: SettingName) =>
   `/o/${slug}/settings/${setting}`;
 
-type SettingsProps = { organization: ShownOrganization; current: SettingName };
+type SettingsProps = Pick<ShownOrganization, 'slug' | 'role'> & { current: SettingName };
+
+const placeOf = ({ slug, role }: ShownOrganization) => ({ slug, role });
+const mostNavigations = 500;
 
 /** A member whose role opens a page no more than its refusal is not led there. */
-function Settings({ organization, current }: SettingsProps) {
+const Settings = drawnOnce(mostNavigations, ({ slug, role, current }: SettingsProps) => {
   const shown = Object.entries(settings).filter(
-    ([, setting]) => setting.for === 'everybody' || organization.role === 'owner',
+    ([, setting]) => setting.for === 'everybody' || role === 'owner',
   );
   return (
     <details class="reveal wide-open sub">
@@ -66,7 +70,7 @@ function Settings({ organization, current }: SettingsProps) {
           {shown.map(([name, { text }]) => (
             <li>
               <a
-                href={settingPath(organization, name as SettingName)}
+                href={settingPath({ slug }, name as SettingName)}
                 aria-current={name === current ? 'page' : undefined}
               >
                 {text}
@@ -77,7 +81,7 @@ function Settings({ organization, current }: SettingsProps) {
       </nav>
     </details>
   );
-}
+});
 
 type PartProps = { id: string; title: string; act?: Child; children?: Child };
 
