@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { campaignScreens } from './campaigns/screens/routes.tsx';
 import { contactScreens } from './contacts/screens/routes.tsx';
 import { homeScreens } from './home/screens.tsx';
+import { surveyTrend } from './home/survey-trend.tsx';
 import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
@@ -96,7 +97,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .route('/', homeScreens(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
     .route('/surveys/preview', previewScreens(tools))
-    .route('/surveys', surveyScreens(tools))
+    .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))
     .route('/surveys', contactScreens(tools))
     .route('/surveys', campaignScreens(tools))
     .route('/settings/general', generalScreens(tools))

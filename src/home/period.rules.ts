@@ -30,7 +30,7 @@ export function choosePeriod(asked: AskedPeriod, today: string): HomePeriod | Pe
 }
 
 const usual = '90d';
-const mostDays = 1_095;
+export const mostDays = 1_095;
 
 export type PeriodMistakes = { errors: Record<string, string> };
 

@@ -106,7 +106,9 @@ function Categories({ tally: { promoters, passives, detractors }, type, response
   );
 }
 
-function Trend({ type, period, timeZone, steps }: ScoreProps) {
+type TrendProps = Pick<ScoreProps, 'type' | 'period' | 'timeZone' | 'steps'>;
+
+export function Trend({ type, period, timeZone, steps }: TrendProps) {
   const known = steps.filter(({ measured }) => measured.value !== null);
   const name = homeTexts.numberOf(type);
   const title = `${name} ${homeTexts.steps[period.interval]}`;

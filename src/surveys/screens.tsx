@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import { renderSVG } from 'uqr';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
 import { shareUrl } from './create.ts';
+import type { ManagedSurvey } from './manage.queries.ts';
 import { countReached, countScores, pageOfSurveys } from './screen.queries.ts';
 import { addActs } from './screens/acts.tsx';
 import { addForms } from './screens/edit.tsx';
@@ -12,7 +14,12 @@ import { surveyOf } from './screens/of.ts';
 import { renderShare } from './screens/share.tsx';
 import { periods, renderSurvey, type SurveyPeriod } from './screens/survey.tsx';
 
-type SurveyScreenTools = { db: Db; publicUrl: string };
+type SurveyScreenTools = {
+  db: Db;
+  publicUrl: string;
+  /** The trend of a survey, which a room above this one draws. */
+  trendOf: (of: { orgId: string; survey: ManagedSurvey; period: SurveyPeriod }) => Promise<Child>;
+};
 
 /** Surveys: below `/o/:slug/surveys`. */
 export function surveyScreens(tools: SurveyScreenTools) {
@@ -28,11 +35,12 @@ export function surveyScreens(tools: SurveyScreenTools) {
     .get('/:id', async (c) => {
       const survey = await surveyOf(c, db);
       const period = readPeriod(c.req.query('period'));
-      const [scores, reached] = await Promise.all([
+      const [scores, reached, trend] = await Promise.all([
         countScores(db, survey.org_id, { surveyId: survey.id, since: startOf(period) }),
         countReached(db, survey.org_id, survey.id),
+        tools.trendOf({ orgId: survey.org_id, survey, period }),
       ]);
-      return renderSurvey(c, { survey, scores, reached, period });
+      return renderSurvey(c, { survey, scores, reached, period, trend });
     })
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))

@@ -50,3 +50,18 @@ test('without script the buttons show the preview, add a language and save', asy
   const [made] = await scene.db`select texts from surveys where org_id = ${scene.empty.id}`;
   assert.deepEqual(made!['texts'], { de: { question_text: 'Zufrieden?' } });
 });
+
+test('the preview leaves no entries in the history: Back leaves the form', async () => {
+  const { page, frame } = await formPage(true);
+  await page.goto(surveys);
+  await page.getByRole('link', { name: 'New survey' }).click();
+  await frame.getByText('How likely are you to recommend us?').waitFor();
+  const before = await page.evaluate<number>('history.length');
+  for (const word of ['One', 'Two', 'Three']) {
+    await page.getByLabel('Question', { exact: true }).fill(`${word}?`);
+    await frame.getByRole('heading', { name: `${word}?` }).waitFor();
+  }
+  assert.equal(await page.evaluate<number>('history.length'), before);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Surveys', level: 1 }).waitFor();
+});

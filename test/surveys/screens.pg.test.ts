@@ -273,3 +273,28 @@ function typedIn(html: string): [string, string][] {
   }
   return found;
 }
+
+test("a survey's page shows its own trend with its margin, and how many were asked and answered", async () => {
+  const { org, get } = await member('viewer');
+  const survey_id = await makeSurvey(db, org, { type: 'csat' });
+  const other = await makeSurvey(db, org, { type: 'csat' });
+  assert.doesNotMatch((await get(`/${survey_id}`)).text, /Over time/);
+
+  const daysAgo = (days: number) => ({ created_at: new Date(Date.now() - days * 86_400_000) });
+  for (const days of [1, 3, 5, 40]) {
+    const score = { score: 5, category: 'promoter', ...daysAgo(days) };
+    await makeResponse(db, { org_id: org, survey_id }, score);
+    const low = { score: 1, category: 'detractor', ...daysAgo(days) };
+    await makeResponse(db, { org_id: org, survey_id: other }, low);
+  }
+  const sent = { status: 'sent', sent_at: new Date() };
+  await makeContact(db, { org_id: org, survey_id }, sent);
+
+  const week = (await get(`/${survey_id}?period=7d`)).text;
+  assert.match(week, /<title id="trend-title">[^<]*by day<\/title>/);
+  assert.match(week, /lowest 100%, highest 100%/);
+  assert.match(week, /Asked and answered/);
+  const all = (await get(`/${survey_id}`)).text;
+  assert.match(all, /<title id="trend-title">[^<]*by week<\/title>/);
+  assert.match(all, /lowest 100%, highest 100%/);
+});

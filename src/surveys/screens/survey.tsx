@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
 import { percentage } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
@@ -18,6 +19,7 @@ type SurveyNumbers = {
   scores: readonly ScoreCount[];
   reached: ReachedContacts;
   period: SurveyPeriod;
+  trend: Child;
 };
 
 /** A survey's own numbers, in the way of its scale. */
@@ -76,13 +78,14 @@ function SurveyActs({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurve
 
 type NumbersProps = SurveyNumbers & { organization: { slug: string } };
 
-function Numbers({ survey, scores, reached, period, organization }: NumbersProps) {
+function Numbers({ survey, scores, reached, period, trend, organization }: NumbersProps) {
   return (
     <>
       <div class="columns score">
         <Figure survey={survey} scores={scores} period={period} />
         {scores.length === 0 ? <div /> : <Distribution survey={survey} scores={scores} />}
       </div>
+      {trend}
       <section aria-labelledby="about">
         <h2 id="about">About this survey</h2>
         <Facts

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { commandLine } from '../../src/cli.ts';
+import type { CommandTools } from '../../src/command-tools.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db, url } = await testDatabase();
+
+const environment = {
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+};
+
+const tools: CommandTools = {
+  config: () => loadConfig(environment, () => ''),
+  variables: () => Object.keys(environment),
+  environment,
+  say: () => {},
+  print: () => {},
+  stopSignal: async () => 'SIGTERM',
+};
+
+/** What a command prints. */
+async function run(name: string, ...words: string[]) {
+  const command = commandLine.commands.find((each) => each.name === name)!;
+  const { output, exitCode } = await command.run(tools, words, 'askback');
+  assert.equal(exitCode, 0);
+  return output;
+}
+
+const json = async (name: string, ...words: string[]) =>
+  JSON.parse(await run(name, ...words, '--json'));
+
+async function scene(organization = {}) {
+  const orgId = await makeOrganization(db, organization);
+  const surveyId = await makeSurvey(db, orgId);
+  await makeContacts(db, { orgId, surveyId }, { count: 3 });
+  return { orgId, surveyId, ...campaignRunner(db, orgId) };
+}
+
+test('a dry run counts, and makes no campaign', async () => {
+  const { surveyId } = await scene();
+  const tried = await json('campaign create', '--survey', surveyId, '--dry-run');
+  assert.deepEqual([tried.dry_run, tried.total, tried.remaining], [true, 3, 3]);
+  assert.match(
+    await run('campaign create', '--survey', surveyId, '--dry-run'),
+    /would be mailed +3/,
+  );
+  assert.deepEqual(await json('campaign list', '--survey', surveyId), []);
+});
+
+test('a campaign is made, paused, resumed, listed and read to its results', async () => {
+  const { surveyId, workFor } = await scene();
+  const made = await json('campaign create', '--survey', surveyId, '--name', 'Spring');
+  assert.deepEqual([made.name, made.status, made.remaining], ['Spring', 'running', 3]);
+  const status = async (word: string) => (await json(`campaign ${word}`, '--id', made.id)).status;
+  assert.equal(await status('pause'), 'paused');
+  assert.equal(await status('show'), 'paused');
+  assert.equal(await status('resume'), 'running');
+  await workFor(5);
+  const text = await run('campaign list', '--survey', surveyId);
+  assert.match(text, new RegExp(`${made.id} +finished +3 +3 +0 +0 +0 +Spring`));
+  const results = await json('campaign results', '--id', made.id);
+  assert.deepEqual(
+    results.map((each: { status: string }) => each.status),
+    ['sent', 'sent', 'sent'],
+  );
+});
+
+test('a campaign of later is stopped', async () => {
+  const { surveyId } = await scene();
+  const at = new Date(Date.now() + 3_600_000).toISOString();
+  const made = await json(
+    'campaign create',
+    '--survey',
+    surveyId,
+    '--send-at',
+    at,
+    '--per-hour',
+    '60',
+  );
+  assert.deepEqual([made.status, made.per_hour], ['scheduled', 60]);
+  assert.equal((await json('campaign stop', '--id', made.id)).status, 'stopped');
+});
+
+test('what cannot be is refused with a sentence', async () => {
+  const { surveyId } = await scene({ monthly_send_limit: 2 });
+  await assert.rejects(run('campaign create', '--survey', surveyId), /limit/);
+  await assert.rejects(run('campaign show', '--id', randomUUID()), /campaign not found/);
+  await assert.rejects(run('campaign create', '--survey', surveyId, '--per-hour', '0'), /per-hour/);
+});

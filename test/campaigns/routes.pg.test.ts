@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+type Json = { data: Record<string, unknown> & { id: string }; error?: string; code?: string };
+
+async function scene({ organization = {}, survey = {}, people = 3 } = {}) {
+  const { id: orgId, read, write } = await makeClient(db, organization);
+  const surveyId = await makeSurvey(db, orgId, survey);
+  await makeContacts(db, { orgId, surveyId }, { count: people });
+  const get = async (path: string) => {
+    const answer = await app.request(`/api/v1${path}`, { headers: read });
+    return { status: answer.status, body: (await answer.json()) as Json };
+  };
+  const post = async (path: string, body?: object, headers: Record<string, string> = write) => {
+    const init = body && { body: JSON.stringify(body) };
+    const type = { 'Content-Type': 'application/json' };
+    const options = { method: 'POST', headers: { ...headers, ...type }, ...init };
+    const answer = await app.request(`/api/v1${path}`, options);
+    return { status: answer.status, body: (await answer.json()) as Json };
+  };
+  return { orgId, surveyId, read, get, post, ...campaignRunner(db, orgId) };
+}
+
+test('a campaign is made, paused, resumed and listed, and says what became of each contact', async () => {
+  const { surveyId, get, post, workFor } = await scene();
+  const ofSurvey = `/surveys/${surveyId}/campaigns`;
+  const made = await post(ofSurvey, { name: 'Spring', per_hour: 100_000 });
+  assert.equal(made.status, 202);
+  const { id } = made.body.data;
+  const { name, per_hour, total, remaining, status } = made.body.data;
+  assert.deepEqual(
+    [name, per_hour, total, remaining, status],
+    ['Spring', 100_000, 3, 3, 'running'],
+  );
+
+  const act = async (word: string) => {
+    const answer = await post(`/campaigns/${id}/${word}`);
+    return [answer.status, answer.body.data?.['status']];
+  };
+  assert.deepEqual(await act('pause'), [200, 'paused']);
+  assert.deepEqual(await act('resume'), [200, 'running']);
+  await workFor(5);
+  assert.equal((await get(`/campaigns/${id}`)).body.data['sent'], 3);
+  const listed = (await get(ofSurvey)).body as unknown as { data: Json['data'][] };
+  assert.deepEqual(
+    listed.data.map((each) => [each.id, each['status']]),
+    [[id, 'finished']],
+  );
+  const results = (await get(`/campaigns/${id}/results`)).body as unknown as {
+    data: Json['data'][];
+  };
+  assert.deepEqual(
+    results.data.map((each) => each['status']),
+    ['sent', 'sent', 'sent'],
+  );
+  const over = await post(`/campaigns/${id}/pause`);
+  assert.deepEqual([over.status, over.body.code], [409, 'campaign_over']);
+});
+
+test('a campaign of later is stopped before it starts', async () => {
+  const { surveyId, post } = await scene();
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const { status, body } = await post(`/surveys/${surveyId}/campaigns`, { send_at });
+  assert.deepEqual(
+    [status, body.data['status'], body.data['send_at']],
+    [202, 'scheduled', send_at],
+  );
+  const stopped = await post(`/campaigns/${body.data.id}/stop`);
+  assert.deepEqual([stopped.status, stopped.body.data['status']], [200, 'stopped']);
+});
+
+test('a dry run writes nothing, and says why contacts are left out', async () => {
+  const { orgId, surveyId, get, post } = await scene();
+  const [contact] = await db<{ email: string }[]>`
+    select email from contacts where org_id = ${orgId} limit 1`;
+  await db`
+    insert into suppressions (org_id, email, kind) values (${orgId}, ${contact!.email}, 'unsubscribed')`;
+  const { status, body } = await post(`/surveys/${surveyId}/campaigns?dry_run=true`);
+  const { id, total, remaining, reasons } = body.data;
+  assert.deepEqual([status, id, total, remaining], [200, null, 3, 2]);
+  assert.deepEqual(reasons, { unsubscribed: 1 });
+  const listed = (await get(`/surveys/${surveyId}/campaigns`)).body;
+  assert.deepEqual(listed.data, []);
+});
+
+const refused: [what: string, over: object, body: object | undefined, status: number][] = [
+  ['of a draft', { survey: { status: 'draft' } }, undefined, 400],
+  ['over the monthly limit', { organization: { monthly_send_limit: 2 } }, undefined, 403],
+  ['without pace', {}, { per_hour: 0 }, 400],
+  ['at no time', {}, { send_at: 'tomorrow' }, 400],
+];
+for (const [what, over, body, status] of refused) {
+  test(`a campaign ${what} is refused, and nothing is sent`, async () => {
+    const { orgId, surveyId, post } = await scene(over);
+    const answer = await post(`/surveys/${surveyId}/campaigns`, body);
+    assert.equal(answer.status, status);
+    assert.ok(answer.body.error);
+    assert.equal((await db`select from campaigns where org_id = ${orgId}`).length, 0);
+  });
+}
+
+test("a campaign is its organization's alone, and a read key changes none", async () => {
+  const [mine, theirs] = [await scene(), await scene()];
+  const made = await mine.post(`/surveys/${mine.surveyId}/campaigns`, {});
+  const path = `/campaigns/${made.body.data.id}`;
+  for (const each of [path, `${path}/results`, `/surveys/${mine.surveyId}/campaigns`]) {
+    assert.equal((await theirs.get(each)).status, 404, each);
+  }
+  for (const word of ['pause', 'resume', 'stop']) {
+    assert.equal((await theirs.post(`${path}/${word}`)).status, 404, word);
+    assert.equal((await mine.post(`${path}/${word}`, undefined, mine.read)).status, 403, word);
+  }
+  assert.equal((await mine.get(`/campaigns/${randomUUID()}`)).status, 404);
+  assert.equal((await mine.get('/campaigns/x')).status, 404);
+});
