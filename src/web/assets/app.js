@@ -79,7 +79,6 @@ function enhance(root) {
  */
 for (const form of document.querySelectorAll('form[data-preview]')) {
   let timer;
-  const press = () => form.requestSubmit(form.querySelector('[data-preview-button]'));
   const show = () => {
     const old = form.querySelector('iframe:not(.coming)');
     form.querySelector('iframe.coming')?.remove();
@@ -88,18 +87,30 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
     next.classList.add('coming');
     old.name = '';
     old.after(next);
-    // Its first load, of nothing, is over by now.
+    // Its first load, of nothing, is over by now. What it submits itself then takes the place of that in the history.
     next.addEventListener('load', () => {
       old.remove();
       next.classList.remove('coming');
     });
-    press();
+    submitIn(next.contentDocument);
+  };
+  const submitIn = (inside) => {
+    const copy = inside.createElement('form');
+    copy.method = 'post';
+    copy.action = form.querySelector('[data-preview-button]').formAction;
+    for (const [name, value] of new FormData(form)) {
+      const input = inside.createElement('textarea');
+      Object.assign(input, { name, value });
+      copy.append(input);
+    }
+    inside.body.append(copy);
+    copy.submit();
   };
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(show, 300);
   });
-  press();
+  show();
 }
 
 enhance(document);
