@@ -4,6 +4,7 @@ import { contactSection } from './contacts/operations.ts';
 import { accountExamples } from './examples/account.ts';
 import { campaignExamples } from './examples/campaigns.ts';
 import { feedbackExamples } from './examples/feedback.ts';
+import { fileExamples } from './examples/files.ts';
 import { sendingExamples } from './examples/sending.ts';
 import { surveyExamples } from './examples/surveys.ts';
 import { webhookExamples } from './examples/webhooks.ts';
@@ -53,6 +54,7 @@ export const apiDocument = (settings: Settings) =>
       ...surveyExamples,
       ...feedbackExamples,
       ...sendingExamples,
+      ...fileExamples,
       ...campaignExamples,
       ...webhookExamples,
       ...accountExamples,

@@ -15,6 +15,7 @@ for (const [name, schema] of Object.entries(document.components.schemas)) {
 
 type Shown = { place: string; schema: object; example: unknown };
 
+const apiOperations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 const operations = [document.paths, document.webhooks].flatMap((group) =>
   Object.values(group).flatMap((methods) => Object.values(methods)),
 );
@@ -70,6 +71,65 @@ test('every operation is described, and only the links of a survey need no key',
   );
 });
 
+const answersOf = operations.flatMap(({ operationId, responses }) =>
+  Object.entries(responses).map(([status, answer]) => ({
+    place: `${operationId} ${status}`,
+    status,
+    answer,
+  })),
+);
+
+test('every answer and every body of any media type has a schema and an example', () => {
+  const bodies = operations.map(({ operationId, requestBody }) => ({
+    place: `${operationId} body`,
+    content: requestBody?.content,
+  }));
+  const contents = answersOf.map(({ place, answer }) => ({ place, content: answer.content }));
+  for (const { place, content } of [...bodies, ...contents]) {
+    for (const [type, part] of Object.entries(content ?? {})) {
+      const where = `${place} ${type}`;
+      assert.ok(part.schema, `${where} has no schema`);
+      assert.ok(part.example !== undefined, `${where} has no example: add one in src/examples`);
+    }
+  }
+});
+
+test('every refusal has a body that fits its schema, with a code that is not of another status', () => {
+  const refusals = answersOf.filter(({ status }) => /^[45]/.test(status));
+  assert.ok(refusals.length > 400);
+  const statusOf = new Map<unknown, string>();
+  for (const { place, status, answer } of refusals) {
+    const { schema, example } = answer.content!['application/json']!;
+    assert.ok(ajv.validate(schema, example), `${place}: ${ajv.errorsText()}`);
+    const { code } = example as { code: string };
+    assert.equal(statusOf.get(code) ?? status, status, `${place} has the code ${code}`);
+    statusOf.set(code, status);
+  }
+});
+
+test('every operation says its limits: how often, how large, how many, how long', () => {
+  for (const { operationId, parameters, requestBody, responses } of apiOperations) {
+    assert.ok(responses['429'], `${operationId} says nothing of the rate limit`);
+    assert.ok(!requestBody || responses['413'], `${operationId} says nothing of a body too large`);
+    const limit = parameters.find(({ name }) => name === 'limit');
+    assert.ok(!limit || limit.description?.includes('200'), `${operationId}: rows on a page`);
+    const others = parameters.filter(({ name }) => name !== 'email');
+    for (const { name, schema } of others) assert.ok(isBounded(schema), `${operationId} ${name}`);
+  }
+});
+
+test('an answer with an id leads to what can be done with it', () => {
+  const ids = new Set(apiOperations.map(({ operationId }) => operationId));
+  const links = answersOf.flatMap(({ answer }) => Object.values(answer.links ?? {}));
+  assert.ok(links.length > 30);
+  for (const { operationId, parameters } of links) {
+    assert.ok(ids.has(operationId), `${operationId} is no operation`);
+    assert.match(parameters['id']!, /^\$response\.body#\/data(\/0)?\/id$/);
+  }
+  const made = document.paths['/api/v1/surveys']!['post']!.responses['201']!.links!;
+  assert.ok(made['sendSurvey'] && made['getSurvey']);
+});
+
 test('no default is an object, which generators of clients refuse', () => {
   for (const part of objectsIn(document)) {
     assert.ok(typeof part['default'] !== 'object', JSON.stringify(part).slice(0, 200));
@@ -91,4 +151,10 @@ function shut(_key: string, part: unknown): unknown {
   if (typeof part !== 'object' || part === null || !('properties' in part)) return part;
   const isSchema = 'type' in part && part.type === 'object' && !('additionalProperties' in part);
   return isSchema ? { ...part, additionalProperties: false } : part;
+}
+
+/** What a parameter may hold has an end: a form, words to choose from, or a length. (Addresses have a rule of their own.) */
+function isBounded(schema: Record<string, unknown>): boolean {
+  if (schema['type'] !== 'string') return true;
+  return ['format', 'enum', 'pattern', 'maxLength', 'const'].some((word) => word in schema);
 }

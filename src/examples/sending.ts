@@ -1,4 +1,5 @@
 import type { Example } from '../lib/openapi/section.ts';
+import { deliveryReport } from './files.ts';
 import { answeredAt, contactId, email, page, suppressionId, surveyId, token } from './story.ts';
 
 /** Mails, suppressions and contacts, by the id of the operation. */
@@ -63,7 +64,10 @@ export const sendingExamples: Readonly<Record<string, Example>> = {
     },
   },
   liftSuppression: { path: { id: suppressionId } },
-  takeBounce: { answer: { data: { matched: true, action: 'bounced' } } },
+  takeBounce: {
+    message: deliveryReport,
+    answer: { data: { matched: true, action: 'bounced' } },
+  },
   listContacts: {
     answer: {
       data: [

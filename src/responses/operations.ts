@@ -29,6 +29,17 @@ export const responseSection: ApiSection = {
       permission: 'read',
       query: ResponseQuery,
       answer: { status: 200, about: 'a page of them', schema: List(Response) },
+      refusals: {
+        422: {
+          about:
+            'a search took longer than 10 seconds (`search_too_slow`): search for more letters, or in a shorter range',
+          example: {
+            error:
+              'the search took longer than 10 seconds: search for more letters, or in a shorter range of dates',
+            code: 'search_too_slow',
+          },
+        },
+      },
     },
     {
       id: 'getResponse',

@@ -2,6 +2,7 @@
 
 import type { Described } from './document.ts';
 import { jsonSchema, type Named, namedSchemas } from './json-schema.ts';
+import { addLinks } from './links.ts';
 import { describeOperation, json } from './operation.ts';
 import { Failure, headers } from './parts.ts';
 import type { ApiSection, Example, Message } from './section.ts';
@@ -40,6 +41,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
       paths[operation.path] = { ...paths[operation.path], [operation.method]: described };
     }
   }
+  addLinks(paths);
   const webhooks = messages.map((message) => [
     message.type,
     { post: describeMessage(message, messageHeaders, examples[message.type] ?? {}) },

@@ -1,6 +1,13 @@
 import type { Content, Described, DescribedAnswer, Parameter } from './document.ts';
 import { jsonSchema, type Named, type Schema } from './json-schema.ts';
-import { commonAnswers, Failure, headers, paging } from './parts.ts';
+import {
+  commonAnswers,
+  exampleRequestId,
+  Failure,
+  failureExamples,
+  headers,
+  paging,
+} from './parts.ts';
 import type { DescribedRefusal, DescribedSuccess, Example, Operation } from './section.ts';
 
 type Place = { section: string; named: Named; example: Example };
@@ -28,24 +35,30 @@ export function describeOperation(
         content: json(jsonSchema(body, 'input', named), example.body),
       },
     }),
-    ...(operation.message && { requestBody: messageBody(operation.message) }),
+    ...(operation.message && { requestBody: messageBody(operation.message, example.message) }),
     responses: { ...successes(operation, named, example), ...refusals(operation, named) },
   };
 }
 
-const messageBody = (description: string) => ({
+const messageBody = (description: string, example: string | undefined) => ({
   required: true,
-  content: { 'message/rfc822': { schema: { type: 'string', description } } },
+  content: {
+    'message/rfc822': { schema: { type: 'string', description }, ...(example && { example }) },
+  },
 });
 
-function successes(operation: Operation, named: Named, { answer, also }: Example) {
+function successes(
+  operation: Operation,
+  named: Named,
+  { answer, also, files: fileExamples }: Example,
+) {
   const headers = Object.fromEntries(headersOf(operation).map((name) => [name, headerRef(name)]));
   const describe = ({ status, about, schema, files }: DescribedSuccess, example: unknown) => ({
     [status]: {
       description: about,
       headers,
       ...(schema && { content: json(jsonSchema(schema, 'output', named), example) }),
-      ...(files && { content: textFiles(files) }),
+      ...(files && { content: textFiles(files, fileExamples) }),
     },
   });
   return {
@@ -55,9 +68,15 @@ function successes(operation: Operation, named: Named, { answer, also }: Example
 }
 
 /** By their media types alone: what stands in them is described in words. */
-const textFiles = (files: Readonly<Record<string, string>>) =>
+const textFiles = (files: Readonly<Record<string, string>>, examples: Example['files'] = {}) =>
   Object.fromEntries(
-    Object.values(files).map((type) => [type.split(';')[0]!, { schema: { type: 'string' } }]),
+    Object.entries(files).map(([format, type]) => [
+      type.split(';')[0]!,
+      {
+        schema: { type: 'string' },
+        ...(examples[format] !== undefined && { example: examples[format] }),
+      },
+    ]),
   );
 
 /** Headers that only answers to one method have; those to none are said where they stand. */
@@ -75,25 +94,35 @@ function headersOf({ method, permission }: Operation): string[] {
 
 function refusals(operation: Operation, named: Named): Record<string, DescribedAnswer> {
   const all: Record<string, DescribedRefusal> = { ...commonAnswers(operation) };
-  for (const [status, { about, schema }] of Object.entries(operation.refusals ?? {})) {
+  for (const [status, { about, schema, example }] of Object.entries(operation.refusals ?? {})) {
     const before = all[status];
     all[status] = {
       about: before ? `${before.about}; ${about}` : about,
       ...(schema && { schema }),
+      ...(example && { example }),
     };
   }
-  const answers = Object.entries(all).map(([status, { about, bare, schema = Failure }]) => [
-    status,
-    {
-      description: about,
-      ...((status === '429' || status === '503') && {
-        headers: { 'Retry-After': headerRef('Retry-After') },
-      }),
-      ...(!bare && { content: json(jsonSchema(schema, 'output', named)) }),
-    },
-  ]);
+  const answers = Object.entries(all).map(
+    ([status, { about, bare, example, schema = Failure }]) => [
+      status,
+      {
+        description: about,
+        ...((status === '429' || status === '503') && {
+          headers: { 'Retry-After': headerRef('Retry-After') },
+        }),
+        ...(!bare && {
+          content: json(jsonSchema(schema, 'output', named), failureExample(status, example)),
+        }),
+      },
+    ],
+  );
   return Object.fromEntries(answers) as Record<string, DescribedAnswer>;
 }
+
+const failureExample = (status: string, own = failureExamples[status]) => ({
+  ...own,
+  request_id: exampleRequestId,
+});
 
 const pathParameters = (
   { path, parameters = {} }: Operation,

@@ -43,6 +43,32 @@ export const paging: Readonly<Record<string, { about: string; schema: Schema }>>
   },
 };
 
+/** What a refusal looks like, by its status; one status may have several codes, which its description names. */
+export const failureExamples: Readonly<Record<string, { error: string; code: string }>> = {
+  400: { error: 'limit: must be a whole number from 1', code: 'invalid' },
+  401: { error: 'the API key is missing, unknown, revoked or expired', code: 'unauthorized' },
+  403: { error: 'this API key has no write permission', code: 'forbidden' },
+  404: { error: 'contact not found', code: 'not_found' },
+  409: {
+    error: 'a request with this Idempotency-Key is still running, try again',
+    code: 'idempotency_key_running',
+  },
+  410: { error: 'the person whose words it carried was erased', code: 'erased' },
+  413: { error: 'the body is larger than 1048576 bytes', code: 'body_too_large' },
+  422: {
+    error: 'this Idempotency-Key was used for another request',
+    code: 'idempotency_key_reused',
+  },
+  429: { error: 'rate limit exceeded: max 100 requests per minute', code: 'rate_limited' },
+  500: { error: 'internal error', code: 'internal' },
+  503: {
+    error: 'the database cannot be reached right now, try again shortly',
+    code: 'database_unavailable',
+  },
+};
+
+export const exampleRequestId = '0b8f6a1e-7d3c-4c55-9f0a-2e4d6b8c1a37';
+
 type Asked = { method: string; path: string; permission: string; body?: unknown };
 
 /** The refusals that follow from the form of an operation. */

@@ -66,6 +66,8 @@ export type DescribedRefusal = {
   schema?: v.GenericSchema;
   /** Without a body. */
   bare?: boolean;
+  /** Of its body, where the one of its status does not fit. */
+  example?: { error: string; code: string };
 };
 
 /** A request that this service makes to a subscriber. */
@@ -77,4 +79,7 @@ export type Example = {
   body?: unknown;
   answer?: unknown;
   also?: unknown;
+  /** Of a body that is a mail message, and of answers that are files, by their format. */
+  message?: string;
+  files?: Readonly<Record<string, string>>;
 };
