@@ -4,7 +4,7 @@ import type { Secrets } from '../../lib/crypto/secrets.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { patternOfAddress } from '../../lib/smtp/address.ts';
 import { findMessages } from '../../mailbox/erase.ts';
-import { findResponseIds } from './lookup.queries.ts';
+import { listWrittenIds } from './lookup.queries.ts';
 
 /** Copies that name a person and that no key finds: they must be opened or decoded to be looked at. */
 export type Copies = { answers: AnswerName[]; messages: string[] };
@@ -15,9 +15,10 @@ export async function findCopies(
   key: string,
 ): Promise<Copies> {
   const contacts = await listContactsOf(db, { orgId, key, before: null });
-  const responses = await findResponseIds(db, orgId, contacts.map(idOf));
-  const words = contacts.flatMap(({ id, token }) => [id, token]).concat(responses);
-  const address = new RegExp(patternOfAddress(key), 'i');
+  const pattern = patternOfAddress(key);
+  const written = await listWrittenIds(db, orgId, { contactIds: contacts.map(idOf), pattern });
+  const words = contacts.flatMap(({ id, token }) => [id, token]).concat(written);
+  const address = new RegExp(pattern, 'i');
   const names = (text: string) => address.test(text) || words.some((word) => text.includes(word));
   return {
     answers: await findAnswers({ db, secrets }, orgId, names),

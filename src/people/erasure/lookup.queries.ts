@@ -1,8 +1,23 @@
 import type { Sql } from '../../lib/db/db.ts';
 
-export async function findResponseIds(sql: Sql, orgId: string, contactIds: readonly string[]) {
+/** The ids of what contacts answered, of what websites handed in with their address, and of the notes about all of it. */
+export async function listWrittenIds(
+  sql: Sql,
+  orgId: string,
+  { contactIds, pattern }: { contactIds: readonly string[]; pattern: string },
+) {
   const rows = await sql<{ id: string }[]>`
-    select id from responses where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])`;
+    with written as (
+      select id
+      from responses
+      where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+         or org_id = ${orgId} and properties is not null and properties::text ~* ${pattern}
+    )
+    select id from written
+    union all
+    select n.id
+    from written w
+    join response_notes n on n.org_id = ${orgId} and n.response_id = w.id`;
   return rows.map(({ id }) => id);
 }
 
