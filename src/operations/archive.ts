@@ -7,13 +7,17 @@ import { Refusal } from '../errors.ts';
 import { backup } from '../lib/backup/backup.ts';
 import type { Archive } from '../lib/backup/format.ts';
 import { restore } from '../lib/backup/restore.ts';
-import { type Command, command } from '../lib/cli/command.ts';
-import { flag, option } from '../lib/cli/options.ts';
+import { type Command, command, UsageError } from '../lib/cli/command.ts';
+import { flag, option, optional } from '../lib/cli/options.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
-import type { Sql } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
+import { type ErasedAgain, eraseAgain } from '../people/erasure/erase-again.ts';
+import { type FiledErasure, readErasures } from '../people/erasure/filed.ts';
 import { giveUpAfterRestore } from '../sends/record.ts';
+import type { Config } from '../settings/config.ts';
+import { configuredSecrets } from '../settings/secrets.ts';
 import { hasOrganizations } from './queries.ts';
 
 /** What backups of this service are, and what they leave out. */
@@ -27,17 +31,12 @@ export const archive: Archive = {
   isFilled: hasOrganizations,
 };
 
-const file = option(
-  v.pipe(
-    v.string(),
-    v.check(
-      (path) => path !== '-',
-      'must be the name of a file: a backup is not written to a pipe',
-    ),
-  ),
-  'FILE',
-  'the file of the backup',
+const BackupFile = v.pipe(
+  v.string(),
+  v.check((path) => path !== '-', 'must be the name of a file: a backup is not written to a pipe'),
 );
+
+const file = option(BackupFile, 'FILE', 'the file of the backup');
 
 const backupCommand = command({
   name: 'backup',
@@ -63,30 +62,57 @@ const backupCommand = command({
 
 const restoreCommand = command({
   name: 'restore',
-  does: 'fills an empty deployment from a backup',
-  options: { file },
+  does: 'fills an empty deployment from a backup, and erases again the persons that it brings back',
+  options: {
+    file: optional(BackupFile, 'FILE', 'the file of the backup'),
+    erasures: optional(
+      v.string(),
+      'FILE',
+      'the file of erasures: persons in it are erased again; without a backup in what is there',
+    ),
+  },
   operands: ['file'],
   async run(tools: CommandTools, given) {
-    const config = tools.config();
-    const database = await openDatabase(config, { ...tools, connections: 3 });
-    const { db, dataDir, close } = database;
-    try {
-      await refuseUnfitPostgres(db);
-      const keepKey = (key: Buffer) => {
-        if (!config.secretKey) placeSecretKey(dataDir, key);
-      };
-      const { rows, created_at } = await restore(db, given.file, {
-        archive,
-        keepKey,
-        afterwards: [giveUpAfterRestore, recordRestore],
-      });
-      const data = { rows, created_at };
-      return { data, text: `restored ${rows} rows of the backup made at ${created_at}` };
-    } finally {
-      await close();
+    if (given.file === undefined && given.erasures === undefined) {
+      throw new UsageError('FILE or --erasures is required', restoreCommand.usage);
     }
+    const filed = given.erasures === undefined ? undefined : await readErasures(given.erasures);
+    const restored = given.file === undefined ? undefined : await fill(tools, given.file);
+    const again = filed && (await inDatabase(tools, (db, config) => repeat({ db, config }, filed)));
+    const said = [
+      restored && `restored ${restored.rows} rows of the backup made at ${restored.created_at}`,
+      again && repeatedText(again),
+    ];
+    return { data: { ...restored, ...again }, text: said.filter(Boolean).join('\n') };
   },
 });
+
+async function fill(tools: CommandTools, file: string) {
+  const config = tools.config();
+  const { db, dataDir, close } = await openDatabase(config, { ...tools, connections: 3 });
+  try {
+    await refuseUnfitPostgres(db);
+    const keepKey = (key: Buffer) => {
+      if (!config.secretKey) placeSecretKey(dataDir, key);
+    };
+    return await restore(db, file, {
+      archive,
+      keepKey,
+      afterwards: [giveUpAfterRestore, recordRestore],
+    });
+  } finally {
+    await close();
+  }
+}
+
+const repeat = ({ db, config }: { db: Db; config: Config }, filed: readonly FiledErasure[]) =>
+  eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, filed);
+
+const repeatedText = ({ receipts, erased_again, unknown_organizations }: ErasedAgain) =>
+  `${receipts} erasures: ${erased_again} persons were there and are erased again` +
+  (unknown_organizations > 0
+    ? `; ${unknown_organizations} are of organizations that are not there`
+    : '');
 
 export const archiveCommands: readonly Command<CommandTools>[] = [backupCommand, restoreCommand];
 

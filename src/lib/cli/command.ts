@@ -35,7 +35,7 @@ type Definition<Tools, O extends Options> = {
   name: string;
   does: string;
   options: O;
-  /** Names of arguments without dashes, all required, taken in this order: `FILE` say. */
+  /** Names of arguments without dashes, taken in this order: `FILE` say. */
   operands?: readonly (keyof O & string)[];
   /** Returns undefined when the command has printed its output while it ran. */
   run: (
@@ -162,10 +162,13 @@ function checkValues<T, O extends Options>(
 
 function usageOf<T, O extends Options>({ name, options, operands = [] }: Definition<T, O>): string {
   const words = Object.entries(options).map(([option, { value, schema, repeatable }]) => {
-    if (operands.includes(option)) return option.toUpperCase();
+    const isOptional = schema.type === 'optional';
+    if (operands.includes(option)) {
+      return isOptional ? `[${option.toUpperCase()}]` : option.toUpperCase();
+    }
     const word = value === null ? `--${option}` : `--${option} ${value}`;
     const many = repeatable ? '...' : '';
-    return schema.type === 'optional' ? `[${word}]${many}` : word + many;
+    return isOptional ? `[${word}]${many}` : word + many;
   });
   return [name, ...words, '[--json]'].join(' ');
 }

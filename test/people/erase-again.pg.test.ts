@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { connect, type Db } from '../../src/lib/db/db.ts';
+import { allowErasedAddress } from '../../src/people/erasure/allow.ts';
+import { erasePerson } from '../../src/people/erasure/erase.ts';
+import { openErasureFile } from '../../src/people/erasure/file.ts';
+import { fileErasures } from '../../src/people/erasure/file-erasures.ts';
+import { parseErasures } from '../../src/people/erasure/filed.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  writeKeyOf,
+} from '../support/make/rows.ts';
+import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'askback-again-'));
+after(() => rmSync(folder, { recursive: true }));
+const environment = (url: string) => ({
+  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
+  ASKBACK_ERASURES_FILE: join(folder, 'of-the-command.jsonl'),
+});
+let files = 0;
+
+/** A deployment with one person that has answered, and what erases it into a file of its own. */
+async function deployment() {
+  const { db, url } = await testDatabase();
+  const org = await makeOrganization(db);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const contact_id = await makeContact(db, of, { email: 'ada@people.test', name: 'Ada' });
+  await makeResponse(db, of, { contact_id, comment: 'slow as treacle' });
+  const erasuresFile = join(folder, `erasures-${++files}.jsonl`);
+  const erasureFile = openErasureFile({ erasuresFile }, folder, (sentence) => {
+    throw new Error(sentence);
+  });
+  const tools = {
+    ...{ db, erasureFile, secrets: createSecrets([Buffer.from(secretKey, 'base64')]) },
+    ...{ settings: { sendDeadlineSeconds: 60 }, pump: () => {} },
+  };
+  const erase = () =>
+    erasePerson(tools, writeKeyOf(org), { email: 'ada@people.test', scores: 'kept' });
+  return { db, url, org, of, tools, erase, erasuresFile };
+}
+
+async function run(url: string, ...words: string[]) {
+  const { code, stdout, stderr } = await askback(['restore', ...words, '--json'], environment(url));
+  return { code, stderr, data: stdout ? (JSON.parse(stdout) as Record<string, unknown>) : {} };
+}
+
+const contactsIn = async (db: Db) => (await db`select from contacts`).length;
+
+test('a person that an older backup brings back is erased again, with the same receipt', async () => {
+  const { url, erase, erasuresFile } = await deployment();
+  const backup = join(folder, 'older.backup');
+  assert.equal((await askback(['backup', backup], environment(url))).code, 0);
+  const receipt = await erase();
+
+  const fresh = await emptyDatabase();
+  const { code, data, stderr } = await run(fresh.url, backup, '--erasures', erasuresFile);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(
+    [data['receipts'], data['erased_again'], data['unknown_organizations']],
+    [1, 1, 0],
+  );
+  const restored = connect(fresh.url, { connections: 1 });
+  after(() => restored.end());
+  assert.equal(await contactsIn(restored), 0);
+  const responses = await restored`select contact_id, comment, score from responses`;
+  assert.deepEqual([...responses], [{ contact_id: null, comment: null, score: 10 }]);
+  const [kept] = await restored`select id, counts, filed_at is not null as filed from erasures`;
+  assert.deepEqual({ ...kept }, { id: receipt.id, counts: receipt.counts, filed: true });
+  await assertTalliesHold(restored);
+
+  const again = await run(fresh.url, '--erasures', erasuresFile);
+  assert.equal(again.data['erased_again'], 0);
+  assert.equal((await restored`select from erasures`).length, 1);
+  const acts =
+    await restored`select details ->> 'again' as again from audit_events where act = 'person.erased'`;
+  assert.deepEqual([...acts], [{ again: 'true' }]);
+});
+
+test('a file with bad lines is refused with their numbers, and erases nothing', async () => {
+  const { db, url, erase, of, erasuresFile } = await deployment();
+  await erase();
+  await db`delete from erasures`;
+  await makeContact(db, of, { email: 'ada@people.test' });
+  const good = readFileSync(erasuresFile, 'utf8');
+  appendFileSync(erasuresFile, `${good.slice(0, 40)}\n\n{"id": "x"}\n`);
+  const { code, stderr } = await run(url, '--erasures', erasuresFile);
+  assert.equal(code, 1);
+  assert.match(stderr, /nothing was erased/);
+  assert.match(stderr, /line 2: it is not JSON, or is cut short/);
+  assert.match(stderr, /line 4: id must be a UUID/);
+  assert.equal(await contactsIn(db), 1);
+});
+
+test('what was added after the address was allowed again stays', async () => {
+  const { db, url, org, of, tools, erase, erasuresFile } = await deployment();
+  const { id } = await erase();
+  await allowErasedAddress(tools, writeKeyOf(org), id);
+  await makeContact(db, of, { email: 'ada@people.test' });
+  assert.equal(readFileSync(erasuresFile, 'utf8').trimEnd().split('\n').length, 2);
+  assert.equal(parseErasures(readFileSync(erasuresFile, 'utf8')).length, 1);
+  await db`delete from erasures`;
+  const { data } = await run(url, '--erasures', erasuresFile);
+  assert.equal(data['erased_again'], 0);
+  assert.equal(await contactsIn(db), 1);
+  const [receipt] = await db`select allowed_at is not null as allowed from erasures`;
+  assert.equal(receipt?.['allowed'], true);
+});
+
+test('receipts of organizations that are not there are counted, and a command needs a file', async () => {
+  const { url, db, erase, org, erasuresFile } = await deployment();
+  await erase();
+  await db`delete from organizations where id = ${org}`;
+  const { data } = await run(url, '--erasures', erasuresFile);
+  assert.deepEqual(data, { receipts: 0, erased_again: 0, unknown_organizations: 1 });
+  assert.equal((await run(url)).code, 2);
+  assert.equal((await run(url, '--erasures', join(folder, 'nothing'))).code, 1);
+});
+
+test('a receipt waits in the database while its file cannot be written', async () => {
+  const { db, tools, erase } = await deployment();
+  const said: string[] = [];
+  const report = (sentence: string) => said.push(sentence);
+  const erasuresFile = join(folder, 'no-such-folder', 'erasures.jsonl');
+  tools.erasureFile = openErasureFile({ erasuresFile }, folder, report);
+  const { id } = await erase();
+  assert.match(said.join(), /^receipts of erasures wait in the database: .* cannot be written/);
+  const later = join(folder, 'later.jsonl');
+  writeFileSync(later, '');
+  const erasureFile = openErasureFile({ erasuresFile: later }, folder, report);
+  await fileErasures({ db, erasureFile });
+  await fileErasures({ db, erasureFile });
+  const lines = readFileSync(later, 'utf8').trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { id: string }).id),
+    [id],
+  );
+});
