@@ -18,7 +18,7 @@ import { addressIn, askback, secretKey, startService } from '../support/processe
 /** One person is planted everywhere, erased, and looked for in everything that is kept or was said. */
 const email = 'wilhelmina.quartz@planted.test';
 const name = 'Wilhelmina Quartz';
-const comment = 'The zephyrine gearbox jammed thrice yesterday, tell Wilhelmina';
+const comment = 'The zephyrine gearbox jammed thrice yesterday, ask Wilhelmina';
 const words = ['wilhelmina', 'quartz', 'planted.test', 'zephyrine', 'gearbox', 'jammed thrice'];
 
 const { db, url } = await testDatabase();
@@ -128,7 +128,7 @@ async function plantRows() {
   await db`
     insert into summaries (org_id, period_start, period_end, responses, text)
     values (${client.id}, now() - interval '1 day', now() + interval '1 day', 1,
-            ${`Fine.\n\nIn their words:\n- “The zephyrine gearbox jammed thrice yesterday, tell [name]” (detractor)`})`;
+            ${`Fine.\n\nIn their words:\n- “The zephyrine gearbox jammed thrice yesterday, ask [name]” (detractor)`})`;
 }
 
 const wordsIn = (said: string) => words.filter((word) => said.toLowerCase().includes(word));
