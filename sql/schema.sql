@@ -280,13 +280,13 @@ create table day_tallies (
   detractors integer not null default 0,  -- responses that count as detractor
   score_sum bigint not null default 0,    -- sum of the scores of all these
   contacts integer not null default 0,    -- contacts added on that day
-  by_hour integer[],                      -- how many responses came before each hour but the first: promoters, passives and detractors in turn; null until counted
+  by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
   constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint day_tallies_pkey primary key (survey_id, day, slot)
 ) with (fillfactor=50);
 create index day_tallies_by_organization on day_tallies (org_id, day);
 create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
-create index day_tallies_without_hours on day_tallies (survey_id, day) where by_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
+create index day_tallies_without_half_hours on day_tallies (survey_id, day) where by_half_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
 
 -- A POST that failed. The one that delivered is in the row of its delivery: most have no other.
 create table delivery_attempts (
@@ -571,12 +571,12 @@ create table organization_day_tallies (
   passives integer not null default 0,    -- responses that count as passive
   detractors integer not null default 0,  -- responses that count as detractor
   contacts integer not null default 0,    -- contacts added on that day
-  by_hour integer[],                      -- how many responses came before each hour but the first: promoters, passives and detractors in turn; null until counted
+  by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
   constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_day_tallies_pkey primary key (org_id, day, slot)
 ) with (fillfactor=50);
 create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
-create index organization_day_tallies_without_hours on organization_day_tallies (org_id, day) where by_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
+create index organization_day_tallies_without_half_hours on organization_day_tallies (org_id, day) where by_half_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
 
 -- The picture that an organization shows on its pages and mails.
 create table organization_logos (
@@ -1110,7 +1110,7 @@ begin
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
         contacts = t.contacts + excluded.contacts,
-        by_hour = null;
+        by_half_hour = null;
 end
 $function$
 ;
@@ -1131,7 +1131,7 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         contacts = t.contacts + excluded.contacts,
-        by_hour = null;
+        by_half_hour = null;
 end
 $function$
 ;
@@ -1214,7 +1214,7 @@ begin
 
   update day_tallies
   set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      score_sum = score_sum + in_score, by_hour = null
+      score_sum = score_sum + in_score, by_half_hour = null
   where org_id = in_org and survey_id = in_survey and day = in_day and slot = in_slot;
   if not found then
     perform add_to_day_tallies(
@@ -1232,7 +1232,7 @@ begin
   in_slot := 0;
   update organization_day_tallies t
   set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      by_hour = null
+      by_half_hour = null
   from (select org_id as id from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
         for no key update skip locked) free
   where t.org_id = free.id and t.day = in_day and t.slot = 0;
@@ -1474,67 +1474,74 @@ end
 $procedure$
 ;
 
-create function hold_off_erasures(in_org uuid)
- returns void
+create function half_hour_of(at timestamptz)
+ returns integer
  language sql
-return pg_advisory_xact_lock_shared(hashtextextended(('erasures ' || in_org), (0)::bigint))
+ immutable parallel safe
+return (floor((extract(epoch from (at - date_trunc('day', at, 'UTC'))) / (1800)::numeric)))::integer
 ;
 
-create function hours_of_days(in_org uuid, in_survey uuid, days date[])
- returns table(day date, by_hour integer[])
+create function half_hours_of_days(in_org uuid, in_survey uuid, days date[])
+ returns table(day date, by_half_hour integer[])
  language sql
  stable
 begin atomic
  with counted as (
           select each.day,
-             each.hour,
+             each.half,
              each.place,
              sum(each.n) as n
             from ( select d.d as day,
-                     (extract(hour from (responses.created_at at time zone 'UTC')))::integer as hour,
+                     half_hour_of(responses.created_at) as half,
                          case responses.category
                              when 'promoter' then 1
                              when 'passive' then 2
                              else 3
                          end as place,
                      1 as n
-                    from (unnest(hours_of_days.days) d(d)
+                    from (unnest(half_hours_of_days.days) d(d)
                       join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
-                   where ((hours_of_days.in_survey is not null) and (responses.org_id = hours_of_days.in_org) and (responses.survey_id = hours_of_days.in_survey) and (responses.held_reason is null))
+                   where ((half_hours_of_days.in_survey is not null) and (responses.org_id = half_hours_of_days.in_org) and (responses.survey_id = half_hours_of_days.in_survey) and (responses.held_reason is null))
                  union all
                   select d.d,
-                     (extract(hour from (responses.created_at at time zone 'UTC')))::integer as "extract",
+                     half_hour_of(responses.created_at) as half_hour_of,
                          case responses.category
                              when 'promoter' then 1
                              when 'passive' then 2
                              else 3
                          end as "case",
                      1
-                    from (unnest(hours_of_days.days) d(d)
+                    from (unnest(half_hours_of_days.days) d(d)
                       join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
-                   where ((hours_of_days.in_survey is null) and (responses.org_id = hours_of_days.in_org) and (responses.held_reason is null))
+                   where ((half_hours_of_days.in_survey is null) and (responses.org_id = half_hours_of_days.in_org) and (responses.held_reason is null))
                  union all
                   select d.d,
-                     hour.hour,
+                     half.half,
                      place.place,
                      0
-                    from unnest(hours_of_days.days) d(d),
-                     generate_series(0, 23) hour(hour),
+                    from unnest(half_hours_of_days.days) d(d),
+                     generate_series(0, 47) half(half),
                      generate_series(1, 3) place(place)) each
-           group by each.day, each.hour, each.place
+           group by each.day, each.half, each.place
          ), added as (
           select counted.day,
-             counted.hour,
+             counted.half,
              counted.place,
-             sum(counted.n) over (partition by counted.day, counted.place order by counted.hour rows between unbounded preceding and 1 preceding) as n
+             sum(counted.n) over (partition by counted.day, counted.place order by counted.half rows between unbounded preceding and 1 preceding) as n
             from counted
          )
   select added.day,
-     array_agg((added.n)::integer order by added.hour, added.place) as array_agg
+     array_agg((added.n)::integer order by added.half, added.place) as array_agg
     from added
-   where (added.hour > 0)
+   where (added.half > 0)
    group by added.day;
 end
+;
+
+create function hold_off_erasures(in_org uuid)
+ returns void
+ language sql
+return pg_advisory_xact_lock_shared(hashtextextended(('erasures ' || in_org), (0)::bigint))
 ;
 
 create function id_at(moment timestamptz)
@@ -1818,7 +1825,7 @@ end
 $function$
 ;
 
-create procedure tally_hours()
+create procedure tally_half_hours()
  language plpgsql
 as $procedure$
 declare
@@ -1828,7 +1835,7 @@ declare
 begin
   for owner in
     select distinct org_id, survey_id from day_tallies
-    where by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
   loop
     perform from surveys where id = owner.survey_id for key share skip locked;
     continue when not found;
@@ -1836,20 +1843,20 @@ begin
     locked := array(
       select day from day_tallies
       where survey_id = owner.survey_id
-        and by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+        and by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
       order by day
       for update skip locked
     );
     update day_tallies t
-    set by_hour = hours.by_hour
-    from hours_of_days(owner.org_id, owner.survey_id, locked) hours
-    where t.survey_id = owner.survey_id and t.slot = 0 and t.day = hours.day;
+    set by_half_hour = counted.by_half_hour
+    from half_hours_of_days(owner.org_id, owner.survey_id, locked) counted
+    where t.survey_id = owner.survey_id and t.slot = 0 and t.day = counted.day;
     commit;
   end loop;
 
   for owner in
     select distinct org_id from organization_day_tallies
-    where by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
   loop
     perform from organizations where id = owner.org_id for key share skip locked;
     continue when not found;
@@ -1857,14 +1864,14 @@ begin
     locked := array(
       select day from organization_day_tallies
       where org_id = owner.org_id
-        and by_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+        and by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
       order by day
       for update skip locked
     );
     update organization_day_tallies t
-    set by_hour = hours.by_hour
-    from hours_of_days(owner.org_id, null, locked) hours
-    where t.org_id = owner.org_id and t.slot = 0 and t.day = hours.day;
+    set by_half_hour = counted.by_half_hour
+    from half_hours_of_days(owner.org_id, null, locked) counted
+    where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day;
     commit;
   end loop;
 end

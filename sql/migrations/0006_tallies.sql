@@ -41,7 +41,7 @@ create table day_tallies (
   detractors integer not null default 0,
   score_sum  bigint not null default 0,
   contacts   integer not null default 0,
-  by_hour    integer[],
+  by_half_hour integer[],
 
   primary key (survey_id, day, slot),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
@@ -56,8 +56,8 @@ comment on column day_tallies.passives is 'responses that count as passive';
 comment on column day_tallies.detractors is 'responses that count as detractor';
 comment on column day_tallies.score_sum is 'sum of the scores of all these';
 comment on column day_tallies.contacts is 'contacts added on that day';
-comment on column day_tallies.by_hour is
-  'how many responses came before each hour but the first: promoters, passives and detractors in turn; null until counted';
+comment on column day_tallies.by_half_hour is
+  'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
 
 create index day_tallies_by_organization on day_tallies (org_id, day);
 
@@ -69,7 +69,7 @@ create table organization_day_tallies (
   passives   integer not null default 0,
   detractors integer not null default 0,
   contacts   integer not null default 0,
-  by_hour    integer[],
+  by_half_hour integer[],
 
   primary key (org_id, day, slot)
 ) with (fillfactor = 50);
@@ -82,8 +82,8 @@ comment on column organization_day_tallies.promoters is 'responses that count as
 comment on column organization_day_tallies.passives is 'responses that count as passive';
 comment on column organization_day_tallies.detractors is 'responses that count as detractor';
 comment on column organization_day_tallies.contacts is 'contacts added on that day';
-comment on column organization_day_tallies.by_hour is
-  'how many responses came before each hour but the first: promoters, passives and detractors in turn; null until counted';
+comment on column organization_day_tallies.by_half_hour is
+  'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
 
 create table asked_tallies (
   org_id      uuid not null,
@@ -186,7 +186,7 @@ begin
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
         contacts = t.contacts + excluded.contacts,
-        by_hour = null;
+        by_half_hour = null;
 end
 $$;
 
@@ -205,7 +205,7 @@ begin
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         contacts = t.contacts + excluded.contacts,
-        by_hour = null;
+        by_half_hour = null;
 end
 $$;
 

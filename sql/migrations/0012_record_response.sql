@@ -34,7 +34,7 @@ begin
 
   update day_tallies
   set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      score_sum = score_sum + in_score, by_hour = null
+      score_sum = score_sum + in_score, by_half_hour = null
   where org_id = in_org and survey_id = in_survey and day = in_day and slot = in_slot;
   if not found then
     perform add_to_day_tallies(
@@ -52,7 +52,7 @@ begin
   in_slot := 0;
   update organization_day_tallies t
   set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      by_hour = null
+      by_half_hour = null
   from (select org_id as id from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
         for no key update skip locked) free
   where t.org_id = free.id and t.day = in_day and t.slot = 0;

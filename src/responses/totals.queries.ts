@@ -63,16 +63,24 @@ function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Da
       from survey_tallies
       where org_id = ${orgId} ${ofSurveys}`;
   }
-  if (scope.survey_id || scope.type || scope.audience) {
-    return sql`
-      select promoters, passives, detractors
-      from day_tallies
-      where org_id = ${orgId} ${ofSurveys} ${ofDays}`;
-  }
   return sql`
     select promoters, passives, detractors
-    from organization_day_tallies
-    where org_id = ${orgId} ${ofDays}`;
+    from (${keptDays(sql, orgId, scope)}) kept
+    where true ${ofDays}`;
+}
+
+/** The tallies of days in scope. Where a kind is all that there is, those of the organization are the same and fewer. */
+export function keptDays(sql: Sql, orgId: OrgId, scope: NpsScope): Part {
+  const { survey_id, type, audience } = scope;
+  const days = sql`day, promoters, passives, detractors, by_half_hour`;
+  const ofSurveys = sql`
+    select ${days} from day_tallies where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}`;
+  const ofAll = sql`select ${days} from organization_day_tallies where org_id = ${orgId}`;
+  if (survey_id) return ofSurveys;
+  if (!type && !audience) return ofAll;
+  const others = sql`
+    select exists (select from surveys where org_id = ${orgId} and not (${ofKind(sql, scope)}))`;
+  return sql`${ofAll} and not (${others}) union all ${ofSurveys} and (${others})`;
 }
 
 /** Of a range's edge, which is less than a day, or of facets, whose rows stand in an index of their own. */
@@ -97,11 +105,13 @@ export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audienc
   return sql`${one} and survey_id in (
     select id
     from surveys
-    where org_id = ${orgId}
-      ${type ? sql`and type = ${type}` : sql``}
-      ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}
+    where org_id = ${orgId} and ${ofKind(sql, { type, audience })}
   )`;
 }
+
+const ofKind = (sql: Sql, { type, audience }: Pick<NpsScope, 'type' | 'audience'>) => sql`
+  ${type ? sql`type = ${type}` : sql`true`}
+  ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
 /** The bounds of a range, as `opaque` values. */
 export const opaqueTime = (sql: Sql, time: Date): Part => opaque(sql, sql`${time}::timestamptz`);

@@ -1,7 +1,7 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 import { wouldHaveFacets } from './facets.cte.ts';
-import { chosenSurveys, countedRows, type NpsScope } from './totals.queries.ts';
+import { chosenSurveys, countedRows, keptDays, type NpsScope } from './totals.queries.ts';
 import type { TrendRows } from './trend.rules.ts';
 
 /**
@@ -48,8 +48,8 @@ export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: Tre
   edges as materialized (
     select row, at, midnight, (midnight at time zone 'UTC')::date as day,
            case when at < midnight then 1 else -1 end as sign,
-           date_bin('1 hour', at, timestamptz '2000-01-01 00:00Z') as hour_at,
-           (at at time zone 'UTC')::date as own_day, extract(hour from at at time zone 'UTC')::int as hour
+           date_bin('30 minutes', at, timestamptz '2000-01-01 00:00Z') as half_at,
+           (at at time zone 'UTC')::date as own_day, half_hour_of(at) as half
     from (
       select row, at, date_bin('1 day', at + interval '12 hours', timestamptz '2000-01-01 00:00Z') as midnight
       from (
@@ -70,11 +70,7 @@ export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: Tre
 
 /** From the tallies of days, and what lies between the edges and the midnights next to them. */
 const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
-  kept_days as not materialized (
-    select day, promoters, passives, detractors, by_hour
-    from ${narrow(scope) ? sql`day_tallies` : sql`organization_day_tallies`}
-    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
-  ),
+  kept_days as not materialized (${keptDays(sql, orgId, scope)}),
   ${nearEdges(sql, orgId, scope)},
   tallied as (
     select width_bucket(day, (select days from bounds)) as row,
@@ -89,12 +85,12 @@ const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   )`;
 
 /**
- * How many responses lie between each edge and its midnight. Where the hours of its day are kept, only what lies
- * between the edge and the hour before it is counted, which in most zones is nothing.
+ * How many responses lie between each edge and its midnight. Where the half hours of its day are kept, only
+ * what lies between the edge and the half hour before it is counted, which in most zones is nothing.
  */
 const nearEdges = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
-  hours as materialized (
-    select row, at, midnight, sign, hour_at, coalesce(bool_and(by_hour is not null), true) as are_known,
+  halves as materialized (
+    select row, at, midnight, sign, half_at, coalesce(bool_and(by_half_hour is not null), true) as are_known,
            ${sinceMidnight(sql, sql`promoters`, -2)}  as promoters,
            ${sinceMidnight(sql, sql`passives`, -1)}   as passives,
            ${sinceMidnight(sql, sql`detractors`, 0)} as detractors
@@ -103,26 +99,26 @@ const nearEdges = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
       on kept_days.day = own_day
       and kept_days.day >= (select first_day - 1 from bounds) and kept_days.day <= (select last_day from bounds)
     where at <> midnight
-    group by row, at, midnight, sign, hour_at
+    group by row, at, midnight, sign, half_at
   ), near_edges as materialized (
     select row, sign,
            case when are_known then h.promoters - sign * c.promoters else c.promoters end    as promoters,
            case when are_known then h.passives - sign * c.passives else c.passives end       as passives,
            case when are_known then h.detractors - sign * c.detractors else c.detractors end as detractors
-    from hours h
+    from halves h
     cross join lateral (
       select ${categoryCounts(sql)}
       from ${countedRows(sql, orgId, scope)}
-        and (not are_known or at <> hour_at)
-        and created_at >= case when are_known then hour_at else least(at, midnight) end
+        and (not are_known or at <> half_at)
+        and created_at >= case when are_known then half_at else least(at, midnight) end
         and created_at < case when are_known then at else greatest(at, midnight) end
     ) c
   )`;
 
-/** Between the hour before an edge and its midnight, which is that of its own day or of the next. */
+/** Between the half hour before an edge and its midnight, which is that of its own day or of the next. */
 const sinceMidnight = (sql: Sql, column: Part, place: number) => sql`
   coalesce(sum(case sign when 1 then ${column} end), 0)
-    - sum(sign * coalesce(by_hour[3 * hour + ${place}::int], 0))`;
+    - sum(sign * coalesce(by_half_hour[3 * half + ${place}::int], 0))`;
 
 /** Facets have no tallies: their rows are counted. */
 const counted = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
@@ -137,7 +133,3 @@ const categoryCounts = (sql: Sql) => sql`
   count(*) filter (where category = 'promoter')  as promoters,
   count(*) filter (where category = 'passive')   as passives,
   count(*) filter (where category = 'detractor') as detractors`;
-
-/** Whether tallies of surveys are needed, in place of those of the organization. */
-const narrow = ({ survey_id, type, audience }: NpsScope) =>
-  survey_id !== null || type !== null || audience !== null;

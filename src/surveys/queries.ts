@@ -120,8 +120,8 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
     where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
 }
 
-/** Makes one row of each survey's and each past day's tallies again, and counts the hours of busy past days. */
+/** Makes one row of each survey's and each past day's tallies again, and counts the half hours of busy past days. */
 export async function foldTallies(sql: Sql) {
   await sql`call fold_tallies()`;
-  await sql`call tally_hours()`;
+  await sql`call tally_half_hours()`;
 }

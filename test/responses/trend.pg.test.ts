@@ -109,9 +109,9 @@ test('in every zone each row is the rollup of its own stretch of time', async ()
 const talliedHours = async (orgId: string) =>
   (
     await db`
-      select by_hour from day_tallies where org_id = ${orgId} and by_hour is not null
+      select by_half_hour from day_tallies where org_id = ${orgId} and by_half_hour is not null
       union all
-      select by_hour from organization_day_tallies where org_id = ${orgId} and by_hour is not null`
+      select by_half_hour from organization_day_tallies where org_id = ${orgId} and by_half_hour is not null`
   ).length;
 
 /** Every row of every trend is what its own stretch of time holds. */

@@ -13,20 +13,20 @@ export async function assertTalliesHold(sql: Sql) {
 const wrongHours = async (sql: Sql) =>
   plain(
     await sql<Row[]>`
-    select t.survey_id, t.day, t.by_hour
+    select t.survey_id, t.day, t.by_half_hour
     from day_tallies t
-    where t.by_hour is not null
+    where t.by_half_hour is not null
       and not exists (
         select from day_tallies o where o.survey_id = t.survey_id and o.day = t.day and o.slot <> t.slot)
-      and t.by_hour <> array(
-        select count(*) filter (where extract(hour from r.created_at at time zone 'UTC') < hour)::int
-        from generate_series(1, 23) hour
+      and t.by_half_hour <> array(
+        select count(*) filter (where half_hour_of(r.created_at) < half)::int
+        from generate_series(1, 47) half
         cross join (values ('promoter', 1), ('passive', 2), ('detractor', 3)) c (category, place)
         left join responses r
           on r.survey_id = t.survey_id and r.held_reason is null and r.category = c.category
           and (r.created_at at time zone 'UTC')::date = t.day
-        group by hour, place
-        order by hour, place)`,
+        group by half, place
+        order by half, place)`,
   );
 
 type Row = Record<string, unknown>;
