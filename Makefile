@@ -5,7 +5,7 @@ tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help run askback test e2e test-prometheus test-proxies test-clients bench faults binary deb test-binary test-installed
+.PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
 .PHONY: drills client sbom release
 .PHONY: check types lint format schema openapi licenses
 
@@ -42,6 +42,10 @@ test-prometheus: $(installed)
 ## test-proxies: the proxies of ops/proxy.md in front of the service, by way of `bash ops/ci/with-proxies make test-proxies`
 test-proxies: $(installed)
 	@$(tsx) test/run.ts --proxies $(only)
+
+## test-poolers: the service behind PgBouncer, by way of `bash ops/ci/with-postgres-15 bash ops/ci/with-pgbouncer make test-poolers`
+test-poolers: $(installed)
+	@$(tsx) test/run.ts --poolers $(only)
 
 ## test-clients: clients that three generators make of the API, and linters, by way of `bash ops/ci/with-clients make test-clients`
 test-clients: $(installed)

@@ -594,6 +594,14 @@ create table organization_logos (
   constraint organization_logos_pkey primary key (org_id)
 );
 
+-- The last write of an organization, kept while reads go to a replica. Means nothing to another server.
+create table organization_writes (
+  org_id uuid not null,        -- whose API keys or members have written
+  "position" pg_lsn not null,  -- where the log of the primary was after their last write
+  constraint organization_writes_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint organization_writes_pkey primary key (org_id)
+);
+
 -- A customer of the deployment. Everything else belongs to one.
 create table organizations (
   id uuid not null default gen_random_uuid(),

@@ -10,8 +10,10 @@ import { contactReads, contactRoutes } from './contacts/routes.ts';
 import { accountReads } from './keys/account.routes.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
+import { recordWrites } from './keys/replica-reads.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
+import type { Replica } from './lib/db/replica.ts';
 import { trustProxies } from './lib/http/client-address.ts';
 import { answerError, followRequests, type RequestEnv, refuseNul } from './lib/http/http.ts';
 import { answerNoRoute } from './lib/http/methods.ts';
@@ -68,6 +70,8 @@ export type AppTools = MailboxAccess & {
     smtpUrl?: string | null;
     dkim?: Config['dkim'];
   };
+  /** Takes reads of the API while it has what their organization wrote. */
+  replica?: Replica | undefined;
   /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
   pump: () => void;
   /** What must be in order for this process to serve. */
@@ -118,6 +122,8 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/tags', tagReads(tools))
     .route('/api/v1', accountReads(tools))
     .route('/api/v1/summaries', summaryReads(tools))
+    .use('/api/*', recordWrites(tools))
+    .use('/o/*', recordWrites(tools))
     .use('/api/*', authenticate(tools))
     .use(refuseNul)
     .use('/api/*', answerOnce(tools))

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
+import { type Db, serviceLimits } from './lib/db/db.ts';
+import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
+import { followReplica } from './lib/db/replica.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
 import type { Listener } from './lib/http/listen.ts';
 import type { Log } from './lib/log/log.ts';
@@ -37,23 +40,55 @@ export async function startRequests(tools: StartRequests) {
   });
   const { checks } = readiness;
   const trustsLocal = tools.mailboxSecret === null;
+  const replica = await startReplica(tools);
   const metrics = await showMetrics(
     { config, parts, log, counting: tools.counting, listener: tools.metricsListener, trustsLocal },
-    { ...database, checks, runners: work.jobs.state },
+    { ...database, checks, replica, runners: work.jobs.state },
   );
-  const warnings = { ...readiness.warnings, proxy: proxies.check };
+  const warnings = {
+    ...readiness.warnings,
+    proxy: proxies.check,
+    ...(replica && { replica: () => sayPassedOver(replica.problem()) }),
+  };
   if (config.role === 'jobs') {
     const { fetch } = createJobsApp({ log, checks, warnings, metrics });
     return await openRequests(tools, readiness, fetch);
   }
   const app = createApp({
-    ...{ log, settings: config, checks, publicUrl, metrics, ...work, db: database.requestDb },
+    ...{
+      log,
+      settings: config,
+      checks,
+      publicUrl,
+      metrics,
+      ...work,
+      db: database.requestDb,
+      replica,
+    },
     warnings,
     mailboxSecret: tools.mailboxSecret,
     onUntrustedProxy: proxies.saw,
   });
   await openRequests(tools, readiness, app.fetch);
 }
+
+/** A process that runs jobs alone answers no reads. */
+async function startReplica({ config, parts, database }: StartRequests) {
+  const { readDatabaseUrl: url, role, databaseConnections: connections } = config;
+  if (!url || role === 'jobs') return undefined;
+  const share = (db: Db) => shareFairly(db, createPoolSlots(connections));
+  const maxLagSeconds = config.readMaxLagSeconds;
+  const limits = serviceLimits;
+  const options = { url, connections, maxLagSeconds, limits, share, program: 'askback reads' };
+  return await parts.start(
+    'replica',
+    () => followReplica({ ...options, primary: database.sessions.db }),
+    (it) => it.stop(),
+  );
+}
+
+const sayPassedOver = (problem: string | undefined) =>
+  problem && `the replica of ASKBACK_READ_DATABASE_URL ${problem}: the primary answers its reads`;
 
 async function openRequests(
   { config, parts, listener, isLost }: StartRequests,

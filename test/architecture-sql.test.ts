@@ -22,6 +22,7 @@ const owner: Record<string, string> = {
   proof_attempts: 'members',
   spent_handshakes: 'members',
   api_keys: 'keys',
+  organization_writes: 'keys',
   rate_windows: 'keys',
   idempotency_keys: 'keys',
   surveys: 'surveys',

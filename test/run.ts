@@ -8,7 +8,7 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
  * gone afterwards. Words on the command line choose files: their names contain one of them. With
- * `--browser`, `--prometheus`, `--proxies` or `--clients` they are those that need these programs, one after the other.
+ * `--browser`, `--prometheus`, `--proxies`, `--poolers` or `--clients` they are those that need these programs, one after the other.
  */
 const apart = /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
 /** Most files wait for a process, a timer or a disk for half of their time. */
@@ -17,6 +17,7 @@ const needing = {
   '--browser': 'test/{e2e,browser}/*.e2e.ts',
   '--prometheus': 'test/prometheus/*.prometheus.ts',
   '--proxies': 'test/proxies/*.proxy.ts',
+  '--poolers': 'test/poolers/*.pooler.ts',
   '--clients': 'test/clients/clients.ts',
 };
 const others = needing[process.argv[2] as keyof typeof needing];
@@ -61,7 +62,7 @@ async function runTests(url: string): Promise<number> {
 
 /** Files that need Postgres start the program, some of them many times. */
 async function bundleProgram() {
-  if (!files.some((file) => /\.(pg|embedded)\./.test(file))) return {};
+  if (!files.some((file) => /\.(pg|embedded|pooler)\./.test(file))) return {};
   const path = resolve('.cache/test/bundle/askback.mjs');
   await bundle('src/main.ts', path);
   return { TEST_PROGRAM: path };

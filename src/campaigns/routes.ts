@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
 import type { Writer } from '../audit/actor.ts';
 import { notFound } from '../errors.ts';
-import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
@@ -15,7 +15,7 @@ import { listResults } from './results.queries.ts';
 import { CampaignInput, CampaignQuery } from './schemas.ts';
 
 /** Mounted next to the surveys' own routes. */
-export function surveyCampaignReads(tools: KeyTools) {
+export function surveyCampaignReads(tools: ReaderTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/:id/campaigns', (c) =>
     answer(c, 'survey', (orgId) => {
@@ -26,7 +26,7 @@ export function surveyCampaignReads(tools: KeyTools) {
   );
 }
 
-export function campaignReads(tools: KeyTools) {
+export function campaignReads(tools: ReaderTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/:id', (c) =>

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { recordExport } from '../audit/export-act.ts';
 import { notFound } from '../errors.ts';
-import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { answerExport } from '../lib/export/answer.ts';
 import { parseBody } from '../lib/http/body.ts';
@@ -14,7 +14,7 @@ import { listContacts } from './queries.ts';
 import { addContact } from './save.ts';
 import { ContactExportQuery, ContactInput } from './schemas.ts';
 
-export function contactReads(tools: KeyTools) {
+export function contactReads(tools: ReaderTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/', (c) =>
     answer(c, 'list', (orgId) => listContacts(tools.db, orgId, parsePage(c.req.queries()))),

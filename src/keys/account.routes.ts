@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { keyAccount, usageJson } from './account.queries.ts';
-import type { ApiEnv, KeyTools } from './authenticate.ts';
-import { createReader } from './read.ts';
+import type { ApiEnv } from './authenticate.ts';
+import { createReader, type ReaderTools } from './read.ts';
 
-export function accountReads(tools: KeyTools) {
+export function accountReads(tools: ReaderTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/me', (c) =>

@@ -1,6 +1,7 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { countOneMore, type RateCount } from './rate-windows.queries.ts';
 import type { KeyParts } from './rules.ts';
+import { writtenBy } from './writes.queries.ts';
 
 export type Permission = 'read' | 'write';
 
@@ -19,6 +20,20 @@ export async function countRequest(sql: Sql, credentials: Credentials): Promise<
     await sql<CountedRequest[]>`
       with ${liveAndCounted(sql, credentials)}
       select live.id, live.org_id, live.name, live.permission, counted.*
+      from counted left join live on true`,
+  );
+}
+
+/** The same, and how far a replica must be to have what the organization wrote. */
+export async function countReader(
+  sql: Sql,
+  credentials: Credentials,
+): Promise<CountedRequest & { written: number }> {
+  return one(
+    await sql<(CountedRequest & { written: number })[]>`
+      with ${liveAndCounted(sql, credentials)}
+      select live.id, live.org_id, live.name, live.permission, counted.*,
+             ${writtenBy(sql, orgOfKey(sql))} as written
       from counted left join live on true`,
   );
 }

@@ -5,11 +5,14 @@ import { inGroup } from '../lib/db/fair-pool.ts';
 import { checkNul } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { type ApiEnv, accept, credentialsOf, type KeyTools, noteUse } from './authenticate.ts';
-import { orgOfKey, readWithKey } from './queries.ts';
+import { type Credentials, countReader, orgOfKey, readWithKey } from './queries.ts';
+import { type ReplicaTools, readJsonFresh } from './replica-reads.ts';
 
 /** How many keys' organizations are remembered. They only say which requests share a part of the pool. */
 const knownKeys = 10_000;
 
+/** With a replica, reads go there. */
+export type ReaderTools = KeyTools & ReplicaTools;
 export type Reader = ReturnType<typeof createReader>;
 
 /**
@@ -17,7 +20,7 @@ export type Reader = ReturnType<typeof createReader>;
  * what two cost. What the request asks for is checked before, and refused after the request has been counted.
  * `json` gets the organization as the statement knows it; nothing found, or nothing to look for, is null.
  */
-export function createReader({ db, settings }: KeyTools) {
+export function createReader({ db, replica, settings }: ReaderTools) {
   const organizations = new Map<string, string>();
 
   async function read(
@@ -29,6 +32,7 @@ export function createReader({ db, settings }: KeyTools) {
       return json(orgOfKey(db));
     });
     const credentials = credentialsOf(c);
+    if (replica?.isUsable()) return await readApart(c, json, credentials);
     const publicId = credentials.key?.publicId ?? '';
     const { json: found, ...counted } = await inGroup(organizations.get(publicId) ?? publicId, () =>
       readWithKey(db, credentials, { json: asked.value, quota: settings.rateLimit }),
@@ -42,6 +46,22 @@ export function createReader({ db, settings }: KeyTools) {
     }
     if (asked.error !== undefined) throw asked.error;
     return found;
+  }
+
+  /** Two statements in place of one: the primary counts the request, and the replica answers it. */
+  async function readApart(
+    c: Context<ApiEnv>,
+    json: (orgId: Part) => Part | undefined,
+    credentials: Credentials,
+  ): Promise<string | null> {
+    const { written, ...counted } = await countReader(db, credentials);
+    const { key, headers } = accept(c, settings, counted);
+    c.set('answerHeaders', headers);
+    if (counted.used === 1) await noteUse(db, counted);
+    checkNul(c);
+    const orgId = key.org_id;
+    const wanted = { orgId, written, json };
+    return await inGroup(orgId, () => readJsonFresh({ db, replica }, wanted));
   }
 
   /** Passes on what the statement has made; `what` names it for the caller when there is none. */

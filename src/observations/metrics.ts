@@ -1,6 +1,7 @@
 import { cachedFor } from '../lib/async/cached-for.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { PoolUse } from '../lib/db/pool-use.ts';
+import type { Replica } from '../lib/db/replica.ts';
 import type { Family } from '../lib/metrics/exposition.ts';
 import type { Readings } from '../lib/metrics/instrument.ts';
 import { observedFamilies } from '../lib/metrics/observed.ts';
@@ -35,6 +36,7 @@ export function startCounting() {
 export type Observed = {
   db: Db;
   pool: () => PoolUse;
+  replica?: Replica | undefined;
   runners: Jobs['state'];
   checks: Checks;
   build: { version: string; node: string };
@@ -69,7 +71,10 @@ export function startMetrics({ recorder, meter }: Counting, observed: Observed):
   };
 }
 
-function readProcess({ pool, runners, build }: Observed): Readings {
+/** Shown for a replica that has never been seen to follow. */
+const longestLagSeconds = 86_400;
+
+function readProcess({ pool, replica, runners, build }: Observed): Readings {
   const { limit, busy, waiting } = pool();
   const states = Object.entries(runners());
   return {
@@ -84,6 +89,10 @@ function readProcess({ pool, runners, build }: Observed): Readings {
     askback_db_pool_connections: by('state', { busy, idle: Math.max(limit - busy, 0) }),
     askback_db_pool_limit: [{ labels: {}, value: limit }],
     askback_db_pool_waiting: [{ labels: {}, value: waiting }],
+    askback_read_replica_up: [{ labels: {}, value: replica?.isUsable() ? 1 : 0 }],
+    askback_read_replica_lag_seconds: [
+      { labels: {}, value: Math.min(replica?.lagSeconds() ?? 0, longestLagSeconds) },
+    ],
     askback_build_info: [{ labels: build, value: 1 }],
   };
 }

@@ -72,6 +72,19 @@ export const observed = [
     labels: {},
   },
   {
+    name: 'askback_read_replica_up',
+    kind: 'gauge',
+    help: 'Whether reads go to the replica; 0 while it is passed over, or where there is none.',
+    labels: {},
+  },
+  {
+    name: 'askback_read_replica_lag_seconds',
+    kind: 'gauge',
+    help: 'How far the replica is behind the primary; 0 where there is none.',
+    unit: 'seconds',
+    labels: {},
+  },
+  {
     name: 'askback_build_info',
     kind: 'gauge',
     help: 'Always 1; the labels say what is running.',

@@ -25,7 +25,13 @@ export const archive: Archive = {
   program: 'askback',
   // A session that has ended must not come back with an old backup.
   except: [
-    ...['schema_migrations', 'rate_windows', 'worker_pools', 'service_record'],
+    ...[
+      'schema_migrations',
+      'rate_windows',
+      'organization_writes',
+      'worker_pools',
+      'service_record',
+    ],
     ...['sessions', 'proof_attempts'],
   ],
   isFilled: hasOrganizations,

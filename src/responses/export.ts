@@ -1,4 +1,4 @@
-import type { Db } from '../lib/db/db.ts';
+import { type ReplicaTools, readFresh } from '../keys/replica-reads.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
 import { type ExportFormat, exportParts } from '../lib/export/answer.ts';
 import type { Position } from '../lib/paging/page.ts';
@@ -31,11 +31,19 @@ type Exported = Record<string, string | number | boolean | null> & {
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
 /** All responses that a filter leaves, newest first. No connection is held while the reader takes a batch. */
-export const exportResponses = (db: Db, orgId: string, { filter, format }: ExportWish) =>
+export const exportResponses = (
+  tools: ReplicaTools,
+  orgId: string,
+  { filter, format }: ExportWish,
+) =>
   exportParts<Position, Exported>(format, {
     columns,
     next: (after) =>
-      inGroup(orgId, () => nextResponses(db, orgId, { filter, after, limit: atOnce })),
+      inGroup(orgId, () =>
+        readFresh(tools, orgId, (sql) =>
+          nextResponses(sql, orgId, { filter, after, limit: atOnce }),
+        ),
+      ),
     cells: ({ tags, ai_themes: themes, properties, ...rest }) => ({
       ...rest,
       tags: tags.map(({ name }) => name).join(';'),

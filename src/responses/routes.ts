@@ -1,7 +1,8 @@
 import { Hono } from 'hono';
 import { recordExport } from '../audit/export-act.ts';
-import type { ApiEnv, KeyTools } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import type { ApiEnv } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
+import type { ReplicaTools } from '../keys/replica-reads.ts';
 import type { Db } from '../lib/db/db.ts';
 import { answerExport } from '../lib/export/answer.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
@@ -20,7 +21,7 @@ import { countCategories } from './totals.queries.ts';
 import { countTrend } from './trend.queries.ts';
 import { type TrendRows, trendRows } from './trend.rules.ts';
 
-export function responseReads(tools: KeyTools) {
+export function responseReads(tools: ReaderTools) {
   const { db } = tools;
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
@@ -52,16 +53,16 @@ export const responseSearch = ({ db }: { db: Db }) =>
   });
 
 /** Everything that matches, as a file. */
-export const responseExport = ({ db }: { db: Db }) =>
+export const responseExport = (tools: ReplicaTools) =>
   new Hono<ApiEnv>().get('/export', async (c) => {
     const { format, ...query } = parseFiltered(ResponseExportQuery, c.req.queries());
     const wish = { filter: filterOf(query), format };
     const { org_id: orgId } = c.var.key;
-    await recordExport(db, { orgId, actor: c.var.actor }, 'responses.exported');
-    return answerExport(format, { name: 'responses', parts: exportResponses(db, orgId, wish) });
+    await recordExport(tools.db, { orgId, actor: c.var.actor }, 'responses.exported');
+    return answerExport(format, { name: 'responses', parts: exportResponses(tools, orgId, wish) });
   });
 
-export function npsReads(tools: KeyTools) {
+export function npsReads(tools: ReaderTools) {
   const { read } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/', async (c) => {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import * as v from 'valibot';
+import { listUrls } from '../lib/db/database-url.ts';
 import { createDkimSigner } from '../lib/smtp/dkim.ts';
 import { complaint } from '../lib/validation/parse.ts';
 import { type Environment, type ReadFile, readValues } from './setting-files.ts';
@@ -48,6 +49,7 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
   if (given('ASKBACK_SESSION_DATABASE_URL') && !given('DATABASE_URL')) {
     complaints.push('ASKBACK_SESSION_DATABASE_URL: goes with DATABASE_URL, which is not set');
   }
+  complaints.push(...complaintsOfReplica(values));
   complaints.push(...complaintsOfRole(values['ASKBACK_ROLE'], given));
   const dkim = ['ASKBACK_DKIM_DOMAIN', 'ASKBACK_DKIM_SELECTOR', 'ASKBACK_DKIM_KEY'];
   const missing = dkim.filter((name) => !given(name));
@@ -64,6 +66,19 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
     complaints.push('LISTEN_PID: is required once LISTEN_FDS is set');
   }
   return complaints;
+}
+
+/** Each by the name of the replica's setting: it is what cannot work. */
+function complaintsOfReplica(values: Readonly<Record<string, string>>): string[] {
+  const { ASKBACK_READ_DATABASE_URL: replica, DATABASE_URL: primary } = values;
+  if (replica === undefined) return [];
+  const name = 'ASKBACK_READ_DATABASE_URL';
+  if (primary === undefined) return [`${name}: goes with DATABASE_URL, which is not set`];
+  if (primary === replica)
+    return [`${name}: must name a replica, and not the address of DATABASE_URL`];
+  if (listUrls(replica).length > 1)
+    return [`${name}: must name one replica, and not several hosts`];
+  return [];
 }
 
 /** What one half of the service needs so that the other half, in another process, can work with it. */
@@ -85,6 +100,8 @@ function shape(settings: v.InferOutput<typeof Settings>) {
   return {
     databaseUrl: settings.DATABASE_URL ?? null,
     sessionDatabaseUrl: settings.ASKBACK_SESSION_DATABASE_URL ?? null,
+    readDatabaseUrl: settings.ASKBACK_READ_DATABASE_URL ?? null,
+    readMaxLagSeconds: settings.ASKBACK_READ_MAX_LAG_SECONDS,
     role: settings.ASKBACK_ROLE ?? null,
     databaseConnections: settings.ASKBACK_DB_POOL ?? poolByProcessors(),
     databaseWaitSeconds: settings.ASKBACK_DATABASE_WAIT_SECONDS,

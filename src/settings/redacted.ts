@@ -12,6 +12,7 @@ const secrets = [
 const addresses = [
   'DATABASE_URL',
   'ASKBACK_SESSION_DATABASE_URL',
+  'ASKBACK_READ_DATABASE_URL',
   'ASKBACK_SMTP_URL',
   'ASKBACK_AI_URL',
 ];

@@ -28,6 +28,8 @@ const longestWatchdogUs = 86_400_000_000;
 export const Settings = v.object({
   DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_SESSION_DATABASE_URL: v.optional(databaseUrl),
+  ASKBACK_READ_DATABASE_URL: v.optional(databaseUrl),
+  ASKBACK_READ_MAX_LAG_SECONDS: v.optional(whole(1, 3600), '5'),
   ASKBACK_ROLE: v.optional(role),
   ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
   ASKBACK_DB_POOL: v.optional(whole(2, 500)),

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import type { ApiEnv, KeyTools } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import type { ApiEnv } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { findSummary, listSummaries } from './summary.queries.ts';
 
-export function summaryReads(tools: KeyTools) {
+export function summaryReads(tools: ReaderTools) {
   const { db } = tools;
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()

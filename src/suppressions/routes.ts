@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { notFound, Refusal } from '../errors.ts';
-import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/body.ts';
 import { parseList } from '../lib/paging/page.ts';
@@ -12,7 +12,7 @@ import { SuppressionQuery } from './schemas.ts';
 import { liftSuppression } from './unsubscribe.ts';
 
 /** The addresses that get no mail of an organization. */
-export function suppressionReads(tools: KeyTools) {
+export function suppressionReads(tools: ReaderTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/', (c) =>
     answer(c, 'list', (orgId) =>

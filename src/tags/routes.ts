@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
-import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { isUuid } from '../lib/validation/parse.ts';
@@ -9,7 +9,7 @@ import { changeTag, createTag, deleteTag } from './manage.ts';
 import { tagsJson } from './queries.ts';
 import { NewTagInput, TagChangeInput } from './schemas.ts';
 
-export function tagReads(tools: KeyTools) {
+export function tagReads(tools: ReaderTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/', (c) =>
     answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)),

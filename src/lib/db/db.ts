@@ -27,6 +27,8 @@ type PoolOptions = {
   idleSeconds?: number;
   /** Off where a pooler gives each transaction another connection, which does not know the statement. */
   prepare?: boolean;
+  /** Called when a connection has ended, however it ended. */
+  onClose?: () => void;
 };
 
 export type SessionLimits = { statementMs: number; idleInTransactionMs: number };
@@ -38,7 +40,7 @@ export type SessionLimits = { statementMs: number; idleInTransactionMs: number }
 export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 
 export function connect(url: string, options: PoolOptions): Db {
-  const { connections, limits, program, socket, idleSeconds, prepare = true } = options;
+  const { connections, limits, program, socket, idleSeconds, prepare = true, onClose } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   const driver = postgres(address, {
     ...folder,
@@ -46,6 +48,7 @@ export function connect(url: string, options: PoolOptions): Db {
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     prepare,
+    ...(onClose && { onclose: onClose }),
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
     onnotice: () => {},

@@ -25,7 +25,8 @@ export async function findPooler(url: string): Promise<Pooler> {
     if (!(await isPooled(first))) return { mode: 'none', prepares: true };
     const second = await probe.reserve();
     const mode = await modeOf(first, second);
-    return { mode, prepares: mode === 'session' || (await carriesPrepared(url)) };
+    if (mode !== 'transaction') return { mode, prepares: mode === 'session' };
+    return { mode, prepares: await carriesPrepared(url) };
   } finally {
     await probe.end({ timeout: 0 });
   }
@@ -54,8 +55,11 @@ async function modeOf(first: Sql, second: Sql): Promise<PoolerMode> {
 async function tryBegin(session: Sql): Promise<'begun' | 'refused'> {
   return await session`begin`.then(
     () => 'begun' as const,
-    (error: { message?: string }) => {
-      if (/transaction/.test(error.message ?? '')) return 'refused' as const;
+    (error: { code?: string; message?: string }) => {
+      // PgBouncer says so and hangs up, and the driver reports one or the other.
+      const isRefused =
+        error.code === 'CONNECTION_CLOSED' || /transaction/.test(error.message ?? '');
+      if (isRefused) return 'refused' as const;
       throw error;
     },
   );

@@ -47,7 +47,7 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       });
       const wish = { filter: filterOf(query), format };
       await recordExport(tools.db, { orgId, actor }, 'responses.exported');
-      const parts = exportResponses(tools.db, orgId, wish);
+      const parts = exportResponses({ db: tools.db }, orgId, wish);
       return answerExport(format, { name: 'responses', parts });
     })
 

@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { runMigrations } from 'graphile-worker';
 import { connect, type Db } from '../../../src/lib/db/db.ts';
 import { migrate, readMigrations } from '../../../src/lib/db/migrate.ts';
+import { throughPooler } from './pooler.ts';
 
 const server = process.env['TEST_DATABASE_URL'];
 if (!server) throw new Error('TEST_DATABASE_URL is not set: run the tests with `make test`');
@@ -26,7 +27,8 @@ async function databaseFrom(source: (admin: Db) => Promise<string>) {
   await admin`create database ${admin(name)} template ${admin(await source(admin))}`;
 
   const url = urlOf(name);
-  const db = connect(url, { connections: 8 });
+  const through = throughPooler(url);
+  const db = connect(through ?? url, { connections: 8, prepare: through === undefined });
   after(async () => {
     await db.end({ timeout: 1 });
     await admin`drop database ${admin(name)} with (force)`;
