@@ -12,6 +12,7 @@ export type DemoAnswer = {
 export type DemoContact = {
   name: string;
   email: string;
+  properties: Readonly<Record<string, string>>;
   created_at: Date;
   sent_at: Date | null;
   answer: DemoAnswer | null;
@@ -27,6 +28,8 @@ const answeringShare = 0.55;
 const commentingShare = 0.6;
 const anonymousShare = 0.1;
 const waitingDays = 3;
+const plans = ['free', 'team', 'business'] as const;
+const countries = ['DE', 'US', 'FR', 'GB', 'NL'] as const;
 
 /** The history of one survey until now: the same every time for the same survey and moment. */
 export function makeStory(survey: DemoSurvey, now: Date): DemoStory {
@@ -55,6 +58,10 @@ function contact(
   return {
     name: `${first} ${last}`,
     email: `${first}.${last}.${place + 1}@example.com`.toLowerCase(),
+    properties: {
+      plan: plans[place % plans.length]!,
+      country: countries[place % countries.length]!,
+    },
     created_at: before(now, daysAgo + 0.5),
     sent_at: asked ? before(now, daysAgo) : null,
     answer: answers
