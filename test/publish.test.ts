@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -37,7 +45,10 @@ test('a release has the executable, package, container file, client, documents, 
 });
 
 test('it is the same from any folder, and its sums can be checked', () => {
-  const [one, other] = [publish(built('one'), of), publish(built('other'), of)];
+  const later = built('other');
+  utimesSync(join(later, 'README.md'), 1_800_000_000, 1_800_000_000);
+  chmodSync(join(later, 'LICENSE'), 0o600);
+  const [one, other] = [publish(built('one'), of), publish(later, of)];
   assert.deepEqual(differences(one, other), []);
   const folder = join(home, 'one/dist/published');
   writeFileSync(join(folder, 'SHA256SUMS'), sumsOf(one));
