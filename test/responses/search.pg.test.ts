@@ -43,3 +43,30 @@ test('searches of one organization that hang leave room for another, and end wit
   locker.release();
   assert.equal(slots.counts().held, 0);
 });
+
+test('a search that takes longer than its ten seconds is refused with what to do, and lets its connection go', async (t) => {
+  const [{ read }, locker] = [await makeClient(pool), await pool.reserve()];
+  const limits: number[] = [];
+  const tooLong = new AbortController();
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+    limits.push(ms);
+    return tooLong.signal;
+  });
+  await locker`begin`;
+  await locker`lock table responses in access exclusive mode`;
+  const waits = async () =>
+    (await locker`select from pg_locks where relation = 'responses'::regclass and not granted`)
+      .length;
+
+  const asked = bareApp(pool).request('/api/v1/responses?search=a', { headers: read });
+  await until('the search waits', async () => (await waits()) === 1);
+  tooLong.abort();
+  const answer = await asked;
+  assert.deepEqual([answer.status, limits], [422, [10_000]]);
+  const { error, code } = (await answer.json()) as { error: string; code: string };
+  assert.equal(code, 'search_too_slow');
+  assert.match(error, /longer than 10 seconds: search for more letters, or in a shorter range/);
+  assert.equal(await waits(), 0);
+  await locker`rollback`;
+  locker.release();
+});
