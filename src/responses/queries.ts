@@ -2,7 +2,6 @@ import type { Sql } from '../lib/db/db.ts';
 import type { Page, Position } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
-import { nameOfSurvey } from '../surveys/queries.ts';
 import {
   countFiltered,
   filteredRows,
@@ -65,21 +64,21 @@ export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   });
 
 const responseItem = (sql: Sql, orgId: OrgId, more = sql``) => sql`
-  ${itemJoins(sql)}
+  ${itemJoins(sql, orgId)}
   cross join lateral (select ${itemColumns(sql, orgId)}, iso(r.created_at) as created_at ${more}) item`;
 
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   r.id, r.survey_id, r.score, r.category, r.comment,
   a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
-  c.email as contact_email, c.name as contact_name, ${nameOfSurvey(sql, orgId, sql`r`)},
-  (select type from surveys where org_id = ${orgId} and id = r.survey_id) as survey_type,
-  r.language, coalesce(c.properties, r.properties, '{}') as properties, ${tagsOf(sql)} as tags, r.state,
+  c.email as contact_email, c.name as contact_name, s.survey_name, s.survey_type,
+  r.language, coalesce(c.properties, r.properties, '{}') as properties, ${tagsOf(sql, orgId)} as tags, r.state,
   case when r.owner_id is not null then (select email from members where id = r.owner_id) end as owner`;
 
-/** Most responses have none: to look is cheaper than to sort nothing. */
-const tagsOf = (sql: Sql) => sql`
-  case when exists (select from response_tags rt where rt.org_id = r.org_id and rt.response_id = r.id) then (
+/** Most organizations tag none, and most responses have no tag: to look is cheaper than to sort nothing. */
+const tagsOf = (sql: Sql, orgId: OrgId) => sql`
+  case when (select exists (select from response_tags where org_id = ${orgId}))
+    and exists (select from response_tags rt where rt.org_id = r.org_id and rt.response_id = r.id) then (
     select json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
                     order by lower(t.name) collate "C", t.name collate "C")
     from response_tags rt
@@ -94,10 +93,17 @@ const notes = (sql: Sql) => sql`(
   where n.org_id = r.org_id and n.response_id = r.id
 )`;
 
-const itemJoins = (sql: Sql) => sql`
+/** The survey is looked up for each row, and once: a plain join might read all surveys of the organization. */
+const itemJoins = (sql: Sql, orgId: OrgId) => sql`
   left join contacts c
     on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
-  left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
+  left join analyses a on a.org_id = r.org_id and a.response_id = r.id
+  left join lateral (
+    select name as survey_name, type as survey_type
+    from surveys
+    where org_id = ${orgId} and id = r.survey_id
+    limit 1
+  ) s on true`;
 
 function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
   if (filter.pattern !== null) {

@@ -72,14 +72,28 @@ function addDays(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-function localDay(time: Date, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en', {
+const mostZones = 500;
+
+/** To make a formatter takes longer than all else of a trend. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formatters.get(timeZone);
+  if (known) return known;
+  if (formatters.size >= mostZones) formatters.clear();
+  const formatter = new Intl.DateTimeFormat('en', {
     timeZone,
     calendar: 'iso8601',
     year: 'numeric',
     month: '2-digit',
     day: '2-digit',
-  }).formatToParts(time);
+  });
+  formatters.set(timeZone, formatter);
+  return formatter;
+}
+
+function localDay(time: Date, timeZone: string): string {
+  const parts = formatterOf(timeZone).formatToParts(time);
   const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
   return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
 }
