@@ -2,8 +2,8 @@ import { type ReplicaTools, readFresh } from '../keys/replica-reads.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
 import { type ExportFormat, exportParts } from '../lib/export/answer.ts';
 import type { Position } from '../lib/paging/page.ts';
+import { nextResponses } from './export.queries.ts';
 import type { ResponseFilter } from './filter.cte.ts';
-import { nextResponses } from './queries.ts';
 
 const atOnce = 2_000;
 

@@ -1,5 +1,5 @@
-import type { Sql } from '../lib/db/db.ts';
-import type { Page, Position } from '../lib/paging/page.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
 import {
@@ -27,35 +27,10 @@ export const listResponses = (
   });
 
 /** Joins a picked row with its response; a source that is `responses` itself has it already. */
-const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
+export const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
   filter.pattern === null && !readsFacets(filter)
     ? sql`cross join lateral (select p.*) r`
     : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
-
-/** The items of the list after a position, as JSON; `last` is the position of the last, undefined at the end. */
-export async function nextResponses(
-  sql: Sql,
-  orgId: string,
-  { filter, after, limit }: { filter: ResponseFilter; after: Position | null; limit: number },
-): Promise<{ items: string; last: Position | undefined }> {
-  const { pattern } = filter;
-  const rows = pattern === null ? filteredRows(sql, orgId, filter) : sql`matched where true`;
-  const later = after
-    ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`
-    : sql``;
-  const [found] = await sql<{ items: string; rows: number; at: string; id: string }[]>`
-    with ${pattern === null ? sql`` : sql`${matched(sql, orgId, filter, pattern)},`}
-    picked as materialized (
-      select * from ${rows} ${later} order by created_at desc, id desc limit ${limit}::int
-    ), last as (
-      select created_at::text as at, id from picked order by created_at, id limit 1
-    )
-    select '[' || coalesce(string_agg(row_to_json(item)::text, ',' order by p.created_at desc, p.id desc), '') || ']' as items,
-           count(*)::int as rows, (select at from last), (select id from last)
-    from picked p ${rowOf(sql, orgId, filter)} ${responseItem(sql, orgId)}`;
-  const { items, rows: count, at, id } = found!;
-  return { items, last: count === limit ? { at, id } : undefined };
-}
 
 export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   oneJson(sql, {
@@ -64,15 +39,16 @@ export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   });
 
 const responseItem = (sql: Sql, orgId: OrgId, more = sql``) => sql`
-  ${itemJoins(sql, orgId)}
-  cross join lateral (select ${itemColumns(sql, orgId)}, iso(r.created_at) as created_at ${more}) item`;
+  ${itemJoins(sql)} ${surveyJoin(sql, orgId)}
+  cross join lateral (select ${itemColumns(sql, tagsOf(sql, orgId))}, iso(r.created_at) as created_at ${more}) item`;
 
-const itemColumns = (sql: Sql, orgId: OrgId) => sql`
+/** From a response `r`, its contact `c`, analysis `a` and survey `s`, in the order of the API. */
+export const itemColumns = (sql: Sql, tags: Part) => sql`
   r.id, r.survey_id, r.score, r.category, r.comment,
   a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
   c.email as contact_email, c.name as contact_name, s.survey_name, s.survey_type,
-  r.language, coalesce(c.properties, r.properties, '{}') as properties, ${tagsOf(sql, orgId)} as tags, r.state,
+  r.language, coalesce(c.properties, r.properties, '{}') as properties, ${tags} as tags, r.state,
   case when r.owner_id is not null then (select email from members where id = r.owner_id) end as owner`;
 
 /** Most organizations tag none, and most responses have no tag: to look is cheaper than to sort nothing. */
@@ -93,11 +69,13 @@ const notes = (sql: Sql) => sql`(
   where n.org_id = r.org_id and n.response_id = r.id
 )`;
 
-/** The survey is looked up for each row, and once: a plain join might read all surveys of the organization. */
-const itemJoins = (sql: Sql, orgId: OrgId) => sql`
+export const itemJoins = (sql: Sql) => sql`
   left join contacts c
     on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
-  left join analyses a on a.org_id = r.org_id and a.response_id = r.id
+  left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
+
+/** The survey is looked up for each row, and once: a plain join might read all surveys of the organization. */
+const surveyJoin = (sql: Sql, orgId: OrgId) => sql`
   left join lateral (
     select name as survey_name, type as survey_type
     from surveys
@@ -117,7 +95,7 @@ function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
 }
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
-const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
+export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
   matched as materialized (
     select r.id, r.created_at
     from responses r
