@@ -74,7 +74,7 @@ create table asked_tallies (
   constraint asked_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint asked_tallies_pkey primary key (survey_id, quarter, slot)
 ) with (fillfactor=50);
-create index asked_tallies_by_organization on asked_tallies (org_id, quarter);
+create index asked_tallies_by_organization on asked_tallies (org_id, quarter) include (survey_id, asked, undelivered, answered);
 create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
 
 -- Acts with their actor and target, written in the transaction of the act itself and kept 400 days.

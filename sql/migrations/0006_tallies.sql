@@ -106,7 +106,9 @@ comment on column asked_tallies.asked is 'contacts that were mailed then';
 comment on column asked_tallies.undelivered is 'those of them whose mail failed or bounced after all';
 comment on column asked_tallies.answered is 'those of them that have responded';
 
-create index asked_tallies_by_organization on asked_tallies (org_id, quarter);
+-- Where mails go out one by one there is a row for nearly each: they are summed up without their table.
+create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
+  include (survey_id, asked, undelivered, answered);
 
 -- What rows add to one tally: of a survey (without a day), of its day, or of an organization's day (without a survey).
 create type tally_delta as (
