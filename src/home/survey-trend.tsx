@@ -34,7 +34,9 @@ export async function surveyTrend(
     <div class="columns score part">
       <AskedPart asked={counts} />
       <section aria-labelledby="trend-heading">
-        <h2 id="trend-heading">Over time</h2>
+        <div class="title">
+          <h2 id="trend-heading">Over time</h2>
+        </div>
         <Trend {...{ type, period, timeZone, steps }} />
       </section>
     </div>

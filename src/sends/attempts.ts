@@ -1,4 +1,4 @@
-import { createBatch } from '../lib/async/batch.ts';
+import { createBatchByKey } from '../lib/async/batch.ts';
 import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDeadlock } from '../lib/db/db.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
@@ -14,8 +14,9 @@ export type MailTry = { attempt: number; time: MailTime; job: string | null };
 
 /** Tries one mail once. */
 export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
-  const beginnings = createBatch(
-    (mails: ClaimedMail[]) => retryWhile(isDeadlock, () => beginAll(db, mails)),
+  const beginnings = createBatchByKey(
+    ({ org_id }: ClaimedMail) => org_id,
+    (mails) => retryWhile(isDeadlock, () => beginAll(db, mails)),
     { most: 200 },
   );
   const exchange = createTypicalTime();

@@ -61,7 +61,7 @@ export function createMailJobs(tools: MailJobTools) {
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
       const ends = await Promise.allSettled(
-        mails.map((mail) => records.open(() => send(mail, time, traceparent))),
+        mails.map((mail) => records.open(orgId, () => send(mail, time, traceparent))),
       );
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');

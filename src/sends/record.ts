@@ -18,15 +18,38 @@ const retryAfterMs = 250;
 const retryForMs = 60_000;
 const recordBatch = { most: 100, lingerMs: 20 };
 
-/** Records outcomes in batches. A batch does not wait when every open mail is in it. */
+/**
+ * Records outcomes in batches, those of each organization in batches of its own: the outcome of one mail does not wait
+ * until a hundred of a neighbour's campaign are written.
+ */
 export function createRecords(db: Db) {
+  const byOrganization = new Map<string, { own: OwnRecords; open: number }>();
+  return {
+    /** Counts a mail as open while the work on it lasts. */
+    async open<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+      const records = byOrganization.get(orgId) ?? { own: recordsOfOne(db), open: 0 };
+      byOrganization.set(orgId, records);
+      records.open += 1;
+      return await records.own.open(work).finally(() => {
+        records.open -= 1;
+        if (records.open === 0) byOrganization.delete(orgId);
+      });
+    },
+    /** The outcome of a mail that is open. */
+    add: async (row: OutcomeRow) => await byOrganization.get(row.org_id)!.own.add(row),
+  };
+}
+
+type OwnRecords = ReturnType<typeof recordsOfOne>;
+
+/** A batch does not wait when every open mail is in it. */
+function recordsOfOne(db: Db) {
   const rows = createBatch((batch: OutcomeRow[]) => recordOutcomes(db, batch), recordBatch);
   let [mails, waiting] = [0, 0];
   const flushIfAll = () => {
     if (waiting > 0 && waiting === mails) rows.flush();
   };
   return {
-    /** Counts a mail as open while the work on it lasts. */
     async open<T>(work: () => Promise<T>): Promise<T> {
       mails += 1;
       return await work().finally(() => {

@@ -8,6 +8,7 @@ import { createRecords } from '../../src/sends/record.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 
@@ -32,7 +33,7 @@ test('the outcome of the only open mail is recorded at once', async (t) => {
   const [row] = await begun(1);
   const records = createRecords(db);
   t.mock.timers.enable({ apis: ['setTimeout'] }); // no batch is written because its time is over
-  await records.open(() => records.add(row!));
+  await records.open(row!.org_id, () => records.add(row!));
   assert.deepEqual(await statuses([row!.id]), ['sent']);
 });
 
@@ -41,8 +42,8 @@ test('an outcome waits for those of other open mails, until the last of them end
   const records = createRecords(db);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const withdrawn = Promise.withResolvers<void>();
-  const other = records.open(() => withdrawn.promise);
-  const recorded = rows.slice(0, 2).map((row) => records.open(() => records.add(row)));
+  const other = records.open(rows[0]!.org_id, () => withdrawn.promise);
+  const recorded = rows.slice(0, 2).map((row) => records.open(row.org_id, () => records.add(row)));
   await db`select 1`;
   const ids = rows.map(({ id }) => id);
   assert.deepEqual(await statuses(ids), ['sending', 'sending', 'sending']);
@@ -50,4 +51,25 @@ test('an outcome waits for those of other open mails, until the last of them end
   await other;
   await Promise.all(recorded);
   assert.deepEqual((await statuses(ids)).sort(), ['sending', 'sent', 'sent']);
+});
+
+test("an outcome does not wait until those of another organization's mails are written", async () => {
+  const [many, [one]] = [await begun(2), await begun(1)];
+  const records = createRecords(db);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
+  const holder = db.begin(async (tx) => {
+    await tx`select from mails where id = ${many[0]!.id} for update`;
+    lock();
+    await held;
+  });
+  await locked;
+  const theirs = many.map((row) => records.open(row.org_id, () => records.add(row)));
+  await untilLockWaits(db);
+  await records.open(one!.org_id, () => records.add(one!));
+  assert.deepEqual(await statuses([one!.id]), ['sent']);
+  assert.deepEqual(await statuses(many.map(({ id }) => id)), ['sending', 'sending']);
+  release();
+  await Promise.all([holder, ...theirs]);
+  assert.deepEqual(await statuses(many.map(({ id }) => id)), ['sent', 'sent']);
 });
