@@ -97,6 +97,7 @@ create table audit_events (
 create index audit_events_by_age on audit_events (at);
 create index audit_events_by_contact on audit_events (org_id, target_id) where target = 'contact';
 create index audit_events_by_organization on audit_events (org_id, at desc, id desc);
+create index audit_events_of_retention on audit_events (org_id, at desc) where act = 'retention.applied';
 
 -- A mail that a rule blocked, for the question why an address got none.
 create table blocked_mails (

@@ -24,6 +24,7 @@ export const payloads = {
   'notifications.mail': v.object({ org_id: Uuid, notification_id: Uuid }),
   'notifications.post': v.object({ org_id: Uuid, notification_id: Uuid, tries: v.number() }),
   'notifications.sweep': Nothing,
+  'people.apply_retention': Nothing,
   'people.file_erasures': Nothing,
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'responses.clean_up': Nothing,

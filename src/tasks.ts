@@ -22,6 +22,7 @@ import {
 import type { ErasureFile } from './people/erasure/file.ts';
 import { fileErasures } from './people/erasure/file-erasures.ts';
 import { finishErasure } from './people/erasure/finish.ts';
+import { applyRetention } from './people/retention/apply.ts';
 import { cleanUpVisits } from './responses/cleanup.ts';
 import { cleanUpBlockedMails } from './sends/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
@@ -71,6 +72,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'notifications.mail': (job) => mailNotification(tools, job),
     'notifications.post': (job) => postNotification(tools, job),
     'notifications.sweep': () => sweepNotifications(tools),
+    'people.apply_retention': () => applyRetention(tools),
     'people.file_erasures': () => fileErasures(tools),
     'people.finish_erasure': (job) => finishErasure(tools, job),
     'responses.clean_up': () => cleanUpVisits(tools),
@@ -119,6 +121,7 @@ export const crontab: CronItem[] = [
   { task: 'notifications.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
   { task: 'notifications.digest', match: '*/10 * * * *', options: { maxAttempts: 5 } },
   { task: 'notifications.clean_up', match: '59 3 * * *', options: { maxAttempts: 5 } },
+  { task: 'people.apply_retention', match: '11 4 * * *', options: { maxAttempts: 5 } },
   { task: 'people.file_erasures', match: '*/5 * * * *', options: { maxAttempts: 5 } },
   { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
   { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },

@@ -187,6 +187,7 @@ create table audit_events (
 
 create index audit_events_by_organization on audit_events (org_id, at desc, id desc);
 create index audit_events_by_age on audit_events (at);
+create index audit_events_of_retention on audit_events (org_id, at desc) where act = 'retention.applied';
 create index audit_events_by_contact on audit_events (org_id, target_id) where target = 'contact';
 
 comment on table audit_events is

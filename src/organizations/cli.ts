@@ -12,8 +12,12 @@ import {
   type OrganizationRow,
   type OrganizationSettings,
 } from './queries.ts';
+import { mostDays, mostDaysOfVisits } from './retention.ts';
 import { Language, Lines, Slug, TimeZone } from './schemas.ts';
 import { countUsed } from './usage.queries.ts';
+
+const keep = (what: string, most: number = mostDays) =>
+  optional(Whole(0, most), 'N', `days after which ${what} are deleted; 0 for no such rule (0)`);
 
 const settings = {
   'send-limit': optional(Whole(0, 999_999_999), 'N', 'the most mails in a calendar month (10000)'),
@@ -38,6 +42,10 @@ const settings = {
     does: 'a name to remove from comments before they are passed on',
     repeatable: true,
   },
+  'keep-comments-days': keep('comments'),
+  'keep-contacts-days': keep('contacts without activity'),
+  'keep-openings-days': keep('visits of links', mostDaysOfVisits),
+  'keep-mails-days': keep('the log of mails'),
   ai: flag('analyze comments'),
 } as const satisfies Options;
 
@@ -133,6 +141,10 @@ type OrganizationOptions = {
   'postal-address': string | null | undefined;
   'mail-foot': string | null | undefined;
   person: string[] | undefined;
+  'keep-comments-days': number | undefined;
+  'keep-contacts-days': number | undefined;
+  'keep-openings-days': number | undefined;
+  'keep-mails-days': number | undefined;
   ai: boolean;
 };
 
@@ -143,6 +155,10 @@ function settingsFrom(given: OrganizationOptions): OrganizationSettings {
     name: given.name,
     monthly_send_limit: given['send-limit'],
     frequency_days: days === 0 ? null : days,
+    keep_comments_days: orNone(given['keep-comments-days']),
+    keep_contacts_days: orNone(given['keep-contacts-days']),
+    keep_openings_days: orNone(given['keep-openings-days']),
+    keep_mails_days: orNone(given['keep-mails-days']),
     color: given.color,
     time_zone: given['time-zone'],
     language: given.language,
@@ -155,6 +171,8 @@ function settingsFrom(given: OrganizationOptions): OrganizationSettings {
   const changed = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(changed) as OrganizationSettings;
 }
+
+const orNone = (days: number | undefined) => (days === 0 ? null : days);
 
 const answer = (organization: OrganizationRow, done: string) => ({
   data: organization,

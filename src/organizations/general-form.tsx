@@ -6,6 +6,7 @@ import { emptyForm, type FormState } from '../web/app/read-form.ts';
 import { languages } from '../web/language.ts';
 import { logoPath, logoTypes } from './logo.rules.ts';
 import type { OrganizationRow } from './queries.ts';
+import { retentions } from './retention.ts';
 import { generalTexts as texts } from './screen-texts.ts';
 
 export type SettingsFormProps = {
@@ -160,6 +161,19 @@ function Rules({ form, organization }: PartProps) {
         max={3650}
         inputmode="numeric"
       />
+      {retentions.map(({ setting, label, help, most }) => (
+        <Field
+          name={setting}
+          label={label}
+          type="number"
+          form={form}
+          value={organization[setting]}
+          help={help}
+          min={0}
+          max={most}
+          inputmode="numeric"
+        />
+      ))}
       <Field
         name="people"
         label="Known names"

@@ -18,6 +18,10 @@ export type OrganizationRow = {
   monthly_send_limit: number;
   frequency_days: number | null;
   ai_enabled: boolean;
+  keep_comments_days: number | null;
+  keep_contacts_days: number | null;
+  keep_openings_days: number | null;
+  keep_mails_days: number | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -29,7 +33,8 @@ export type OrganizationSettings = Partial<
 
 const fields = (sql: Sql) => sql`
   id, name, slug, color, logo, time_zone, language, postal_address, mail_foot, contact_email, people,
-  monthly_send_limit, frequency_days, ai_enabled, created_at, updated_at`;
+  monthly_send_limit, frequency_days, ai_enabled, keep_comments_days, keep_contacts_days, keep_openings_days,
+  keep_mails_days, created_at, updated_at`;
 
 export async function insertOrganization(
   sql: Sql,

@@ -19,6 +19,7 @@ import {
 import { largestLogoBytes } from './logo.rules.ts';
 import { changeOrganization, type OrganizationChange } from './manage.ts';
 import { getOrganization, type OrganizationRow } from './queries.ts';
+import { retentions } from './retention.ts';
 import { generalTexts, textsTexts } from './screen-texts.ts';
 import { changeFrom, DefaultTexts, GeneralSettings } from './settings-form.ts';
 
@@ -79,6 +80,7 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
         ['Language', nameOfLanguage(o.language)],
         ['Time zone', o.time_zone],
         ['Frequency days', o.frequency_days ?? none],
+        ...retentions.map(({ setting, label }) => [label, o[setting] ?? none] as const),
         ['Known names', o.people.join(', ') || none],
         [generalTexts.analysis, o.ai_enabled ? on : off],
       ]}

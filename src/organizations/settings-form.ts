@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { Color, Email, Name, Whole } from '../lib/cli/options.ts';
 import { optionalText, ticked } from '../web/app/read-form.ts';
 import type { OrganizationChange } from './manage.ts';
+import { mostDays, mostDaysOfVisits } from './retention.ts';
 import { Language, Lines, Slug, TimeZone } from './schemas.ts';
 
 const mostPeople = 200;
@@ -37,6 +38,10 @@ export const GeneralSettings = v.object({
   time_zone: TimeZone,
   frequency_days: optionalText(Whole(0, 3650)),
   people: People,
+  keep_comments_days: optionalText(Whole(0, mostDays)),
+  keep_contacts_days: optionalText(Whole(0, mostDays)),
+  keep_openings_days: optionalText(Whole(0, mostDaysOfVisits)),
+  keep_mails_days: optionalText(Whole(0, mostDays)),
   ai_enabled: ticked,
 });
 
@@ -50,11 +55,15 @@ export const DefaultTexts = v.object({
 export async function changeFrom(
   form: v.InferOutput<typeof GeneralSettings>,
 ): Promise<OrganizationChange> {
-  const { logo, remove_logo, frequency_days, ...change } = form;
+  const { logo, remove_logo, ...change } = form;
   const file = logo ? new Uint8Array(await logo.arrayBuffer()) : null;
   return {
     ...change,
-    frequency_days: frequency_days || null,
+    frequency_days: form.frequency_days || null,
+    keep_comments_days: form.keep_comments_days || null,
+    keep_contacts_days: form.keep_contacts_days || null,
+    keep_openings_days: form.keep_openings_days || null,
+    keep_mails_days: form.keep_mails_days || null,
     ...(file && { logo: file }),
     ...(!file && remove_logo && { logo: null }),
   };

@@ -1,18 +1,44 @@
 import { Hono } from 'hono';
 import type { Db } from '../lib/db/db.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
-import { count } from '../web/app/lists.tsx';
-import { Notice } from '../web/app/marks.tsx';
+import { count, counted } from '../web/app/lists.tsx';
+import { Notice, Time } from '../web/app/marks.tsx';
 import { Part, renderSettings } from '../web/app/settings-screen.tsx';
 import { usageTexts as texts } from './screen-texts.ts';
-import { readTotals, type UsageTotals } from './usage.queries.ts';
+import {
+  findLastRetention,
+  type RetentionRun,
+  readTotals,
+  type UsageTotals,
+} from './usage.queries.ts';
 
 /** Settings, Usage: below `/o/:slug/settings/usage`. */
 export const usageScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>().get('/', async (c) => {
     const totals = await readTotals(db, c.var.organization.id);
-    return renderSettings(c, { setting: 'usage', body: <Usage totals={totals} /> });
+    const run = await findLastRetention(db, c.var.organization.id);
+    const body = (
+      <>
+        <Usage totals={totals} />
+        {run ? <LastRetention run={run} /> : null}
+      </>
+    );
+    return renderSettings(c, { setting: 'usage', body });
   });
+
+const LastRetention = ({ run }: { run: RetentionRun }) => (
+  <Part id="retention" title={texts.retention}>
+    <p>
+      <Time at={run.at} />:{' '}
+      {[
+        counted(run.comments, 'comment'),
+        counted(run.contacts, 'contact'),
+        counted(run.openings, 'opening'),
+        counted(run.mails, 'mail'),
+      ].join(', ')}
+    </p>
+  </Part>
+);
 
 const nearShare = 0.8;
 

@@ -79,6 +79,26 @@ export async function readTotals(sql: Sql, orgId: string): Promise<UsageTotals> 
   );
 }
 
+export type RetentionRun = {
+  at: Date;
+  comments: number;
+  contacts: number;
+  openings: number;
+  mails: number;
+};
+
+/** What the last run that deleted something has deleted of what is older than the organization keeps. */
+export async function findLastRetention(sql: Sql, orgId: string) {
+  const [run] = await sql<RetentionRun[]>`
+    select at, (details ->> 'comments')::int as comments, (details ->> 'contacts')::int as contacts,
+           (details ->> 'openings')::int as openings, (details ->> 'mails')::int as mails
+    from audit_events
+    where org_id = ${orgId} and act = 'retention.applied'
+    order by at desc
+    limit 1`;
+  return run;
+}
+
 /** How many mails the organization has sent this month. */
 export async function countUsed(sql: Sql, orgId: string): Promise<number> {
   const [usage] = await sql<{ used: number }[]>`

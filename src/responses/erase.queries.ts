@@ -20,6 +20,48 @@ export async function lockResponsesOf(
     for update`;
 }
 
+/** The responses of contacts, locked. */
+export async function lockResponsesOfContacts(
+  sql: Sql,
+  orgId: string,
+  contactIds: readonly string[],
+) {
+  return await sql<ErasedResponse[]>`
+    select id, comment, created_at
+    from responses
+    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+    order by id
+    for update`;
+}
+
+/** Responses with a comment that are older than so many days, those on hold too; locked. */
+export async function lockOldComments(
+  sql: Sql,
+  orgId: string,
+  { days, atMost }: { days: number; atMost: number },
+) {
+  const old = sql`
+    org_id = ${orgId} and comment is not null and created_at < now() - make_interval(days => ${days}::int)`;
+  return await sql<ErasedResponse[]>`
+    select id, comment, created_at
+    from responses
+    where org_id = ${orgId} and id in (
+      (select id from responses where ${old} and held_reason is null order by created_at limit ${atMost})
+      union all
+      (select id from responses where ${old} and held_reason is not null order by created_at limit ${atMost})
+    )
+    order by id
+    limit ${atMost}
+    for update`;
+}
+
+export async function emptyComments(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`
+    update responses
+    set comment = null
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+}
+
 /** Keeps scores as those of anonymous responses: nothing leads from them to the person any more. */
 export async function makeAnonymous(sql: Sql, orgId: string, ids: readonly string[]) {
   await sql`

@@ -36,6 +36,8 @@ test('every setting of the form is stored', async () => {
     ...{ ...asItIs, name: 'Nord', slug: `nord-${orgId}`, color: '#00ff00', language: 'de' },
     ...{ time_zone: 'Europe/Oslo', contact_email: 'a@nord.test', frequency_days: '30' },
     ...{ postal_address: '1 Quay\r\nOslo', people: 'Ann Lee\r\n\r\nBo', ai_enabled: 'on' },
+    ...{ keep_comments_days: '365', keep_contacts_days: '730', keep_openings_days: '90' },
+    keep_mails_days: '0',
   });
   assert.deepEqual(
     [answer.status, answer.headers.get('Location')],
@@ -47,6 +49,8 @@ test('every setting of the form is stored', async () => {
     ...{ time_zone: 'Europe/Oslo', contact_email: 'a@nord.test', frequency_days: 30 },
     ...{ postal_address: '1 Quay\nOslo', mail_foot: null, people: ['Ann Lee', 'Bo'] },
     ...{ ai_enabled: true, monthly_send_limit: 10_000 },
+    ...{ keep_comments_days: 365, keep_contacts_days: 730, keep_openings_days: 90 },
+    keep_mails_days: null,
   });
 });
 
@@ -63,6 +67,8 @@ for (const [field, value] of [
   ['contact_email', 'nobody'],
   ['time_zone', 'Mars/Olympus'],
   ['frequency_days', '9999'],
+  ['keep_comments_days', '-1'],
+  ['keep_openings_days', '91'],
   ['people', 'x'.repeat(201)],
   ['postal_address', 'x'.repeat(501)],
 ] as const) {

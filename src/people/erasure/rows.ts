@@ -88,16 +88,22 @@ async function eraseWritten(
 ): Promise<Written> {
   const responses = await lockResponsesOf(tx, orgId, { contactIds, key });
   const ids = responses.map(({ id }) => id);
-  const derived = {
-    notes: await deleteNotesAbout(tx, orgId, ids),
-    analyses: await deleteAnalyses(tx, orgId, ids),
-    ...(await eraseQuoted(tx, orgId, responses)),
-  };
+  const derived = await eraseDerived(tx, orgId, responses);
   if (scores === 'deleted') await deleteResponses(tx, orgId, ids);
   else await makeAnonymous(tx, orgId, ids);
   const own = responses.filter(({ comment }) => comment !== null).length;
   const named = await hideAddress(tx, orgId, key);
   return { ...derived, responses: ids.length, comments: own + named };
+}
+
+/** What was made of responses: notes, analyses, quotes and excerpts. */
+export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
+  const ids = responses.map(({ id }) => id);
+  return {
+    notes: await deleteNotesAbout(tx, orgId, ids),
+    analyses: await deleteAnalyses(tx, orgId, ids),
+    ...(await eraseQuoted(tx, orgId, responses)),
+  };
 }
 
 /** Quotes in summaries, and excerpts in kept deliveries. */

@@ -1,0 +1,31 @@
+export const mostDays = 36_500;
+/** Visits of links are kept no longer than this anyway. */
+export const mostDaysOfVisits = 90;
+
+/** What an organization can keep for some days only, with the settings that say so. 0 keeps it without an end. */
+export const retentions = [
+  {
+    setting: 'keep_comments_days',
+    label: 'Keep comments for days',
+    help: 'After so many days comments are deleted with their analyses, notes and excerpts; scores stay.',
+    most: mostDays,
+  },
+  {
+    setting: 'keep_contacts_days',
+    label: 'Keep inactive contacts for days',
+    help: 'A contact without a mail, a visit, an answer or a change for so long is deleted; its scores stay, anonymous.',
+    most: mostDays,
+  },
+  {
+    setting: 'keep_openings_days',
+    label: 'Keep openings for days',
+    help: 'Visits of links. 90 days at most, which is also what an empty field means.',
+    most: mostDaysOfVisits,
+  },
+  {
+    setting: 'keep_mails_days',
+    label: 'Keep the mail log for days',
+    help: 'What was mailed to which address, and results of campaigns. Never shorter than Frequency days.',
+    most: mostDays,
+  },
+] as const;

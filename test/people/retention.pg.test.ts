@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyRetention } from '../../src/people/retention/apply.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
+
+const { db } = await testDatabase();
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const days = 30;
+/** Just old enough to go, and just young enough to stay. */
+const ages = {
+  old: new Date(Date.now() - days * dayMs - minuteMs),
+  young: new Date(Date.now() - days * dayMs + minuteMs),
+};
+const everyAge = Object.entries(ages) as ['old' | 'young', Date][];
+
+async function scene(keep: Record<string, unknown>) {
+  const org = await makeOrganization(db, keep);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const acts = async () =>
+    (
+      await db`select details from audit_events where org_id = ${org} and act = 'retention.applied'`
+    ).map(({ details }) => details as unknown);
+  return { org, of, acts };
+}
+
+const none = { comments: 0, contacts: 0, openings: 0, mails: 0 };
+
+test('comments go after their days with what was made of them, also on hold, and scores stay', async () => {
+  const { org, of, acts } = await scene({ keep_comments_days: days });
+  for (const held_reason of [null, 'scores_opened']) {
+    for (const [comment, created_at] of everyAge) {
+      const id = await makeResponse(db, of, { comment, created_at, held_reason });
+      await db`insert into analyses (org_id, response_id, provider) values (${org}, ${id}, 'test')`;
+      await db`
+        insert into response_notes (org_id, response_id, text, author, author_kind)
+        values (${org}, ${id}, 'a note', 'Ann', 'member')`;
+    }
+  }
+  await applyRetention({ db });
+  const left = await db`
+    select comment, (select count(*)::int from analyses where response_id = r.id) as analyses,
+           (select count(*)::int from response_notes where response_id = r.id) as notes
+    from responses r where org_id = ${org} order by comment nulls last`;
+  const kept = { comment: 'young', analyses: 1, notes: 1 };
+  const emptied = { comment: null, analyses: 0, notes: 0 };
+  assert.deepEqual(
+    left.map((row) => ({ ...row })),
+    [kept, kept, emptied, emptied],
+  );
+  assert.deepEqual(await acts(), [{ ...none, comments: 2 }]);
+  await applyRetention({ db });
+  assert.equal((await acts()).length, 1);
+  await assertTalliesHold(db);
+});
+
+test('a contact goes when nothing has come of it for its days, and its score stays', async () => {
+  const { org, of, acts } = await scene({ keep_contacts_days: days });
+  const made = async (name: string, over: Record<string, unknown> = {}) =>
+    await makeContact(db, of, { name, created_at: ages.old, updated_at: ages.old, ...over });
+  const answered = await made('answered', { responded_at: ages.old });
+  await makeResponse(db, of, { contact_id: answered, created_at: ages.old, comment: 'old words' });
+  await made('idle');
+  await made('young', { created_at: ages.young, updated_at: ages.young });
+  await made('changed', { updated_at: ages.young });
+  const opened = await made('opened');
+  await db`
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+    values (${org}, ${of.survey_id}, ${opened}, 'view', 'GET', ${ages.young})`;
+  const mailed = await made('waiting');
+  await db`
+    insert into mails (org_id, survey_id, contact_id, request_id, email, month, claimed_at)
+    values (${org}, ${of.survey_id}, ${mailed}, gen_random_uuid(), 'a@people.test', '2026-01-01', ${ages.old})`;
+  await applyRetention({ db });
+  const left = await db`select name from contacts where org_id = ${org} order by name`;
+  assert.deepEqual(
+    left.map(({ name }) => name),
+    ['changed', 'opened', 'waiting', 'young'],
+  );
+  const responses =
+    await db`select contact_id, comment, score from responses where org_id = ${org}`;
+  assert.deepEqual([...responses], [{ contact_id: null, comment: null, score: 10 }]);
+  assert.deepEqual(await acts(), [{ ...none, contacts: 2 }]);
+  await assertTalliesHold(db);
+});
+
+test('openings go after their days', async () => {
+  const { org, of, acts } = await scene({ keep_openings_days: days });
+  const contact = await makeContact(db, of);
+  for (const [, visited_at] of everyAge) {
+    await db`
+      insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+      values (${org}, ${of.survey_id}, ${contact}, 'view', 'GET', ${visited_at})`;
+  }
+  await applyRetention({ db });
+  const left = await db`select visited_at from link_visits where org_id = ${org}`;
+  assert.deepEqual(
+    left.map(({ visited_at }) => visited_at as Date),
+    [ages.young],
+  );
+  assert.deepEqual(await acts(), [{ ...none, openings: 1 }]);
+});
+
+async function mailsLeft(keep: Record<string, unknown>, mails: Record<string, unknown>[]) {
+  const { org, of, acts } = await scene(keep);
+  for (const mail of mails) {
+    const contact_id = await makeContact(db, of, { sent_at: ages.old });
+    const row = {
+      ...{ ...of, contact_id, request_id: contact_id, email: 'a@people.test', month: '2026-01-01' },
+      ...{
+        status: 'sent',
+        claimed_at: ages.old,
+        finished_at: ages.old,
+        blocks_resend: mail['status'] !== 'failed',
+      },
+      ...mail,
+    };
+    await db`insert into mails ${db({ ...row, email: `${contact_id}@people.test` })}`;
+  }
+  await applyRetention({ db });
+  const left = await db`select reason from mails where org_id = ${org} order by reason`;
+  return { left: left.map(({ reason }) => reason as string), acts: await acts() };
+}
+
+test('the log of mails goes after its days, but what keeps an address from a second mail', async () => {
+  const { left, acts } = await mailsLeft({ keep_mails_days: days }, [
+    { reason: 'old' },
+    { reason: 'old failed', status: 'failed' },
+    { reason: 'unknown', status: 'unknown' },
+    { reason: 'young', claimed_at: ages.young, finished_at: ages.young },
+  ]);
+  assert.deepEqual(left, ['unknown', 'young']);
+  assert.deepEqual(acts, [{ ...none, mails: 2 }]);
+});
+
+test('the log of mails stays as long as the frequency rule reads it', async () => {
+  const { left, acts } = await mailsLeft({ keep_mails_days: days, frequency_days: days + 1 }, [
+    { reason: 'old' },
+  ]);
+  assert.deepEqual(left, ['old']);
+  assert.deepEqual(acts, []);
+});
+
+test('an organization that has set no days keeps everything', async () => {
+  const { org, of, acts } = await scene({});
+  const old = { created_at: new Date('2020-01-01'), updated_at: new Date('2020-01-01') };
+  const contact_id = await makeContact(db, of, old);
+  await makeResponse(db, of, { contact_id, comment: 'kept', created_at: old.created_at });
+  await applyRetention({ db });
+  const [left] = await db`select comment, contact_id from responses where org_id = ${org}`;
+  assert.deepEqual({ ...left }, { comment: 'kept', contact_id });
+  assert.deepEqual(await acts(), []);
+});
