@@ -36,27 +36,29 @@ export async function startOnSmallDisks(home: string) {
     ...['max_wal_size=24MB', 'min_wal_size=8MB', 'shared_buffers=16MB', 'fsync=off'],
   ].map((each) => `-c ${each}`);
   await shell.run(
-    `(while [ ! -e ${home}/over ]; do ${postgres} -D ${data} ${settings.join(' ')}; sleep 0.5; done) > ${home}/postgres.log 2>&1 &`,
+    `(while [ ! -e ${home}/over ] && kill -0 $$; do ${postgres} -D ${data} ${settings.join(' ')}; sleep 0.5; done) > ${home}/postgres.log 2>&1 &`,
   );
   const answers = () => until('Postgres answers', () => isAnswering(url));
   await answers();
   return {
     url,
     answers,
-    /** Until nothing more fits, not even a little. */
-    fill: (disk: FullDisk) => shell.run(`cat /dev/zero > ${disks[disk]}/ballast`, { fails: true }),
+    /** Until nothing more fits, not even a little; segments of the log that are ready to be used again are used up. */
+    async fill(disk: FullDisk) {
+      await shell.run(`cat /dev/zero > ${disks[disk]}/ballast`, { fails: true });
+      if (disk === 'log') await shell.run(useSegments(port), { fails: true });
+    },
     clear: (disk: FullDisk) => shell.run(`rm ${disks[disk]}/ballast`),
     async stop() {
-      await shell.run(
-        `touch ${home}/over; ${postgresPrograms}/pg_ctl -D ${data} -m immediate stop`,
-        {
-          fails: true,
-        },
-      );
+      const end = `${postgresPrograms}/pg_ctl -D ${data} -m immediate stop`;
+      await shell.run(`touch ${home}/over; ${end}; wait`, { fails: true });
       await shell.end();
     },
   };
 }
+
+const useSegments = (port: number) =>
+  `for n in 1 2 3 4 5 6 7 8 9; do ${postgresPrograms}/psql -qh 127.0.0.1 -p ${port} -U postgres -c 'select pg_switch_wal()'; sleep 0.2; done`;
 
 function openShell(home: string) {
   const log = openSync(join(home, 'shell.log'), 'a');
