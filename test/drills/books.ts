@@ -115,14 +115,19 @@ const kinds: readonly Kind[] = ['answer', 'send', 'read'];
  * How long after a moment the first request of each kind succeeded that ended after it, and how many of those
  * that began later than that limit failed.
  */
-export function resumedLines({ attempts }: Traffic, aliveAt: number, limitMs: number): Line[] {
+export function resumedLines(
+  { attempts }: Traffic,
+  aliveAt: number,
+  { limitMs, limited = kinds }: { limitMs: number; limited?: readonly Kind[] },
+): Line[] {
   const later = attempts.filter(({ begunAt }) => begunAt > aliveAt + limitMs);
   return [
     ...kinds.map((kind) => {
       const first = attempts
         .filter((it) => it.kind === kind && it.endedAt >= aliveAt && isSuccess(it))
         .reduce((soonest, { endedAt }) => Math.min(soonest, endedAt), Number.POSITIVE_INFINITY);
-      return { what: `first ${kind} after it, ms`, count: first - aliveAt, atMost: limitMs };
+      const line = { what: `first ${kind} after it, ms`, count: first - aliveAt };
+      return limited.includes(kind) ? { ...line, atMost: limitMs } : line;
     }),
     {
       what: `requests that began more than ${limitMs / 1000} s after it`,

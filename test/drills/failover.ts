@@ -56,7 +56,7 @@ export async function failover(way: Way, route: Route): Promise<Line[]> {
         what: 'failed requests, asked again',
         count: traffic.attempts.filter(isFailure).length,
       },
-      ...resumedLines(traffic, aliveAt, resumeWithinMs),
+      ...resumedLines(traffic, aliveAt, { limitMs: resumeWithinMs }),
       ...(await balanceAtLeader(cluster.members, scene, traffic)),
       { what: 'members', count: (await rolesOf(others)).toSorted().join(', ') },
       ...serviceLines(scene),

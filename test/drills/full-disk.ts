@@ -20,7 +20,8 @@ const refusedClearly = 503;
 
 /**
  * The disk of the tables is full, and later that of the log of Postgres, which ends Postgres itself: its supervisor
- * starts it again until there is room. Callers ask again after a failure.
+ * starts it again until there is room. Callers ask again after a failure. A send waits for jobs, and those that failed
+ * wait for the queue's next try.
  */
 export async function fullDisk(which: FullDisk, { short }: { short: boolean }): Promise<Line[]> {
   const seconds = short ? 4 : 12;
@@ -49,7 +50,7 @@ export async function fullDisk(which: FullDisk, { short }: { short: boolean }): 
       ...requestLines(traffic),
       { what: 'requests refused while it was full', count: whileFull.length, atLeast: 1 },
       { what: 'failed requests without a clear refusal', count: unclear.length, atMost: 0 },
-      ...resumedLines(traffic, aliveAt, resumeWithinMs),
+      ...resumedLines(traffic, aliveAt, { limitMs: resumeWithinMs, limited: ['answer', 'read'] }),
       ...(await balance(db, scene, traffic)),
       ...serviceLines(scene),
     ];
