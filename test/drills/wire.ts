@@ -12,8 +12,8 @@ export type Wire = { port: number; cut: () => void; mend: () => void; end: () =>
 export async function layWire(to: number): Promise<Wire> {
   const open = new Set<Socket>();
   let isCut = false;
-  const server = createServer((near) => {
-    const far = connect(to, '127.0.0.1');
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ port: to, host: '127.0.0.1', noDelay: true });
     for (const [socket, other] of [
       [near, far],
       [far, near],
