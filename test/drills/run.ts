@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { bundle } from '../../ops/build/bundle.ts';
 import { isBroken, type Line } from './books.ts';
+import { crowd } from './crowd.ts';
 import { failover } from './failover.ts';
 import { fullDisk } from './full-disk.ts';
 import { rollingRestarts } from './rolling.ts';
@@ -22,6 +23,7 @@ import { rollingRestarts } from './rolling.ts';
  */
 const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
   'rolling restarts': rollingRestarts,
+  'crowd of clients': crowd,
   'leader killed': () => failover('killed', 'hosts'),
   'leader cut off': () => failover('cut off', 'hosts'),
   'leader killed behind a proxy': () => failover('killed', 'proxy'),

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { complaintsOfRole } from '../../src/settings/config.ts';
+import { Settings } from '../../src/settings/settings.ts';
+
+type Container = {
+  args: string[];
+  securityContext: { readOnlyRootFilesystem: boolean };
+  volumeMounts?: { mountPath: string }[];
+  readinessProbe?: { httpGet: { path: string } };
+  livenessProbe?: { httpGet: { path: string } };
+};
+type Pod = {
+  metadata: { labels: Record<string, string> };
+  spec: {
+    containers: Container[];
+    securityContext: { runAsUser: number };
+    terminationGracePeriodSeconds?: number;
+  };
+};
+type Manifest = {
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  spec?: {
+    template?: Pod;
+    replicas?: number;
+    minAvailable?: number;
+    selector?: Record<string, unknown> & { matchLabels?: Record<string, string> };
+  };
+};
+
+const text = readFileSync('ops/kubernetes/askback.yaml', 'utf8');
+const manifests = parseAllDocuments(text).map((each) => each.toJS() as Manifest);
+const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
+const deployments = ofKind('Deployment');
+const pods = [...deployments, ...ofKind('Job')].map(({ spec }) => spec!.template!);
+
+test('every setting in the manifest is one of the service, and its roles have what they need', () => {
+  const { data } = ofKind('ConfigMap')[0]!;
+  const inSecret = [...text.matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name!);
+  const given = [...Object.keys(data!), ...inSecret];
+  assert.deepEqual(
+    given.filter((name) => !(name in Settings.entries)),
+    [],
+  );
+  const roles = pods
+    .flatMap(({ spec }) => spec.containers[0]!.args)
+    .filter((word) => /^(web|jobs)$/.test(word));
+  assert.deepEqual(roles, ['web', 'jobs']);
+  for (const role of roles)
+    assert.deepEqual(
+      complaintsOfRole(role, (name) => given.includes(name)),
+      [],
+    );
+});
+
+test('pods run as the account of the image, and write only where a volume is', () => {
+  const image = readFileSync('ops/container/Containerfile', 'utf8');
+  const user = Number(/^USER (\d+):/m.exec(image)![1]);
+  const [, dataDir] = /ASKBACK_DATA_DIR=(\S+)/.exec(image)!;
+  for (const { spec } of pods) {
+    assert.equal(spec.securityContext.runAsUser, user);
+    assert.equal(spec.containers[0]!.securityContext.readOnlyRootFilesystem, true);
+  }
+  for (const { spec } of deployments) {
+    const mounts = spec!.template!.spec.containers[0]!.volumeMounts!.map((each) => each.mountPath);
+    assert.ok(mounts.includes(dataDir!));
+  }
+});
+
+test('probes ask where both roles answer, and a pod has the time to stop', () => {
+  const drain = Number(ofKind('ConfigMap')[0]!.data!['ASKBACK_DRAIN_SECONDS']);
+  for (const { spec } of deployments) {
+    const pod = spec!.template!.spec;
+    assert.equal(pod.containers[0]!.readinessProbe!.httpGet.path, '/readyz');
+    assert.equal(pod.containers[0]!.livenessProbe!.httpGet.path, '/healthz');
+    assert.ok(pod.terminationGracePeriodSeconds! > 30 + drain);
+  }
+});
+
+test('selectors find their pods, and budgets leave one to evict', () => {
+  const selectors = manifests.flatMap(({ kind, metadata, spec }) => {
+    const selector =
+      spec?.selector?.matchLabels ?? (kind === 'Service' ? spec?.selector : undefined);
+    return selector ? [{ name: `${kind} ${metadata.name}`, selector }] : [];
+  });
+  assert.equal(selectors.length, 5);
+  for (const { name, selector } of selectors) {
+    const found = pods.filter(({ metadata }) =>
+      Object.entries(selector).every(([label, value]) => metadata.labels[label] === value),
+    );
+    assert.equal(found.length, 1, name);
+  }
+  for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
+    const kept = deployments.find((each) => each.metadata.name === metadata.name)!;
+    assert.ok(spec!.minAvailable! < kept.spec!.replicas!);
+  }
+});
