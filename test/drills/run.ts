@@ -4,6 +4,7 @@ import { isBroken, type Line } from './books.ts';
 import { crowd } from './crowd.ts';
 import { failover } from './failover.ts';
 import { fullDisk } from './full-disk.ts';
+import { behindPooler } from './pooled.ts';
 import { rollingRestarts } from './rolling.ts';
 
 /**
@@ -24,6 +25,7 @@ import { rollingRestarts } from './rolling.ts';
 const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
   'rolling restarts': rollingRestarts,
   'crowd of clients': crowd,
+  'behind a pooler': behindPooler,
   'leader killed': () => failover('killed', 'hosts'),
   'leader cut off': () => failover('cut off', 'hosts'),
   'leader killed behind a proxy': () => failover('killed', 'proxy'),

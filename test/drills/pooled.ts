@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '../../src/lib/db/db.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { freePort } from '../support/processes/free-port.ts';
+import { balance, isFailure, type Line, requestLines, serviceLines } from './books.ts';
+import { createHome, startProgram } from './programs.ts';
+import { stage } from './scene.ts';
+import { startTraffic } from './traffic.ts';
+
+const processes = 2;
+/** Fewer connections than one process alone would take. */
+const poolSize = 6;
+
+/** Two processes whose requests share a few connections of PgBouncer, in transaction mode. */
+export async function behindPooler({ short }: { short: boolean }): Promise<Line[]> {
+  const [seconds, answersPerSecond] = short ? [8, 30] : [40, 60];
+  const home = createHome();
+  const ends: (() => Promise<void>)[] = [];
+  // One that listens on a port: the folder of an embedded one is closed to the account of PgBouncer.
+  const { primary: server } = await startCluster({ after: (end) => ends.push(end) });
+  const db = connect(server.url, { connections: 2 });
+  const pooler = startPooler(home.path, server.url);
+  const settings = { DATABASE_URL: pooler.url, ASKBACK_SESSION_DATABASE_URL: server.url };
+  const answers = answersPerSecond * seconds;
+  try {
+    const scene = await stage({ databaseUrl: server.url, processes, answers, settings });
+    const pace = { answersPerSecond, contactsPerSend: 10, again: false };
+    const { traffic, stop } = startTraffic(scene, pace);
+    await sleep(seconds * 1000);
+    await stop();
+    const lines = [
+      { what: 'connections of PgBouncer to Postgres', count: poolSize },
+      ...requestLines(traffic),
+      { what: 'failed requests', count: traffic.attempts.filter(isFailure).length, atMost: 0 },
+      ...(await balance(db, scene, traffic)),
+      ...serviceLines(scene),
+    ];
+    await scene.close();
+    return lines;
+  } finally {
+    await pooler.program.end();
+    await db.end({ timeout: 1 });
+    for (const end of ends) await end();
+    home.remove();
+  }
+}
+
+function startPooler(home: string, direct: string) {
+  const upstream = new URL(direct);
+  const port = freePort();
+  const file = join(home, 'pgbouncer.ini');
+  const settings = [
+    '[databases]',
+    `* = host=${upstream.hostname} port=${upstream.port} user=${upstream.username}`,
+    '[pgbouncer]',
+    ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any'],
+    ...['pool_mode = transaction', `default_pool_size = ${poolSize}`, 'max_client_conn = 1000'],
+  ];
+  writeFileSync(file, `${settings.join('\n')}\n`);
+  const program = startProgram({ home, name: 'pgbouncer', command: ['pgbouncer', file] });
+  const url = `postgres://${upstream.username}@127.0.0.1:${port}${upstream.pathname}`;
+  return { url, program };
+}
