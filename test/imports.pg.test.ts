@@ -53,7 +53,7 @@ test('contact import --json prints one value, and the same file again adds no co
       path,
       '--json',
     );
-    assert.deepEqual([code, JSON.parse(stdout), stderr], [0, { contacts: 1 }, '']);
+    assert.deepEqual([code, JSON.parse(stdout), stderr], [0, { contacts: 1, erased: 0 }, '']);
   }
   assert.equal((await contactsOf(survey)).length, 1);
 });
