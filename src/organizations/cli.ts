@@ -12,7 +12,7 @@ import {
   type OrganizationRow,
   type OrganizationSettings,
 } from './queries.ts';
-import { mostDays, mostDaysOfVisits } from './retention.ts';
+import { mostDays, mostDaysOfLogs } from './retention.ts';
 import { Language, Lines, Slug, TimeZone } from './schemas.ts';
 import { countUsed } from './usage.queries.ts';
 
@@ -44,7 +44,7 @@ const settings = {
   },
   'keep-comments-days': keep('comments'),
   'keep-contacts-days': keep('contacts without activity'),
-  'keep-openings-days': keep('visits of links', mostDaysOfVisits),
+  'keep-openings-days': keep('visits of links', mostDaysOfLogs),
   'keep-mails-days': keep('the log of mails'),
   ai: flag('analyze comments'),
 } as const satisfies Options;

@@ -1,6 +1,6 @@
 export const mostDays = 36_500;
-/** Visits of links are kept no longer than this anyway. */
-export const mostDaysOfVisits = 90;
+/** Visits of links and blocked mails are kept no longer than this in any organization. */
+export const mostDaysOfLogs = 90;
 
 /** What an organization can keep for some days only, with the settings that say so. 0 keeps it without an end. */
 export const retentions = [
@@ -19,8 +19,8 @@ export const retentions = [
   {
     setting: 'keep_openings_days',
     label: 'Keep openings for days',
-    help: 'Visits of links. 90 days at most, which is also what an empty field means.',
-    most: mostDaysOfVisits,
+    help: `Visits of links. ${mostDaysOfLogs} days at most, which is also what an empty field means.`,
+    most: mostDaysOfLogs,
   },
   {
     setting: 'keep_mails_days',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Color, Email, Name, Whole } from '../lib/cli/options.ts';
 import { optionalText, ticked } from '../web/app/read-form.ts';
 import type { OrganizationChange } from './manage.ts';
-import { mostDays, mostDaysOfVisits } from './retention.ts';
+import { mostDays, mostDaysOfLogs } from './retention.ts';
 import { Language, Lines, Slug, TimeZone } from './schemas.ts';
 
 const mostPeople = 200;
@@ -40,7 +40,7 @@ export const GeneralSettings = v.object({
   people: People,
   keep_comments_days: optionalText(Whole(0, mostDays)),
   keep_contacts_days: optionalText(Whole(0, mostDays)),
-  keep_openings_days: optionalText(Whole(0, mostDaysOfVisits)),
+  keep_openings_days: optionalText(Whole(0, mostDaysOfLogs)),
   keep_mails_days: optionalText(Whole(0, mostDays)),
   ai_enabled: ticked,
 });

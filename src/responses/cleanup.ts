@@ -1,11 +1,11 @@
 import type { Db } from '../lib/db/db.ts';
+import { mostDaysOfLogs } from '../organizations/retention.ts';
 import { deleteOldVisits } from './cleanup.queries.ts';
 
-const keptDays = 90;
 const deletedAtOnce = 5000;
 
-/** Deletes link visits older than 90 days, in batches so that no lock is held for long. */
+/** Deletes link visits that are too old for any organization, in batches so that no lock is held for long. */
 export async function cleanUpVisits({ db }: { db: Db }) {
-  const old = { days: keptDays, atMost: deletedAtOnce };
+  const old = { days: mostDaysOfLogs, atMost: deletedAtOnce };
   while ((await deleteOldVisits(db, old)) === deletedAtOnce);
 }

@@ -133,7 +133,7 @@ const delivering: Operation[] = [
     answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
     refusals: {
       ...whenCopying,
-      410: { about: 'the person whose words it carried was erased (`erased`)' },
+      410: { about: 'the person whose words this delivery carried was erased (`erased`)' },
     },
   },
   {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { mostDaysOfLogs } from '../../src/organizations/retention.ts';
 import { applyRetention } from '../../src/people/retention/apply.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -101,6 +102,13 @@ test('openings go after their days', async () => {
     [ages.young],
   );
   assert.deepEqual(await acts(), [{ ...none, openings: 1 }]);
+});
+
+test('an organization keeps openings no longer than they are kept anyway', async () => {
+  await makeOrganization(db, { keep_openings_days: mostDaysOfLogs });
+  await assert.rejects(makeOrganization(db, { keep_openings_days: mostDaysOfLogs + 1 }), {
+    code: '23514',
+  });
 });
 
 async function mailsLeft(keep: Record<string, unknown>, mails: Record<string, unknown>[]) {

@@ -53,7 +53,7 @@ export const failureExamples: Readonly<Record<string, { error: string; code: str
     error: 'a request with this Idempotency-Key is still running, try again',
     code: 'idempotency_key_running',
   },
-  410: { error: 'the person whose words it carried was erased', code: 'erased' },
+  410: { error: 'the person whose words this delivery carried was erased', code: 'erased' },
   413: { error: 'the body is larger than 1048576 bytes', code: 'body_too_large' },
   422: {
     error: 'this Idempotency-Key was used for another request',

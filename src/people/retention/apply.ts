@@ -5,6 +5,7 @@ import { deleteContacts } from '../../contacts/erase.queries.ts';
 import { type Inactive, listInactive, lockInactive } from '../../contacts/retention.queries.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
+import { mostDaysOfLogs } from '../../organizations/retention.ts';
 import { deleteVisitsOf } from '../../responses/cleanup.queries.ts';
 import {
   emptyComments,
@@ -21,8 +22,6 @@ import { listRetentions, listSurveyIds, type Retention } from './queries.ts';
 const commentsAtOnce = 200;
 const contactsAtOnce = 200;
 const mailsAtOnce = 1000;
-/** Visits and blocked mails are kept so long at most, by the clean-up of all organizations. */
-const mostDays = 90;
 
 export type RetentionCounts = {
   comments: number;
@@ -110,7 +109,7 @@ function deleteThese(db: Db, orgId: string, { days, found }: { days: number; fou
 /** Day by day: an index finds the visits of a day. */
 async function deleteOpenings(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
-  for (let ago = mostDays + 1; ago >= days; ago--) {
+  for (let ago = mostDaysOfLogs + 1; ago >= days; ago--) {
     deleted += await deleteVisitsOf(db, orgId, { fromDaysAgo: ago + 1, toDaysAgo: ago });
   }
   return deleted;
@@ -126,7 +125,7 @@ async function deleteMailLog(db: Db, orgId: string, days: number): Promise<numbe
   for (let step = mailsAtOnce; step === mailsAtOnce; ) {
     step = await deleteOldResults(db, orgId, { days, atMost: mailsAtOnce });
   }
-  for (let ago = mostDays + 1; ago >= days; ago--) {
+  for (let ago = mostDaysOfLogs + 1; ago >= days; ago--) {
     deleted += await deleteBlockedOf(db, orgId, { daysAgo: ago });
   }
   return deleted;
