@@ -80,6 +80,23 @@ test('what a web process commits, a jobs process delivers and mails at once', as
   assert.equal(await jobs.stop(), 0);
 });
 
+test('a web process warns as soon as the last jobs process is killed', async () => {
+  const [web, jobs] = [await start('web'), await start('jobs')];
+  const warning = async () => {
+    const { warnings = {} } = (await (await fetch(`${web.address}/readyz`)).json()) as {
+      warnings?: Record<string, string>;
+    };
+    return warnings['jobs'];
+  };
+  await until('the jobs process counts', async () => (await warning()) === undefined);
+  jobs.child.kill('SIGKILL');
+  await jobs.exited;
+  await until('it is missed', async () => (await warning()) !== undefined);
+  const [row] = await db<{ count: number }[]>`select count(*)::int as count from worker_pools`;
+  assert.ok(row!.count > 0, 'it left its rows');
+  assert.equal(await web.stop(), 0);
+});
+
 test('a jobs process answers how it is, and nothing else', async () => {
   const jobs = await start('jobs');
   for (const path of ['/healthz', '/readyz']) assert.equal(await statusOf(jobs.address, path), 200);

@@ -44,6 +44,52 @@ test('a database of one’s own needs a secret key of one’s own', () => {
   });
 });
 
+const primary = 'postgres://ann@db.test/askback';
+const replica = 'postgres://ann@replica.test/askback';
+const refusals: Readonly<Record<string, [environment: Record<string, string>, sentence: string]>> =
+  {
+    'an address for sessions alone': [
+      { ASKBACK_SESSION_DATABASE_URL: primary },
+      'ASKBACK_SESSION_DATABASE_URL: goes with DATABASE_URL, which is not set',
+    ],
+    'a replica without its primary': [
+      { ASKBACK_READ_DATABASE_URL: replica },
+      'ASKBACK_READ_DATABASE_URL: goes with DATABASE_URL, which is not set',
+    ],
+    'the primary as its own replica': [
+      { DATABASE_URL: primary, ASKBACK_READ_DATABASE_URL: primary },
+      'ASKBACK_READ_DATABASE_URL: must name a replica, and not the address of DATABASE_URL',
+    ],
+    'several replicas': [
+      {
+        DATABASE_URL: primary,
+        ASKBACK_READ_DATABASE_URL: 'postgres://ann@one.test,two.test/askback',
+      },
+      'ASKBACK_READ_DATABASE_URL: must name one replica, and not several hosts',
+    ],
+  };
+for (const [what, [environment, sentence]] of Object.entries(refusals)) {
+  test(`${what}: refused by the name of the setting`, () => {
+    const ASKBACK_SECRET_KEY = Buffer.alloc(32).toString('base64');
+    assert.deepEqual(complaintsOf({ ...environment, ASKBACK_SECRET_KEY }), [sentence]);
+  });
+}
+
+test('addresses of sessions and of a replica must be addresses of a Postgres, and a lag a time', () => {
+  const ASKBACK_SECRET_KEY = Buffer.alloc(32).toString('base64');
+  const complaints = complaintsOf({
+    ...{ ASKBACK_SECRET_KEY, DATABASE_URL: primary },
+    ASKBACK_SESSION_DATABASE_URL: 'mysql://ann@db.test/askback',
+    ASKBACK_READ_DATABASE_URL: 'replica.test',
+    ASKBACK_READ_MAX_LAG_SECONDS: '0',
+  });
+  assert.deepEqual(
+    complaints.map((line) => line.split(':')[0]).toSorted(),
+    ['ASKBACK_READ_DATABASE_URL', 'ASKBACK_READ_MAX_LAG_SECONDS', 'ASKBACK_SESSION_DATABASE_URL'],
+    complaints.join('; '),
+  );
+});
+
 test('everything wrong with the mail server is reported with the rest, and never its password', () => {
   const ASKBACK_SMTP_URL = 'smtp://ann:se%cret@mail.test?tls=maybe&connections=0&speed=9';
   const complaints = complaintsOf({ ASKBACK_SMTP_URL, PORT: 'x' });
