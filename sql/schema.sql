@@ -395,7 +395,7 @@ create table link_visits (
   score smallint,                                   -- the score that the link carried
   visited_at timestamptz not null default now(),    -- when it was asked for
   constraint link_visits_kind_check check (kind = any (array['view', 'trap', 'post'])),
-  constraint link_visits_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
+  constraint visits_belong_to_contact foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint link_visits_pkey primary key (id)
 );
 create index link_visits_by_age on link_visits (visited_at);
@@ -805,8 +805,8 @@ end) stored,  -- of following it up: open or done; a detractor is open from the 
   constraint responses_properties_check check (jsonb_typeof(properties) = 'object'),
   constraint responses_score_check check (score >= 0 and score <= 10),
   constraint responses_source_check check (source = any (array['link', 'share', 'import'])),
+  constraint responses_belong_to_contact foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint responses_have_members_as_owners foreign key (org_id, owner_id) references memberships(org_id, member_id) on delete set null (owner_id),
-  constraint responses_org_id_survey_id_contact_id_fkey foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint responses_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint responses_pkey primary key (org_id, id)
 );

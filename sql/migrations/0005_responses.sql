@@ -24,7 +24,8 @@ create table responses (
 
   primary key (org_id, id),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
-  foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
+  constraint responses_belong_to_contact
+    foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 );
 
 comment on table responses is
@@ -67,7 +68,8 @@ create table link_visits (
   score      smallint,
   visited_at timestamptz not null default now(),
 
-  foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
+  constraint visits_belong_to_contact
+    foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
 );
 
 comment on table link_visits is

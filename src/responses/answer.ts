@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Refusal } from '../errors.ts';
+import { notFound, Refusal } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
@@ -61,7 +61,12 @@ export async function answerSurvey(
       const owner = tools.deliveries.owner();
       const added = { orgId: response.org_id, events, traceparent, owner };
       const analyze = link.analyzes_comments && response.comment !== null && held === null;
-      const recorded = await record(tools.db, response, { added, analyze });
+      const recorded = await record(tools.db, response, { added, analyze }).catch(
+        (error: unknown) => {
+          // The contact was deleted meanwhile: its link leads nowhere.
+          throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
+        },
+      );
       if (!recorded) throw alreadyAnswered();
       tools.deliveries.start(added, recorded.emitted ?? []);
       tools.pump();

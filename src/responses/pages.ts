@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { notFound } from '../errors.ts';
-import type { Db } from '../lib/db/db.ts';
+import { type Db, violates } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
@@ -65,9 +65,12 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
     if (address.path === 'f') setAnsweredCookie(c, tools, { ...address, responseId: response.id });
     return showRecorded(c, link, response);
   } catch (error) {
+    const kind = refusalIn(error)?.kind;
+    if (kind === 'not_found') throw error;
     // Another answer came first: the link shows something else by now.
-    if (link && refusalIn(error)?.kind === 'conflict') {
+    if (link && kind === 'conflict') {
       link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
+      if (!link) throw notFound('survey');
     }
     return showRefusal(c, error, { link, address, submission });
   }
@@ -98,7 +101,11 @@ async function findLink(c: Context, db: Db, { address: { path, token }, visit }:
     return shared && readLink(c, shared);
   }
   const { method } = c.req;
-  const link = await visitPersonalLink(db, token, { ...visit, method, traced: isTracing() });
+  const made = { ...visit, method, traced: isTracing() };
+  const link = await visitPersonalLink(db, token, made).catch((error: unknown) => {
+    if (violates(error, 'visits_belong_to_contact')) return undefined; // it was deleted meanwhile
+    throw error;
+  });
   linkTrace(c, link?.mail_traceparent ?? null);
   return link && readLink(c, link);
 }

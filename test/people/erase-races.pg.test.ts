@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+const email = 'ada@people.test';
+
+/** A contact that has a link, and the acts that race. */
+async function scene() {
+  const client = await makeClient(db);
+  const of = { org_id: client.id, survey_id: await makeSurvey(db, client.id) };
+  const id = await makeContact(db, of, { email });
+  const [contact] = await db<{ token: string }[]>`select token from contacts where id = ${id}`;
+  const token = contact!.token;
+  const submit = async (link = token) => {
+    const body = new URLSearchParams({ score: '3', comment: 'slow as treacle' });
+    const answer = await app.request(`/s/${link}`, { method: 'POST', body });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const erase = async () =>
+    (await app.request(`/api/v1/people/${email}`, { method: 'DELETE', headers: client.write }))
+      .status;
+  return { id: client.id, of, contact: id, submit, erase };
+}
+
+async function assertNothingStored(orgId: string) {
+  for (const table of ['contacts', 'link_visits', 'responses', 'events']) {
+    const rows = await db`select from ${db(table)} where org_id = ${orgId}`;
+    assert.equal(rows.length, 0, table);
+  }
+  await assertTalliesHold(db);
+}
+
+test('a submission that waits for an erasure gets the page of an unknown link', async () => {
+  const { id, submit, erase } = await scene();
+  const unknown = await submit('unknown');
+  let acts: Promise<[number, Awaited<ReturnType<typeof submit>>]> | undefined;
+  await db
+    .begin(async (tx) => {
+      // The erasure waits with its receipt, after it has deleted the contact.
+      await tx`
+        insert into erasures (org_id, address_hash, scores, counts)
+        values (${id}, address_hash(${id}, ${email}), 'kept', '{}')`;
+      const erasing = erase();
+      await untilLockWaits(db);
+      const submitting = submit();
+      await untilLockWaits(db, 2);
+      acts = Promise.all([erasing, submitting]);
+      throw new Error('the other receipt is not kept');
+    })
+    .catch(() => {});
+  const [erased, submitted] = await acts!;
+  assert.equal(erased, 200);
+  assert.equal(submitted.status, 404);
+  assert.equal(submitted.text, unknown.text);
+  await assertNothingStored(id);
+});
+
+test('a submission whose contact goes before it is recorded gets that page too', async () => {
+  const { id, of, contact, submit } = await scene();
+  let submitting: ReturnType<typeof submit> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from surveys where id = ${of.survey_id} for update`;
+    submitting = submit();
+    await untilLockWaits(db);
+    await tx`delete from contacts where id = ${contact}`;
+  });
+  assert.equal((await submitting!).status, 404);
+  await assertNothingStored(id);
+});
