@@ -814,7 +814,7 @@ create index responses_by_category on responses (org_id, category, created_at de
 create index responses_by_contact on responses (contact_id);
 create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
 create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
-create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category) where held_reason is null and state is not null;
+create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category, owner_id) where held_reason is null and state is not null;
 create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;

@@ -53,7 +53,7 @@ create index responses_by_survey_and_category on responses (org_id, survey_id, c
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
 create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
 create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
-create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category) where held_reason is null and state is not null;
+create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category, owner_id) where held_reason is null and state is not null;
 create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
 create index responses_handed_in on responses (org_id) where properties is not null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;

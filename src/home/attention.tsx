@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { noOwner } from '../responses/filter.cte.ts';
 import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import { State, type StateKind, Time } from '../web/app/marks.tsx';
@@ -78,7 +79,7 @@ const webhookItems = ({ webhooks }: AttentionCounts, base: string): AttentionIte
 type ReaderRole = ShownOrganization['role'];
 
 function responseItems(found: AttentionCounts, base: string, role: ReaderRole): AttentionItem[] {
-  const { held, open_detractors, oldest_open } = found;
+  const { held, open_detractors, oldest_open, open_since } = found;
   const items: AttentionItem[] = [];
   if (open_detractors > 0 && oldest_open) {
     const many = open_detractors >= mostCounted;
@@ -93,7 +94,7 @@ function responseItems(found: AttentionCounts, base: string, role: ReaderRole): 
           {attentionTexts.unownedSince} <Time at={oldest_open} show="day" />.
         </>
       ),
-      href: `${base}/responses?category=detractor&state=open`,
+      href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
       ...{ act: role === 'viewer' ? 'View' : 'Assign', about: 'them' },
     });
   }

@@ -132,6 +132,8 @@ export type AttentionCounts = {
   held: number;
   open_detractors: number;
   oldest_open: Date | null;
+  /** The first day that they are of, as the organization's clock has it. */
+  open_since: string;
   mails_used: number;
   monthly_send_limit: number;
   mails_sent: number;
@@ -147,6 +149,8 @@ export type AttentionCounts = {
 };
 
 const mostWebhooks = 5;
+const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30)`;
+
 /** More than this is many. */
 export const mostCounted = 1_000;
 
@@ -156,6 +160,7 @@ export async function findAttention(sql: Sql, orgId: string): Promise<AttentionC
     await sql<AttentionCounts[]>`
       select (select count(*)::int from responses where org_id = ${orgId} and held_reason is not null) as held,
              unowned.count as open_detractors, unowned.oldest as oldest_open,
+             ${openSince(sql)}::text as open_since,
              coalesce((select used from mail_usage
                        where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date), 0) as mails_used,
              o.monthly_send_limit, mails.sent as mails_sent, mails.failed as mails_failed,
@@ -185,7 +190,7 @@ export async function findAttention(sql: Sql, orgId: string): Promise<AttentionC
           select created_at
           from responses
           where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'
-            and owner_id is null and created_at > now() - interval '30 days'
+            and owner_id is null and created_at >= ${openSince(sql)}::timestamp at time zone o.time_zone
           limit ${mostCounted}
         ) newest
       ) unowned

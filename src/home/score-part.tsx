@@ -4,6 +4,7 @@ import { PartsBar } from '../web/app/charts/parts.tsx';
 import { TrendChart, type TrendStep } from '../web/app/charts/trend-chart.tsx';
 import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count, counted } from '../web/app/lists.tsx';
+import type { ScopeQuery } from './choice.rules.ts';
 import { boundsOf, type Change, type Measured } from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
 import { withQuery } from './period-choice.tsx';
@@ -24,13 +25,13 @@ export type ScoreProps = {
 
 export type ResponsesPlace = {
   path: string;
-  survey_id: string | undefined;
+  scope: ScopeQuery;
   period: Pick<HomePeriod, 'from' | 'to'>;
 };
 
 /** The address of the responses in the period, or of those of a category. */
-export const responsesOf = ({ path, survey_id, period }: ResponsesPlace, category?: string) =>
-  withQuery(path, { survey_id, category, date_from: period.from, date_to: period.to });
+export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: string) =>
+  withQuery(path, { ...scope, category, date_from: period.from, date_to: period.to });
 
 const mostScores = 200;
 

@@ -105,7 +105,7 @@ async function homeBody(
   ]);
   const responses = {
     path: `/o/${organization.slug}/responses`,
-    ...{ survey_id: scope.survey?.id, period },
+    ...{ scope: scopeQuery(scope), period },
   };
   const { asked, comments, ...score } = figures;
   return (

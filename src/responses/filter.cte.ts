@@ -1,13 +1,16 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
-import type { Category } from '../scores.ts';
+import type { Category, SurveyType } from '../scores.ts';
 import { type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
 import type { Range } from './range.ts';
-import { countedColumn, everything, opaqueTime, tallies } from './totals.queries.ts';
+import { countedColumn, everything, opaqueTime, surveysOfKind, tallies } from './totals.queries.ts';
 
 /** Which responses of an organization are listed. */
 export type ResponseFilter = {
   survey_id: string | null;
+  /** The kind of its survey. */
+  type: SurveyType | null;
+  audience: 'employee' | 'customer' | null;
   category: Category | null;
   range: Range;
   /** What the comment, the contact's address or name must be like. */
@@ -17,12 +20,17 @@ export type ResponseFilter = {
   hasComment: boolean | null;
   language: string | null;
   state: 'open' | 'done' | null;
-  /** The address of a member. */
+  /** The address of a member, or `noOwner`. */
   owner: string | null;
 };
 
+/** No address is this word. */
+export const noOwner = 'none';
+
 export const allResponses: ResponseFilter = {
   survey_id: null,
+  type: null,
+  audience: null,
   category: null,
   range: { from: null, to: null },
   pattern: null,
@@ -42,7 +50,7 @@ export function filteredRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Pa
   if (!readsFacets(filter)) return sql`responses r where ${matches(sql, orgId, filter)}`;
   const own = ownConditions(sql, orgId, filter);
   return sql`${facetRows(sql, orgId, filter.facets)} r
-    where true ${indexed(sql, filter)}
+    where true ${indexed(sql, orgId, filter)}
     ${
       own
         ? sql`and exists (
@@ -62,12 +70,17 @@ export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   const own = ownConditions(sql, orgId, filter);
   return sql`
     r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
-    ${indexed(sql, filter)}
+    ${indexed(sql, orgId, filter)}
     ${own ? own(sql`r`) : sql``}
     ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, { orgId, facets }, sql`r.created_at, r.id`)}`;
 }
 
-const indexed = (sql: Sql, { survey_id, category, range }: ResponseFilter) => sql`
+const indexed = (
+  sql: Sql,
+  orgId: OrgId,
+  { survey_id, type, audience, category, range }: ResponseFilter,
+) => sql`
+  ${type || audience ? sql`and r.survey_id in (${surveysOfKind(sql, orgId, { type, audience })})` : sql``}
   ${survey_id ? sql`and r.survey_id = ${survey_id}` : sql``}
   ${category ? sql`and r.category = ${category}` : sql``}
   ${range.from ? sql`and r.created_at >= ${opaqueTime(sql, range.from)}` : sql``}
@@ -81,8 +94,13 @@ function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
     ${commentCondition(sql, orgId, { hasComment, row, isAlone: held || !(language || state || owner) })}
     ${language ? sql`and ${row}.language = ${language}` : sql``}
     ${state ? sql`and ${row}.state = ${state}` : sql``}
-    ${owner ? sql`and ${row}.owner_id = (${memberOf(sql, orgId, owner)})` : sql``}`;
+    ${owner ? ownerCondition(sql, orgId, { owner, row }) : sql``}`;
 }
+
+const ownerCondition = (sql: Sql, orgId: OrgId, { owner, row }: { owner: string; row: Part }) =>
+  owner === noOwner
+    ? sql`and ${row}.owner_id is null`
+    : sql`and ${row}.owner_id = (${memberOf(sql, orgId, owner)})`;
 
 type CommentWish = { hasComment: boolean | null; row: Part; isAlone: boolean };
 
@@ -125,8 +143,9 @@ export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): P
   return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
 }
 
-function countTallied(sql: Sql, orgId: OrgId, { survey_id, category, range }: ResponseFilter) {
+function countTallied(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
+  const { survey_id, type, audience, category, range } = filter;
   return sql`
     select coalesce(sum(${countedColumn(sql, category)}), 0)::int
-    from (${tallies(sql, orgId, { ...everything, survey_id, range })}) t`;
+    from (${tallies(sql, orgId, { ...everything, survey_id, type, audience, range })}) t`;
 }

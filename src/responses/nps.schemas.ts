@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { Count, described } from '../lib/paging/schemas.ts';
-import { surveyTypes } from '../scores.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
 import {
   dateBound,
   facetScope,
+  kindScope,
   oneOf,
   responseScope,
   surveyScope,
@@ -12,15 +12,7 @@ import {
 } from './scope.schemas.ts';
 import { trendIntervals } from './trend.rules.ts';
 
-const ofSurveys = {
-  type: described(v.optional(oneOf(surveyTypes)), 'limit to surveys of this type'),
-  audience: described(
-    v.optional(oneOf(['employee', 'customer'])),
-    'limit to surveys of employees, or to all others',
-  ),
-};
-
-export const NpsQuery = v.object({ ...responseScope, ...ofSurveys, ...facetScope });
+export const NpsQuery = v.object({ ...responseScope, ...kindScope, ...facetScope });
 
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
 
@@ -39,7 +31,7 @@ export const TrendQuery = v.object({
     v.optional(dateBound),
     'on or before this ISO 8601 time; a bare date is a day in `tz`. Without it the trend ends today',
   ),
-  ...ofSurveys,
+  ...kindScope,
   ...facetScope,
 });
 

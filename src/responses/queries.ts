@@ -90,7 +90,10 @@ function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
       ${newest(sql, { rows: sql`matched where true` }, page)}`;
   }
   const rows = filteredRows(sql, orgId, filter);
-  const perDay = isTallied(filter) ? countPerDay(sql, orgId, filter) : undefined;
+  const perDay =
+    isTallied(filter) && !filter.type && !filter.audience
+      ? countPerDay(sql, orgId, filter)
+      : undefined;
   return newest(sql, { rows, perDay }, page);
 }
 

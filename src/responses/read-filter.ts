@@ -7,19 +7,23 @@ import type { ResponseQuery } from './schemas.ts';
 import { everything, type NpsScope } from './totals.queries.ts';
 
 type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'> & Pick<NpsScope, 'facets'>;
-export const scopeOf = ({ survey_id, type, audience, facets }: ScopeQuery) => ({
+export const scopeOf = ({ facets, ...query }: ScopeQuery) => ({
   ...everything,
+  ...surveysOf(query),
+  facets,
+});
+
+const surveysOf = ({ survey_id, type, audience }: Omit<ScopeQuery, 'facets'>) => ({
   survey_id: survey_id ?? null,
   type: type ?? null,
   audience: audience ?? null,
-  facets,
 });
 
 type ListQuery = Omit<ResponseQuery, 'page' | 'limit' | 'cursor'> & Pick<NpsScope, 'facets'>;
 
 /** An empty search is no search: every answer has that part. */
 export const filterOf = ({ search, held, facets, ...query }: ListQuery): ResponseFilter => ({
-  survey_id: query.survey_id ?? null,
+  ...surveysOf(query),
   category: query.category ?? null,
   pattern: search ? likePattern(search) : null,
   range: rangeOf(query),

@@ -5,7 +5,7 @@ import { described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter } from '../lib/validation/parse.ts';
 import { longestComment } from '../limits.ts';
 import { categories, surveyTypes } from '../scores.ts';
-import { facetScope, oneOf, responseScope } from './scope.schemas.ts';
+import { facetScope, kindScope, oneOf, responseScope } from './scope.schemas.ts';
 
 const longestSearch = 500;
 
@@ -14,6 +14,7 @@ export const states = ['open', 'done'] as const;
 export const ResponseQuery = v.object({
   ...Page.entries,
   ...responseScope,
+  ...kindScope,
   ...facetScope,
   category: v.optional(oneOf(categories)),
   has_comment: described(
@@ -27,7 +28,7 @@ export const ResponseQuery = v.object({
   state: described(v.optional(oneOf(states)), 'limit to answers that are followed up, or were'),
   owner: described(
     v.optional(v.pipe(v.string(), v.maxLength(254, 'must be the address of a member'))),
-    'limit to answers that the member with this address follows up',
+    'limit to answers that the member with this address follows up; `none`: to those that no member does',
   ),
   search: described(
     v.optional(

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { described } from '../lib/paging/schemas.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { surveyTypes } from '../scores.ts';
 import { readInstants } from './range.ts';
 
 export const oneOf = <const T extends readonly string[]>(words: T) =>
@@ -40,6 +41,15 @@ function isTimeZone(name: string): boolean {
 
 export const surveyScope = {
   survey_id: described(v.optional(Uuid), 'limit to one survey'),
+};
+
+/** Which surveys are meant by what they are. */
+export const kindScope = {
+  type: described(v.optional(oneOf(surveyTypes)), 'limit to surveys of this type'),
+  audience: described(
+    v.optional(oneOf(['employee', 'customer'])),
+    'limit to surveys of employees, or to all others',
+  ),
 };
 
 /** `property.NAME=value` comes in addition: a schema has no names of parameters that a caller makes up. */

@@ -102,14 +102,17 @@ export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
 export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
   const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
   if (!type && !audience) return one;
-  return sql`${one} and survey_id in (
-    select id
-    from surveys
-    where org_id = ${orgId} and ${ofKind(sql, { type, audience })}
-  )`;
+  return sql`${one} and survey_id in (${surveysOfKind(sql, orgId, { type, audience })})`;
 }
 
-const ofKind = (sql: Sql, { type, audience }: Pick<NpsScope, 'type' | 'audience'>) => sql`
+type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
+
+export const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`
+  select id
+  from surveys
+  where org_id = ${orgId} and ${ofKind(sql, kind)}`;
+
+const ofKind = (sql: Sql, { type, audience }: SurveyKind) => sql`
   ${type ? sql`type = ${type}` : sql`true`}
   ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 

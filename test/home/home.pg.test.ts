@@ -176,6 +176,30 @@ test('employees and customers have numbers of their own', async () => {
   assert.match((await getPage(scene, '')).html, /Net Promoter Score, customers/);
 });
 
+test('Home leads to the responses of the kind that it counts', async () => {
+  const scene = await makeScene();
+  await fill(scene, 'nps');
+  await fill(scene, 'star5');
+  await fill(scene, 'csat');
+  for (const type of ['nps', 'star5', 'csat']) {
+    const { html } = await getPage(scene, `?type=${type}&period=30d`);
+    const links = html.matchAll(/href="([^"]+\/responses\?[^"]*)"/g);
+    const hrefs = [...links].map(([, href]) => href!.replaceAll('&amp;', '&'));
+    const ofKind = hrefs.filter((href) => href.includes(`type=${type}`));
+    assert.equal(ofKind.length, 4, hrefs.join(' '));
+    const totals = await Promise.all(ofKind.map((href) => totalOf(scene, href)));
+    const all = Number(/All (\d+) responses/.exec(html)?.[1]);
+    const shares = [...html.matchAll(/<small>(\d+)<\/small><\/dd>/g)].map(([, n]) => Number(n));
+    assert.deepEqual(totals.toSorted(), [all, ...shares].toSorted(), type);
+  }
+});
+
+/** How many responses the list at an address has. */
+async function totalOf({ cookie }: Scene, href: string) {
+  const text = await (await app.request(href, { headers: cookie })).text();
+  return Number(/<h2>(\d+) responses?<\/h2>/.exec(text)?.[1] ?? 0);
+}
+
 test('what needs attention is there with the way to it', async () => {
   const scene = await makeScene({ monthly_send_limit: 100 });
   await fill(scene, 'nps');
@@ -190,6 +214,25 @@ test('what needs attention is there with the way to it', async () => {
   assert.match(html, /83% of this month’s mails used/);
   assert.match(html, /44 responses on hold/);
   assert.match(html, /\d+ detractors without an owner/);
+});
+
+test('detractors without an owner lead to these, and to no others', async () => {
+  const scene = await makeScene({ time_zone: 'America/Los_Angeles' });
+  await fill(scene, 'nps');
+  const cookie = await signIn(db, { org: scene.org, role: 'editor' });
+  await db`
+    update responses
+    set owner_id = (select member_id from memberships where org_id = ${scene.org} and role = 'editor')
+    where org_id = ${scene.org} and score = 2`;
+  const { html } = await getPage({ ...scene, cookie }, '');
+  const many = Number(/(\d+) detractors without an owner/.exec(html)?.[1]);
+  const [, href] = /href="([^"]*owner=none[^"]*)"/.exec(html) ?? [];
+  const counted = await db`
+    select id from responses
+    where org_id = ${scene.org} and held_reason is null and category = 'detractor' and owner_id is null
+      and created_at > now() - interval '29 days'`;
+  assert.ok(many >= counted.length && counted.length > 0, `${many} of ${counted.length}`);
+  assert.equal(await totalOf(scene, href!.replaceAll('&amp;', '&')), many);
 });
 
 test('the navigation counts open detractors of 30 days, up to 99, and webhooks in trouble', async () => {

@@ -29,7 +29,7 @@ async function client() {
     assert.equal(sum, data.total, `the trend of ${query}`);
     return data.total;
   };
-  return { id, survey, list, get, status, contact, respond, found, counted };
+  return { id, survey, list, get, status, contact, respond, found, counted, headers: read };
 }
 
 const tagOf = async (orgId: string, name: string) => {
@@ -155,6 +155,42 @@ test('what is on hold is found by the same filters, apart, and counts once it is
   }
 });
 
+test('the kind of survey narrows a list, and counts as it does in the score', async () => {
+  const org = await client();
+  const nps = await org.respond({ comment: 'Good', score: 9 });
+  const of = async (over: Record<string, unknown>) => {
+    const survey_id = await makeSurvey(db, org.id, over);
+    const response = { comment: 'Fine', category: 'detractor', score: 1 };
+    return await makeResponse(db, { org_id: org.id, survey_id }, response);
+  };
+  const stars = await of({ type: 'star5' });
+  const staff = await of({ type: 'nps', audience: 'employee' });
+  const found = {
+    'type=nps': [nps, staff],
+    'type=star5': [stars],
+    'type=thumbs': [],
+    'audience=employee': [staff],
+    'audience=customer': [nps, stars],
+    'type=nps&audience=customer': [nps],
+    'type=nps&category=detractor': [staff],
+    'type=nps&has_comment=false': [],
+    'type=nps&search=Fine': [staff],
+    [`survey_id=${org.survey}&type=star5`]: [],
+  };
+  for (const [query, ids] of Object.entries(found)) {
+    assert.deepEqual(await org.found(query), new Set(ids), query);
+    const exported = await app.request(`/api/v1/responses/export?format=jsonl&${query}`, {
+      headers: org.headers,
+    });
+    const lines = (await exported.text()).split('\n').filter((line) => line !== '');
+    assert.equal(lines.length, ids.length, `export of ${query}`);
+  }
+  for (const query of ['type=nps', 'type=star5', 'type=nps&audience=customer']) {
+    assert.equal(await org.counted(query), (await org.found(query)).size, query);
+  }
+  assert.equal(await org.status('/api/v1/responses?type=stars'), 400);
+});
+
 test('comment, language, state and owner narrow a list', async () => {
   const org = await client();
   const [member] = await db<{ id: string }[]>`
@@ -190,6 +226,8 @@ test('comment, language, state and owner narrow a list', async () => {
   assert.deepEqual(await org.found('state=done&has_comment=true'), new Set([done]));
   assert.deepEqual(await org.found('owner=ann%40acme.test'), new Set([angry]));
   assert.deepEqual(await org.found('owner=bob%40acme.test'), new Set());
+  assert.deepEqual(await org.found('owner=none'), new Set([happy, done]));
+  assert.deepEqual(await org.found('owner=none&state=done'), new Set([done]));
   for (const query of [
     'has_comment=1',
     'has_comment=true&has_comment=true',

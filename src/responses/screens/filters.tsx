@@ -1,9 +1,11 @@
 import type { Child } from 'hono/jsx';
-import { categories } from '../../scores.ts';
+import { categories, surveyTypes } from '../../scores.ts';
+import { surveyTexts } from '../../surveys/screen-texts.ts';
 import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
 import { languages } from '../../web/language.ts';
+import { noOwner } from '../filter.cte.ts';
 import type { FilterChoices } from './shown.queries.ts';
 
 type FiltersProps = {
@@ -15,6 +17,7 @@ type FiltersProps = {
 };
 
 const any = { value: '', text: 'Any' };
+const unowned = { value: noOwner, text: 'Without an owner' };
 const named = (names: readonly string[]) =>
   names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
 
@@ -46,15 +49,7 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               size="wide"
               placeholder="Comment, name or address"
             />
-            <Select
-              name="survey_id"
-              label="Survey"
-              value={value('survey_id')}
-              options={[
-                { value: '', text: 'All surveys' },
-                ...surveys.map(({ id, name }) => ({ value: id, text: name })),
-              ]}
-            />
+            <SurveySelects value={value} surveys={surveys} />
             <Select
               name="category"
               label="Category"
@@ -94,7 +89,11 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               name="owner"
               label="Owner"
               value={value('owner')}
-              options={[any, ...members.map(({ email, name }) => ({ value: email, text: name }))]}
+              options={[
+                any,
+                unowned,
+                ...members.map(({ email, name }) => ({ value: email, text: name })),
+              ]}
               size="day"
             />
             <Select
@@ -116,6 +115,43 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
     </details>
   );
 });
+
+type SurveySelectsProps = {
+  value: (name: string) => string;
+  surveys: FilterChoices['surveys'];
+};
+
+/** One survey, or all of a kind. */
+const SurveySelects = ({ value, surveys }: SurveySelectsProps) => (
+  <>
+    <Select
+      name="survey_id"
+      label="Survey"
+      value={value('survey_id')}
+      options={[
+        { value: '', text: 'All surveys' },
+        ...surveys.map(({ id, name }) => ({ value: id, text: name })),
+      ]}
+    />
+    <Select
+      name="type"
+      label="Type"
+      value={value('type')}
+      options={[any, ...surveyTypes.map((type) => ({ value: type, text: surveyTexts.type[type] }))]}
+    />
+    <Select
+      name="audience"
+      label="Audience"
+      value={value('audience')}
+      options={[
+        any,
+        { value: 'customer', text: 'Customers' },
+        { value: 'employee', text: 'Employees' },
+      ]}
+      size="day"
+    />
+  </>
+);
 
 /** Next to its word, as narrow as that. */
 const Ticked = ({
