@@ -5,6 +5,7 @@ import { crowd } from './crowd.ts';
 import { failover } from './failover.ts';
 import { fullDisk } from './full-disk.ts';
 import { behindPooler } from './pooled.ts';
+import { failingReplica } from './replica.ts';
 import { rollingRestarts } from './rolling.ts';
 
 /**
@@ -26,6 +27,7 @@ const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<L
   'rolling restarts': rollingRestarts,
   'crowd of clients': crowd,
   'behind a pooler': behindPooler,
+  'replica behind and dead': failingReplica,
   'leader killed': () => failover('killed', 'hosts'),
   'leader cut off': () => failover('cut off', 'hosts'),
   'leader killed behind a proxy': () => failover('killed', 'proxy'),

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '../../src/lib/db/db.ts';
+import { type Line, serviceLines } from './books.ts';
+import { createHome } from './programs.ts';
+import { until } from './reach.ts';
+import { type Read, type Reading, startReaders } from './readers.ts';
+import { type DrillScene, stage } from './scene.ts';
+import { type Standby, startWithStandby } from './standby.ts';
+
+/** A replica that is a minute behind is passed over as one that is behind by more than this: nothing waits for the minute. */
+const mostLagSeconds = 1;
+const applyDelay = '700ms';
+const slowestMs = 5000;
+
+/** One state of the replica: what is done to it, and what is known once it shows. */
+type Phase = {
+  what: string;
+  begin: () => Promise<void>;
+  /** Matches what `/readyz` warns of; without it the replica is used. */
+  warning?: RegExp;
+  answers?: 'some' | 'none';
+};
+
+/** A replica of two processes lags, is paused, falls behind, dies and comes back, while organizations write and read. */
+export async function failingReplica({ short }: { short: boolean }): Promise<Line[]> {
+  const phaseMs = short ? 1200 : 10_000;
+  const home = createHome();
+  const servers = await startWithStandby(home.path);
+  const db = connect(servers.url, { connections: 2 });
+  const settings = {
+    ASKBACK_READ_DATABASE_URL: servers.standby.url,
+    ASKBACK_READ_MAX_LAG_SECONDS: String(mostLagSeconds),
+  };
+  try {
+    const databaseUrl = servers.url;
+    const scene = await stage({ databaseUrl, processes: 2, answers: 1, settings });
+    try {
+      const { reading, stop } = await startReaders(db, scene.addresses);
+      const lines: Line[] = [];
+      for (const phase of phasesOf(servers.standby)) {
+        await phase.begin();
+        await until(`${phase.what}: every process knows`, () => know(scene, phase.warning));
+        lines.push(await watch(phase, { standby: servers.standby, reading, phaseMs }));
+      }
+      await stop();
+      return [...lines, ...totals(reading), ...serviceLines(scene)];
+    } finally {
+      await scene.close();
+    }
+  } finally {
+    await db.end({ timeout: 1 });
+    await servers.end();
+    home.remove();
+  }
+}
+
+function phasesOf({ ask, kill, start }: Standby): Phase[] {
+  const delay = async (time: string) => {
+    await ask(`alter system set recovery_min_apply_delay = '${time}'`);
+    await ask('select pg_reload_conf()');
+  };
+  return [
+    { what: 'fresh', begin: async () => {}, answers: 'some' },
+    { what: `lags by ${applyDelay}`, begin: () => delay(applyDelay), answers: 'some' },
+    {
+      what: `paused, and behind by more than ${mostLagSeconds} s`,
+      begin: async () => {
+        await delay('0');
+        await ask('select pg_wal_replay_pause()');
+      },
+      ...{ warning: /seconds behind/, answers: 'none' },
+    },
+    { what: 'resumed', begin: () => ask('select pg_wal_replay_resume()'), answers: 'some' },
+    {
+      ...{ what: 'killed', begin: kill },
+      ...{ warning: /cannot be reached|lost a connection/, answers: 'none' },
+    },
+    { what: 'back', begin: start, answers: 'some' },
+  ];
+}
+
+/** Whether all processes use the replica, or warn of this. */
+async function know({ addresses }: DrillScene, warning: RegExp | undefined): Promise<boolean> {
+  const warnings = await Promise.all(
+    addresses.map(async (address) => {
+      const body = (await (await fetch(`${address}/readyz`)).json()) as {
+        warnings?: { replica?: string };
+      };
+      return body.warnings?.replica;
+    }),
+  );
+  return warnings.every((said) => (warning ? warning.test(said ?? '') : said === undefined));
+}
+
+type Watching = { standby: Standby; reading: Reading; phaseMs: number };
+
+async function watch({ what, answers }: Phase, { standby, reading, phaseMs }: Watching) {
+  const [before, from] = [standby.reads(), reading.reads.length];
+  await sleep(phaseMs);
+  const there = standby.reads() - before;
+  const reads = reading.reads.slice(from);
+  const counted = `${what}: of ${reads.length} reads (slowest ${slowestOf(reads)} ms) asked of the replica`;
+  if (answers === 'none') return { what: counted, count: there, atMost: 0 };
+  return { what: counted, count: there, atLeast: 1 };
+}
+
+function totals({ reads, writes, failedWrites }: Reading): Line[] {
+  const count = (is: (read: Read) => boolean) => reads.filter(is).length;
+  return [
+    { what: 'writes acknowledged', count: writes - failedWrites, atLeast: 1 },
+    { what: 'writes failed', count: failedWrites, atMost: 0 },
+    { what: 'reads', count: reads.length, atLeast: 1 },
+    {
+      what: 'reads older than what their reader wrote',
+      count: count((it) => it.isStale),
+      atMost: 0,
+    },
+    { what: 'reads failed', count: count(({ status }) => status !== 200), atMost: 0 },
+    {
+      what: 'slowest read, also between these states, ms',
+      count: slowestOf(reads),
+      atMost: slowestMs,
+    },
+  ];
+}
+
+const slowestOf = (reads: readonly Read[]) => Math.round(Math.max(0, ...reads.map(({ ms }) => ms)));
