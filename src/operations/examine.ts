@@ -12,6 +12,7 @@ import { judgePooled, type SessionAddress } from '../open-sessions.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { examineMail } from './examine-mail.ts';
+import { examineReplica } from './examine-replica.ts';
 import { type Finding, finding } from './finding.ts';
 import { askWarnings, localAddress } from './healthcheck.ts';
 import type { Resolver } from './mail-dns/resolver.ts';
@@ -70,6 +71,7 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
     try {
       const found = await lookInto(db, config);
       found.findings.push(...(await examinePooler(config, { sessions, say })));
+      found.findings.push(...(await examineReplica(config, db)));
       return found;
     } finally {
       await close();

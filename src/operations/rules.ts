@@ -119,3 +119,10 @@ export function judgePooler(mode: string, prepares: boolean): Finding {
       : '';
   return finding('pooler', 'ok', `DATABASE_URL leads through a pooler in ${mode} mode${plain}`);
 }
+
+/** The service does without it, at the cost of the primary. */
+export function judgeReplica(problem: string | undefined): Finding {
+  if (!problem) return finding('replica', 'ok', 'ASKBACK_READ_DATABASE_URL follows the primary');
+  const message = `ASKBACK_READ_DATABASE_URL ${problem}: the primary answers its reads`;
+  return finding('replica', 'warn', message);
+}

@@ -82,6 +82,7 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
     if (system !== primarySystem) return passOver('is no replica of this primary');
     lag.replicaIsAt(position, performance.now());
     const seconds = lag.seconds(performance.now());
+    if (seconds === Number.POSITIVE_INFINITY) return passOver('is behind, by an unknown time');
     if (seconds > maxLagSeconds) return passOver(`is ${Math.round(seconds)} seconds behind`);
     replayed = Math.max(replayed, position);
     problem = undefined;

@@ -93,4 +93,8 @@ test('one that dies is passed over, and used again when it is back', async (t) =
 test('a server that takes writes, and one of another cluster, is no replica', async (t) => {
   const itself = await follow(t, primary.url);
   assert.match(itself.problem() ?? '', /is no replica: it takes writes itself/);
+  const others = await startCluster(t);
+  const stranger = await follow(t, (await others.addReplica()).url);
+  assert.equal(stranger.problem(), 'is no replica of this primary');
+  assert.equal(await stranger.read(0, has(1)), undefined);
 });

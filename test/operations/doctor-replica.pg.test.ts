@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { connect } from '../../src/lib/db/db.ts';
+import { migrate } from '../../src/lib/db/migrate.ts';
+import type { Finding } from '../../src/operations/finding.ts';
+import { startCluster } from '../support/processes/cluster.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
+
+const cluster = await startCluster({ after });
+const { primary } = cluster;
+const replica = await cluster.addReplica();
+const db = connect(primary.url, { connections: 1 });
+after(() => db.end({ timeout: 1 }));
+await migrate(db);
+
+async function findingOf(url: string): Promise<[status: string, message: string]> {
+  const { stdout } = await askback(['doctor', '--json'], {
+    ...{ DATABASE_URL: primary.url, ASKBACK_SECRET_KEY: secretKey },
+    ASKBACK_READ_DATABASE_URL: url,
+    ASKBACK_READ_MAX_LAG_SECONDS: '1',
+  });
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  const found = checks.find(({ name }) => name === 'replica');
+  return [found?.status ?? 'none', found?.message ?? ''];
+}
+
+test('a replica that follows is found well', async () => {
+  const name = 'ASKBACK_READ_DATABASE_URL';
+  assert.deepEqual(await findingOf(replica.url), ['ok', `${name} follows the primary`]);
+});
+
+test('one that is behind, away, of another cluster or no replica is found so', async (t) => {
+  const admin = connect(replica.url, { connections: 1 });
+  await admin`select pg_wal_replay_pause()`;
+  await admin.end();
+  await db`create table newer (id int)`;
+  const behind = await findingOf(replica.url);
+  assert.equal(behind[0], 'warn');
+  assert.match(behind[1], /is behind, by an unknown time: the primary answers its reads/);
+  await replica.kill();
+  assert.match((await findingOf(replica.url))[1], /cannot be reached/);
+  const others = await startCluster(t);
+  const stranger = await others.addReplica();
+  assert.match((await findingOf(stranger.url))[1], /is no replica of this primary/);
+  assert.match((await findingOf(others.primary.url))[1], /takes writes itself/);
+});
