@@ -293,7 +293,7 @@ create index day_tallies_without_half_hours on day_tallies (survey_id, day) wher
 create table delivery_attempts (
   org_id uuid not null,
   webhook_id uuid not null,
-  delivery_id uuid not null,
+  delivery_id uuid not null,              -- a row of pending_deliveries, later of ended_deliveries
   number smallint not null,               -- counted from 1
   status_code smallint,                   -- status of the answer
   response_body text,                     -- beginning of the answer
@@ -309,7 +309,7 @@ create table ended_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
   id uuid not null default id_at(now()),     -- begins with the time of its making, so that the key lists newest first
-  event_id uuid not null,
+  event_id uuid not null,                    -- a row of events, as in pending_deliveries
   message_id uuid,                           -- the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id
   status text not null,                      -- skipped: the webhook was not active
   attempts smallint not null default 0,      -- attempts made
@@ -673,7 +673,7 @@ create table pending_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
   id uuid not null default id_at(now()),               -- begins with the time of its making
-  event_id uuid not null,
+  event_id uuid not null,                              -- a row of events; without a key, which each new delivery would check
   message_id uuid,                                     -- the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id
   attempts smallint not null default 0,                -- attempts made, all of which failed
   status_code smallint,                                -- of the last attempt

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { mustChoose } from './lib/db/database-url.ts';
-import { connect, type Db, type SessionLimits, type Sql } from './lib/db/db.ts';
+import { connect, type Db, isDatabaseAway, type SessionLimits, type Sql } from './lib/db/db.ts';
 import { findPooler, identify, type Pooler } from './lib/db/pooler.ts';
 import { reachServers, type Servers } from './lib/db/servers.ts';
 
@@ -45,6 +46,9 @@ const otherDatabase =
 const noTransactions =
   'DATABASE_URL leads through a pooler in statement mode, which has no transactions: set its pool_mode to transaction';
 
+/** Between two looks, when the first one lost its connection. */
+const pauseMs = 250;
+
 /** Without what a pooler may refuse in a connection: limits and prepared statements. */
 async function lookBehind(
   url: string,
@@ -54,10 +58,20 @@ async function lookBehind(
   const servers = mustChoose(url) ? reachServers(url) : undefined;
   const socket = servers ? { socket: servers.socket } : {};
   const plain = connect(url, { connections: 1, prepare: false, ...socket });
-  try {
-    await awaitDatabase(plain, patience);
+  const giveUpAt = Date.now() + patience.seconds * 1000;
+  const look = async () => {
     await check(plain);
     return await findPooler(servers ? await servers.url() : url);
+  };
+  try {
+    for (;;) {
+      await awaitDatabase(plain, patience);
+      const pooler = await look().catch((error: unknown) => {
+        if (!isDatabaseAway(error) || Date.now() >= giveUpAt) throw error;
+      });
+      if (pooler) return pooler;
+      await sleep(pauseMs);
+    }
   } finally {
     await plain.end({ timeout: 1 });
     await servers?.stop();

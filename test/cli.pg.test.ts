@@ -157,6 +157,8 @@ test('an organization is made with all its settings, changed and listed', async 
     monthly_send_limit: 7,
     frequency_days: 30,
     ai_enabled: true,
+    ...{ keep_comments_days: null, keep_contacts_days: null },
+    ...{ keep_openings_days: null, keep_mails_days: null },
   });
 
   const changed = await json(

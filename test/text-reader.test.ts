@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { WorkerError } from '../src/lib/worker/worker.ts';
 import { createBuiltinAnalyst } from '../src/summaries/builtin.ts';
 import { createTextReader } from '../src/text-reader.ts';
+import { readerOfThisThread } from './support/probe/processor-time.ts';
 
 const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'] };
 const comment = 'Ahmed from quennell, q@acme.test, +49 30 1234567, was very slow to answer';
@@ -18,12 +19,16 @@ test('a comment is redacted in the thread', async (t) => {
 test('a message that came back is read in the thread', async (t) => {
   const reader = createTextReader();
   t.after(reader.stop);
-  const before = process.threadCpuUsage();
   const message = Buffer.from('\r\n'.repeat(512 * 1024));
-  const report = await reader.report<{ kind: string }>('acme', message);
-  const { user } = process.threadCpuUsage(before);
-  assert.equal(report?.kind, 'other');
-  assert.ok(user / 1000 < 25, `${user / 1000} ms of this thread`);
+  const costs: number[] = [];
+  for (let run = 0; run < 5; run += 1) {
+    const used = readerOfThisThread();
+    const report = await reader.report<{ kind: string }>('acme', message);
+    costs.push(used.ms());
+    assert.equal(report?.kind, 'other');
+  }
+  // The best of five, because others on the machine may slow one down; the thread needs ten.
+  assert.ok(Math.min(...costs) < 5, `${Math.min(...costs)} ms of this thread`);
 });
 
 test('a message is refused while too many wait, and unread when the thread fails', async () => {

@@ -89,6 +89,7 @@ create table pending_deliveries (
 comment on table pending_deliveries is
   'An event for one webhook, without an outcome yet';
 comment on column pending_deliveries.id is 'begins with the time of its making';
+comment on column pending_deliveries.event_id is 'a row of events; without a key, which each new delivery would check';
 comment on column pending_deliveries.message_id is
   'the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id';
 comment on column pending_deliveries.attempts is 'attempts made, all of which failed';
@@ -127,6 +128,7 @@ create table ended_deliveries (
 
 comment on table ended_deliveries is
   'An event for one webhook, with its outcome; written again only to erase what a subscriber answered';
+comment on column ended_deliveries.event_id is 'a row of events, as in pending_deliveries';
 comment on column ended_deliveries.id is 'begins with the time of its making, so that the key lists newest first';
 comment on column ended_deliveries.message_id is
   'the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id';
@@ -181,6 +183,7 @@ create table delivery_attempts (
 
 comment on table delivery_attempts is
   'A POST that failed. The one that delivered is in the row of its delivery: most have no other';
+comment on column delivery_attempts.delivery_id is 'a row of pending_deliveries, later of ended_deliveries';
 comment on column delivery_attempts.number is 'counted from 1';
 comment on column delivery_attempts.status_code is 'status of the answer';
 comment on column delivery_attempts.response_body is 'beginning of the answer';

@@ -11,8 +11,15 @@ const root = 'ops/';
 /** Pages for developers of askback; they lead to files that are only in its repository. */
 const developerPages = ['architecture.md', 'benchmarks.md'];
 
-/** The folders of examples: alerts, dashboard, collector, receivers of webhooks, units. */
-export const exampleFolders = ['grafana', 'otel', 'prometheus', 'systemd', 'webhooks'];
+/** The folders of examples: alerts, dashboard, collector, receivers of webhooks, units, a manifest. */
+export const exampleFolders = [
+  'grafana',
+  'kubernetes',
+  'otel',
+  'prometheus',
+  'systemd',
+  'webhooks',
+];
 
 /** Files for operators as they lie in the repository, without its `ops/`: pages, and examples they link to. */
 export function operatorFiles(): string[] {

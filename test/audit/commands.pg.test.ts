@@ -11,6 +11,7 @@ import type { CommandTools } from '../../src/command-tools.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { createTag } from '../../src/tags/manage.ts';
+import { askNicelyContacts, delightedResponses } from '../moving/samples.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
 
@@ -103,6 +104,14 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     words: async ({ survey }) => [
       ...['--survey', await survey(), file('score,created at\n9,2025-01-01')],
     ],
+  },
+  'import delighted': {
+    act: 'responses.imported',
+    words: async ({ survey }) => ['--survey', await survey(), file(delightedResponses)],
+  },
+  'import asknicely': {
+    act: 'contacts.imported',
+    words: async ({ survey }) => ['--survey', await survey(), file(askNicelyContacts)],
   },
   'response release': {
     act: 'response.released',

@@ -243,6 +243,15 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     act: 'organization.changed',
     call: ({ post, settings }) => post(`${settings}/texts`, { language: 'de' }),
   },
+  'POST /o/:slug/responses/chosen': {
+    act: 'responses.changed',
+    call: async ({ post, home, response }) =>
+      await post(`${home}/responses/chosen`, { id: await response(), do: 'done' }),
+  },
+  'POST /o/:slug/settings/notifications/contents': {
+    act: 'notifications.changed',
+    call: ({ post, settings }) => post(`${settings}/notifications/contents`, { people: 'true' }),
+  },
   'POST /o/:slug/settings/notifications': {
     act: 'notifications.changed',
     call: ({ post, settings }) => post(`${settings}/notifications`, { time_zone: 'UTC' }),

@@ -18,9 +18,16 @@ const statements = [
   .map((statement) => statement.trim().replace(/\b(ID|PID)\b/g, '0'))
   .filter((statement) => statement !== '');
 
+const undone = new Error('tried, and undone');
+
 for (const statement of statements) {
   test(`runs: ${statement.replace(/\s+/g, ' ').slice(0, 80)}`, async () => {
-    await db.unsafe(statement);
+    const role = statement.startsWith('alter role') ? 'create role askback;' : '';
+    const tried = db.begin(async (tx) => {
+      await tx.unsafe(role + statement);
+      throw undone;
+    });
+    await assert.rejects(tried, undone);
   });
 }
 

@@ -40,8 +40,8 @@ const templateFor =
     return made;
   };
 
-const isTemplate = (first: unknown): first is Strings =>
-  (first as { raw?: unknown } | undefined)?.raw !== undefined;
+/** A list of strings with its raw form: a row may have a column of that name, and a list of values has none. */
+const isTemplate = (first: unknown): first is Strings => Array.isArray(first) && 'raw' in first;
 
 /** A statement, or a part of one: which it is shows when it is awaited or built into another. */
 class Statement implements PromiseLike<unknown> {

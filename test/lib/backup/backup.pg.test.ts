@@ -79,7 +79,8 @@ test('a restored deployment has what the other had when it was backed up', async
 async function fillEveryTable(db: Db) {
   const org_id = await makeOrganization(db, { name: 'every table' });
   const survey_id = await makeSurvey(db, org_id);
-  const contact_id = await makeContact(db, { org_id, survey_id });
+  const mailed = { status: 'sent', sent_at: new Date('2026-03-01T00:00:00Z') };
+  const contact_id = await makeContact(db, { org_id, survey_id }, mailed);
   const of = { org_id, survey_id, contact_id };
   const response_id = await makeResponse(db, { org_id, survey_id }, { contact_id });
   const webhook_id = await makeWebhook(db, org_id);
@@ -113,6 +114,12 @@ async function fillEveryTable(db: Db) {
   await db`insert into organization_logos ${db({ org_id, ...logo })}`;
   await db`insert into former_slugs ${db({ org_id, slug: 'before' })}`;
   await db`insert into reporters ${db({ org_id, name: 'metabase', role_name: 'no such role' })}`;
+  const erased = {
+    scores: 'kept',
+    counts: db.json({ contacts: 1 }),
+    address_hash: Buffer.alloc(32, 7),
+  };
+  await db`insert into erasures ${db({ org_id, ...erased })}`;
   await fillCampaignTables(db, of);
   await fillMemberTables(db, org_id);
 }
@@ -143,6 +150,7 @@ async function fillMemberTables(db: Db, org_id: string) {
   const invitation = { kind: 'invitation', email: 'bob@acme.test', expires_at: new Date() };
   await db`insert into notification_choices ${db(wanted)}`;
   await db`insert into notifications ${db({ org_id, member_id, kind: 'held', subject: 'x' })}`;
+  await db`insert into notification_contents ${db({ org_id, people: true, unedited: false })}`;
   await db`insert into slack_hooks ${db({ org_id, url: hash, events: ['held'] })}`;
   await db`insert into member_links ${db({ token_hash: hash, org_id, role: 'viewer', ...invitation })}`;
   await db`insert into passkeys ${db({ id: 'abc', member_id, name: 'phone', public_key: hash })}`;

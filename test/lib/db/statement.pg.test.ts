@@ -57,6 +57,8 @@ test('names and rows are written into the text by what they hold', async () => {
   const insert = (rows: object[]) => db`insert into ${db(table)} ${db(rows as { a: number }[])}`;
   await insert([{ a: 1 }]);
   await insert([{ a: 2, b: 'two' }]);
+  await db`alter table ${db(table)} add column raw text`;
+  await insert([{ a: 3, raw: 'a column of this name is no template' }]);
   const part = db`from ${db(table)} where a = any(${[1, 2]}::int[])`;
   assert.deepEqual(
     [...(await db`select a, b ${part} order by a`)],
