@@ -52,6 +52,10 @@ export function normalized(type: SurveyType, score: number): number {
   return wholeRatio(10 * (score - lowest), highest - lowest);
 }
 
+/** A Net Promoter Score as people read it, always with its sign: `+51`, `0`, `−7`. */
+export const signedNps = (nps: number): string =>
+  nps > 0 ? `+${nps}` : String(nps).replace('-', '\u2212');
+
 /** -100 to 100; null without responses, never a false 0. */
 export function netPromoterScore({ promoters, passives, detractors }: Tally): number | null {
   const total = promoters + passives + detractors;

@@ -174,10 +174,7 @@ function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): 
 const stepName = (start: string, { interval }: HomePeriod) =>
   `${homeTexts.stepName[interval]}${shortDay(start, interval)}`;
 
-function tick(type: SurveyType, value: number): string {
-  if (type !== 'nps') return homeTexts.value(type, value).replace(/\.00$/, '');
-  return value > 0 ? `+${value}` : homeTexts.value(type, value);
-}
+const tick = (type: SurveyType, value: number) => homeTexts.value(type, value).replace(/\.00$/, '');
 
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });

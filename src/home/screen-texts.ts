@@ -1,4 +1,4 @@
-import type { SurveyType } from '../scores.ts';
+import { type SurveyType, signedNps } from '../scores.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import type { Change, MeasureKind } from './measure.rules.ts';
 import { measureKinds } from './measure.rules.ts';
@@ -37,14 +37,11 @@ export const homeTexts = {
   margin: formatMargin,
 };
 
-const minus = '\u2212';
-const withMinus = (text: string) => text.replace('-', minus);
-
-/** As it stands alone: 51, 65.3%, 4.31. */
+/** As it stands alone: +51, 65.3%, 4.31. */
 export function formatValue(type: SurveyType, value: number): string {
   const kind: MeasureKind = measureKinds[type];
   if (kind === 'mean') return value.toFixed(2);
-  return withMinus(kind === 'share' ? `${value}%` : String(value));
+  return kind === 'share' ? `${value}%` : signedNps(value);
 }
 
 export function formatMargin(type: SurveyType, margin: number): string {

@@ -1,3 +1,5 @@
+import { signedNps } from '../scores.ts';
+
 /** What notifications say. No comment stands in a subject. */
 
 type AnswerWords = { survey: string; score: number; highest: number; words: string | null };
@@ -57,10 +59,10 @@ export const letterTexts = {
     action: 'Open the campaign',
   }),
   digest: (organization: string, { responses, nps, npsBefore, open, from, to }: DigestFigures) => ({
-    subject: `${organization}: ${counted(responses, 'response')}, NPS ${nps ?? 'not known'}`,
+    subject: `${organization}: ${counted(responses, 'response')}, NPS ${scoreOr('not known', nps)}`,
     sentences: [
       from === to ? `${from}.` : `${from} to ${to}.`,
-      `${counted(responses, 'response')}. NPS: ${nps ?? 'not known, without responses'}${changeOf(nps, npsBefore)}.`,
+      `${counted(responses, 'response')}. NPS: ${scoreOr('not known, without responses', nps)}${changeOf(nps, npsBefore)}.`,
       `${counted(open, 'detractor')} open.`,
     ],
     action: 'Open Home',
@@ -69,6 +71,8 @@ export const letterTexts = {
     `You get this mail because you chose so under Settings, Notifications of ${organization}.`,
   stop: 'Stop these mails',
 } as const;
+
+const scoreOr = (missing: string, nps: number | null) => (nps === null ? missing : signedNps(nps));
 
 function changeOf(nps: number | null, before: number | null) {
   if (nps === null || before === null) return '';

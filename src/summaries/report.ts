@@ -1,4 +1,4 @@
-import { type Category, netPromoterScore, percentage } from '../scores.ts';
+import { type Category, netPromoterScore, percentage, signedNps } from '../scores.ts';
 import type { ThemeCount, Volume } from './summary.queries.ts';
 
 /** All that a report is written from. Quotes have no recognizable person in them. */
@@ -24,7 +24,7 @@ function headline({ organization, period, now, before }: ReportFacts): string {
   const nps = netPromoterScore(now);
   const earlier = netPromoterScore(before);
   const change = `, ${volumeChange(now.responses, before.responses)}`;
-  const score = `The Net Promoter Score was ${signed(nps ?? 0)}${npsChange(nps, earlier)}.`;
+  const score = `The Net Promoter Score was ${signedNps(nps ?? 0)}${npsChange(nps, earlier)}.`;
   return `${between}, ${answers}${change}. ${score}`;
 }
 
@@ -39,7 +39,7 @@ function npsChange(now: number | null, before: number | null): string {
   if (now === null || before === null) return '';
   if (now === before) return ', unchanged';
   const points = count(Math.abs(now - before), 'point');
-  return `, ${now > before ? 'up' : 'down'} ${points} from ${signed(before)}`;
+  return `, ${now > before ? 'up' : 'down'} ${points} from ${signedNps(before)}`;
 }
 
 function mood({ now }: ReportFacts): string {
@@ -82,7 +82,6 @@ function voices({ quotes }: ReportFacts): string {
 }
 
 const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`;
-const signed = (number: number) => (number > 0 ? `+${number}` : String(number).replace('-', '−'));
 const listed = (words: readonly string[]) =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
 

@@ -1,3 +1,5 @@
+import { signedNps } from '../scores.ts';
+
 /** What the screens of summaries say. */
 export const summaryTexts = {
   title: 'Summaries',
@@ -16,12 +18,9 @@ export const summaryTexts = {
     if (now === null) return 'No answer counted in this period.';
     if (before === null)
       return 'No answer counted in the period before, so there is nothing to compare with.';
-    if (now === before) return `As in the period before: ${signed(before)}.`;
+    if (now === before) return `As in the period before: ${signedNps(before)}.`;
     const points = Math.abs(now - before);
-    return `${now > before ? 'Up' : 'Down'} ${points} ${points === 1 ? 'point' : 'points'} from ${signed(before)} in the period before.`;
+    return `${now > before ? 'Up' : 'Down'} ${points} ${points === 1 ? 'point' : 'points'} from ${signedNps(before)} in the period before.`;
   },
   since: 'Since the last summary',
 } as const;
-
-/** A score with its sign: `+51`, `0`, `-7`. */
-export const signed = (value: number): string => (value > 0 ? `+${value}` : String(value));

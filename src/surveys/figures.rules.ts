@@ -6,6 +6,7 @@ import {
   percentage,
   type SurveyType,
   scaleOf,
+  signedNps,
   type Tally,
 } from '../scores.ts';
 import type { ScoreCount } from './screen.queries.ts';
@@ -36,7 +37,7 @@ type Totals = Tally & { score_sum: number };
 export function figureOf(type: SurveyType, totals: Totals): string | null {
   const total = totals.promoters + totals.passives + totals.detractors;
   if (total === 0) return null;
-  if (type === 'nps') return String(netPromoterScore(totals));
+  if (type === 'nps') return signedNps(netPromoterScore(totals)!);
   if (type === 'csat' || type === 'thumbs') return `${percentage(totals.promoters, total)}%`;
   return averageScore(totals.score_sum, total)!.toFixed(2);
 }

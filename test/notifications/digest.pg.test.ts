@@ -58,9 +58,9 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
   await run(monday('08:10:00'));
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
-  assert.equal(mails[0]!.subject, 'Acme: 3 responses, NPS 33');
+  assert.equal(mails[0]!.subject, 'Acme: 3 responses, NPS +33');
   assert.match(mails[0]!.text ?? '', /1 March 2026\./);
-  assert.match(mails[0]!.text ?? '', /NPS: 33, 133 more than before/);
+  assert.match(mails[0]!.text ?? '', /NPS: \+33, 133 more than before/);
   assert.match(mails[0]!.text ?? '', /3 detractors open/);
   await run(new Date('2026-03-03T08:00:00Z'));
   assert.equal((await mailsTo(email)).length, 2);

@@ -172,6 +172,6 @@ test('a digest is posted once a day, at 9 by the clock of the organization', asy
     bodies.map((posts) => posts.length),
     [0, 1, 0],
   );
-  assert.match(bodies[1]![0]!, /A &amp; B: 1 response, NPS -100/);
+  assert.match(bodies[1]![0]!, /A &amp; B: 1 response, NPS −100/);
   assert.match(bodies[1]![0]!, /1 detractor open/);
 });

@@ -157,9 +157,9 @@ test('the list shows answers, rate and score in the way of each scale', async ()
   const score = (type: string) =>
     rows
       .find((row) => row.includes(`a ${type} survey`))
-      ?.match(/>([\d.-]+%?)<span class="small soft block">[A-Z]/)?.[1];
+      ?.match(/>([+\d.-]+%?)<span class="small soft block">[A-Z]/)?.[1];
   assert.deepEqual(['nps', 'csat', 'ces', 'star5', 'thumbs'].map(score), [
-    ...['100', '100%', '6.00', '3.00', '0%'],
+    ...['+100', '100%', '6.00', '3.00', '0%'],
   ]);
   assert.ok(rows.every((row) => row.includes('0 of 1')));
 });

@@ -1,6 +1,7 @@
+import { signedNps } from '../../scores.ts';
 import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
-import { signed, summaryTexts } from '../screen-texts.ts';
+import { summaryTexts } from '../screen-texts.ts';
 import { periodText } from './period-text.ts';
 import type { ShownSummary } from './summary-page.tsx';
 
@@ -48,7 +49,7 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
                 <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
                   {periodText(summary, time_zone)}
                 </a>,
-                summary.nps === null ? summaryTexts.noScore : signed(summary.nps),
+                summary.nps === null ? summaryTexts.noScore : signedNps(summary.nps),
                 count(summary.responses),
                 summary.top_themes.join(', '),
                 <Time at={summary.created_at} show="day" />,

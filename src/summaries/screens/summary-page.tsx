@@ -1,6 +1,7 @@
+import { signedNps } from '../../scores.ts';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { Tag, Time } from '../../web/app/marks.tsx';
-import { signed, summaryTexts } from '../screen-texts.ts';
+import { summaryTexts } from '../screen-texts.ts';
 import type { SummaryBefore } from '../summary.queries.ts';
 import { periodText } from './period-text.ts';
 
@@ -33,7 +34,7 @@ export function SummaryPage({ summary, before, timeZone, list, responses }: Summ
         <div>
           <h2 id="score">Net Promoter Score</h2>
           <p class="now">
-            <strong>{summary.nps === null ? summaryTexts.noScore : signed(summary.nps)}</strong>
+            <strong>{summary.nps === null ? summaryTexts.noScore : signedNps(summary.nps)}</strong>
           </p>
           <p>{summaryTexts.change(summary.nps, summary.previous_nps)}</p>
           <Facts
@@ -97,4 +98,4 @@ function SinceBefore({ summary, before, timeZone, list }: SinceProps) {
   );
 }
 
-const shown = (nps: number | null) => (nps === null ? summaryTexts.noScore : signed(nps));
+const shown = (nps: number | null) => (nps === null ? summaryTexts.noScore : signedNps(nps));
