@@ -100,7 +100,7 @@ async function refuseMembers(tx: Sql, orgId: string, email: string) {
 }
 
 /** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
-const mostInvitationsADay = 100;
+export const mostInvitationsADay = 100;
 
 async function refuseMany(tx: Sql, orgId: string) {
   const { made, next_in_seconds } = await countInvitations(tx, orgId, mostInvitationsADay);

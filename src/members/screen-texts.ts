@@ -1,3 +1,4 @@
+import { mostInvitationsADay } from './invite.ts';
 import { shortestPassword } from './password.rules.ts';
 
 /** The sentences of the screens by which members come in. */
@@ -110,6 +111,8 @@ export const memberTexts = {
   linkLabel: 'Invitation link',
   linkAbout:
     'It was mailed as well, and is shown only this once. You may hand it over yourself: it lets its reader join in the name of the invited address.',
+  tooMany: (next: string) =>
+    `No invitation was sent: an organization sends at most ${mostInvitationsADay} in 24 hours. ${next}`,
   alreadyMember: 'This address belongs to a member already. Change the role in the list.',
   changeTitle: (name: string) => `Change the role of ${name}`,
   changeAbout: 'The new role holds from the very next page.',

@@ -195,6 +195,22 @@ test('a member is not invited again, and says so at the field', async () => {
   assert.match(await answer.text(), /belongs to a member already/);
 });
 
+test('the invitation after the last of a day is refused at the field, with when the next may go', async () => {
+  const org = await makeOrganization(db);
+  const { home, post } = await memberBrowser(db, { app, org });
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor, at)
+    select ${org}, 'member.invited', 'member', 'Ann', now() - interval '23 hours' from generate_series(1, 100)`;
+  const answer = await post(`${home}/settings/members`, {
+    email: 'next@limit.test',
+    role: 'editor',
+  });
+  const page = await answer.text();
+  assert.equal(answer.status, 422);
+  assert.match(page, /at most 100 in 24 hours. Try again in 60 minutes/);
+  assert.match(page, /value="next@limit.test"/);
+});
+
 for (const [held, invitedAs, kept] of [
   ['owner', 'viewer', 'owner'],
   ['editor', 'editor', 'editor'],

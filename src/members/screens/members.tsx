@@ -20,6 +20,7 @@ import { findMemberRole, listMembers, type MemberRole } from '../roles.queries.t
 import { changeRole, removeMember } from '../roles.ts';
 import { memberTexts as texts } from '../screen-texts.ts';
 import { MemberList, roleOptions } from './member-list.tsx';
+import { whyNotInvited } from './why-not-invited.ts';
 
 export type MemberScreenTools = { db: Db; secrets: Secrets; publicUrl: string; pump: () => void };
 
@@ -42,10 +43,10 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const isShown = c.var.member.isOperator;
       const invitation = { ...form.values, isShown };
       const made = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
-        whenRefused('already_member'),
+        whyNotInvited,
       );
-      if (!made) {
-        return await showList(c, tools, await withMistake(c, { email: texts.alreadyMember }));
+      if (typeof made === 'string') {
+        return await showList(c, tools, await withMistake(c, { email: made }));
       }
       if (isShown) keepOnce(c, tools.secrets, owner, { url: made.url });
       flash(c, { kind: 'fine', text: texts.invited });

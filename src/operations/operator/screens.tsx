@@ -11,6 +11,7 @@ import { isUuid } from '../../lib/validation/parse.ts';
 import { EmailField } from '../../members/forms.ts';
 import { inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/operators.ts';
+import { whyNotInvited } from '../../members/screens/why-not-invited.ts';
 import { changeOrganization, createOrganization } from '../../organizations/manage.ts';
 import {
   type MemberEnv,
@@ -96,9 +97,10 @@ export const operatorScreens = (tools: OperatorTools) =>
       const form = await readForm(c, EmailForm);
       if (form.errors) return showOrganization(c, tools, { organization, form });
       const { email } = form.values;
-      if (!(await inviteOwner(c, tools, { orgId: organization.id, email }))) {
-        const taken = await withMistake(c, { email: texts.alreadyMember });
-        return showOrganization(c, tools, { organization, form: taken });
+      const mistake = await inviteOwner(c, tools, { orgId: organization.id, email });
+      if (mistake) {
+        const refused = await withMistake(c, { email: mistake });
+        return showOrganization(c, tools, { organization, form: refused });
       }
       flash(c, { kind: 'fine', text: texts.invited });
       return c.redirect(`/operator/organizations/${organization.id}`, 303);
@@ -151,17 +153,18 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
   return renderScreen(c, { title: texts.title, section: 'operator', body });
 }
 
-/** Returns whether the address was invited; one that belongs to a member is not. */
+/** Returns why the address was not invited, if it was not. */
 async function inviteOwner(
   c: Context<MemberEnv>,
   tools: OperatorTools,
   { orgId, email }: { orgId: string; email: string },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const made = await inviteMember({ ...tools, mails: true }, operatorWriter(c, orgId), {
     ...{ email, role: 'owner' },
-  }).catch(whenRefused('already_member'));
-  if (made) keepOnce(c, tools.secrets, shownTo(c), { url: made.url });
-  return made !== undefined;
+  }).catch(whyNotInvited);
+  if (typeof made === 'string') return made;
+  keepOnce(c, tools.secrets, shownTo(c), { url: made.url });
+  return undefined;
 }
 
 const shownTo = (c: Context<MemberEnv>) => ({

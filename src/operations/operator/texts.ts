@@ -50,7 +50,6 @@ export const operatorTexts = {
   noOwner: 'This organization has no owner yet. Invite one.',
   invite: 'Invite',
   invited: 'The invitation is on its way.',
-  alreadyMember: 'This address belongs to a member of the organization already.',
   linkTitle: 'The link of the invitation',
   linkLabel: 'Invitation link',
   linkAbout: 'It was mailed as well, and is shown only this once. It works once, within 7 days.',
