@@ -6,6 +6,7 @@ import type { Db } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { SeeOther } from '../lib/http/see-other.ts';
+import { flash } from '../web/app/flash.ts';
 import { readSessionHash } from './cookie.ts';
 import { ownPath, withNext } from './own-path.ts';
 import {
@@ -15,6 +16,7 @@ import {
   findSession,
   type OtherOrganization,
 } from './queries.ts';
+import { sessionTexts } from './screen-texts.ts';
 
 export type SignedInMember = FoundMember;
 export type CurrentOrganization = FoundOrganization;
@@ -46,7 +48,7 @@ export const signedIn = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<MemberEnv>(async (c, next) => {
     const hash = readSessionHash(c, publicUrl);
     const found = hash && (await findSession(db, hash));
-    if (!found) return refuseVisitor(c);
+    if (!found) return refuseVisitor(c, hash !== undefined);
     const { member, otherOrganizations } = found;
     c.set('member', member);
     c.set('actor', memberActor(member, c.var.requestId));
@@ -64,7 +66,7 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
     const slug = c.req.param('slug') ?? '';
     const hash = readSessionHash(c, publicUrl);
     const found = hash && (await findMembership(db, hash, slug));
-    if (!found) return refuseVisitor(c);
+    if (!found) return refuseVisitor(c, hash !== undefined);
     const { member, organization, otherOrganizations } = found;
     if (!organization) throw notFound('page');
     if (organization.slug !== slug && isRead(c)) {
@@ -114,7 +116,8 @@ export function requireRecentProof(c: OfMember) {
   throw new SeeOther(withNext('/account/prove', isRead(c) ? pathOf(c) : pageOf(c)));
 }
 
-function refuseVisitor(c: Context) {
+function refuseVisitor(c: Context, hadSession: boolean) {
+  if (isRead(c) && hadSession) flash(c, { kind: 'warning', text: sessionTexts.ended });
   if (isRead(c)) return c.redirect(withNext('/sign-in', pathOf(c)), 303);
   throw new Refusal('forbidden', 'you are not signed in: sign in and try again', {
     code: 'signed_out',

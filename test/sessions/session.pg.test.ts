@@ -63,6 +63,15 @@ test('a visitor is led to the sign-in page and back; a form of theirs is refused
   assert.equal((await post('/account', await signIn(db))).status, 200);
 });
 
+test('an ended session is named on the sign-in page; a visitor without one gets no cookie', async () => {
+  const cookie = await signIn(db);
+  await db`delete from sessions`;
+  const notice = (await ask('/account', cookie)).headers.get('Set-Cookie') ?? '';
+  const value = /notice=([^;]+)/.exec(notice)?.[1] ?? '';
+  assert.match(Buffer.from(value, 'base64url').toString(), /Your session has ended/);
+  assert.equal((await ask('/account')).headers.get('Set-Cookie'), null);
+});
+
 test('a member sees the organization by its role there, and the names of the others', async () => {
   const [here, there] = [await organizationWithSlug(), await organizationWithSlug()];
   const member = await makeMember(db);
