@@ -131,7 +131,8 @@ function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
               href={name === null ? here : `${here}?period=${name}`}
               aria-current={name === period ? 'page' : undefined}
             >
-              {text}
+              {text.replace('days', 'd')}
+              {name === null ? null : <span class="rest">ays</span>}
             </a>
           </li>
         ))}

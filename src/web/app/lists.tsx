@@ -71,7 +71,7 @@ export function EmptyState({ title, children }: { title: string; children?: Chil
 }
 
 export type PagerProps = {
-  /** In words: `1 to 50 of 1,266`, or `42 keys`. */
+  /** In words: `1 to 50 of 1,266`, or `42 keys`; null of an empty list, which says so itself. */
   summary: Child;
   newer?: string | undefined;
   older?: string | undefined;
@@ -83,6 +83,7 @@ export type PagerProps = {
 /** Where in a list this page is. Both ways are links, so that the back button works. */
 export function Pager({ summary, newer, older, words, label = 'Pages' }: PagerProps) {
   const { newer: back, older: on } = words ?? { newer: 'Newer', older: 'Older' };
+  if (summary === null && !newer && !older) return null;
   if (!newer && !older) return <p class="pager">{summary}</p>;
   return (
     <nav class="pager" aria-label={label}>
@@ -113,7 +114,7 @@ export function pageSummary({
   limit: number;
   total: number;
 }) {
-  if (total === 0) return 'none';
+  if (total === 0) return null;
   const first = (page - 1) * limit + 1;
   const last = Math.min(page * limit, total);
   return `${count(first)} to ${count(last)} of ${count(total)}`;

@@ -60,6 +60,10 @@ const byCode: Readonly<Record<string, ErrorText>> = {
     text: 'Your session has ended, and nothing was saved. Sign in, then send the form again.',
     way: { text: 'Sign in', href: '/sign-in' },
   },
+  database_full: {
+    title: 'The service can store nothing now',
+    text: 'The disk of its database is full, so nothing was saved. What was stored before is safe and can be read. Send the form again when the operator of this server has made room.',
+  },
   forged_form: {
     title: 'This form was refused',
     text: 'It did not come from a page of this server, so nothing was changed. If it did, the address that you use is not the one this service is set up for.',

@@ -39,6 +39,7 @@ export function renderScreen(c: Context, screen: Screen): Response {
       <Rail reader={reader} section={section} />
       <main id="main" tabindex={-1}>
         <Trail steps={trail} />
+        {reader.organization ? <p class="on-paper brand">{reader.organization.name}</p> : null}
         <div class="head">
           <h1>{heading}</h1>
           {actions ? <div class="actions">{actions}</div> : null}
