@@ -1,7 +1,7 @@
 import type { Sql } from '../../lib/db/db.ts';
 import { Tick } from '../../web/app/fields.tsx';
 import { counted, DataTable } from '../../web/app/lists.tsx';
-import { Mistakes } from '../../web/app/marks.tsx';
+import { Mistakes, Notice } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import { contactTexts } from '../screen-texts.ts';
 import { listRejects, type Upload, type UploadReject } from '../upload.queries.ts';
@@ -99,9 +99,10 @@ function Imported({ upload, rejects, here }: ImportedProps) {
   const counts = { added: added ?? 0, known: known ?? 0, repeated: repeated ?? 0 };
   return (
     <>
-      <p class="notice is-fine" role="status">
-        {contactTexts.imported({ ...counts, invalid: rejects.length })}.
-      </p>
+      <Notice
+        kind="fine"
+        text={`${contactTexts.imported({ ...counts, invalid: rejects.length })}.`}
+      />
       <div class="actions">
         <a class="button primary" href={`${here}/send`}>
           See who would be mailed

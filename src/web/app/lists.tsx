@@ -52,7 +52,9 @@ function Row({ row, columns }: { row: TableRow; columns: readonly TableColumn[] 
   const [first, ...others] = row.cells;
   return (
     <tr id={row.id} aria-current={row.current ? 'true' : undefined}>
-      <th scope="row">{first}</th>
+      <th scope="row" class={columns[0]?.number ? 'number' : undefined}>
+        {first}
+      </th>
       {others.map((cell, at) => (
         <td class={columns[at + 1]?.number ? 'number' : undefined}>{cell}</td>
       ))}
