@@ -1,5 +1,5 @@
 import { type AttemptOutcome, attempt, isOurFault } from './deliver.ts';
-import { type ClaimedDelivery, postpone } from './delivery.queries.ts';
+import { type ClaimedDelivery, isWaiting, postpone } from './delivery.queries.ts';
 import { findActiveTarget, type WebhookTarget } from './queries.ts';
 import {
   addReady,
@@ -67,11 +67,23 @@ function start(tools: QueueTools, queue: WebhookQueue, target: WebhookTarget) {
   const { url, secret, previous_secret, retries } = target;
   const delivery = { ...queue.ready.shift()!, url, secret, previous_secret, retries };
   queue.inFlight += 1;
-  void attempt(tools, delivery).then(
-    (outcome) => finish(tools, queue, outcome),
+  void attemptUnlessErased(tools, delivery).then(
+    (outcome) => (outcome ? finish(tools, queue, outcome) : letGo(tools, queue, delivery)),
     (error: unknown) => giveBackBroken(tools, queue, { delivery, error }),
   );
 }
+
+/**
+ * The excerpt of a comment may have been erased while its delivery was in memory. Only deliveries with an excerpt are
+ * looked up: no other one needs a statement between its commit and its outcome.
+ */
+async function attemptUnlessErased(tools: QueueTools, delivery: ClaimedDelivery) {
+  if (hasExcerpt(delivery) && !(await isWaiting(tools.db, delivery))) return undefined;
+  return await attempt(tools, delivery);
+}
+
+const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
+  event === 'detractor.detected' && !body.includes('"comment":null');
 
 async function finish(tools: QueueTools, queue: WebhookQueue, outcome: AttemptOutcome) {
   const { delivery } = outcome;
@@ -101,6 +113,10 @@ type GivenBack = { delivery: ClaimedDelivery; seconds: number };
 
 async function giveBack(tools: QueueTools, queue: WebhookQueue, { delivery, seconds }: GivenBack) {
   await postpone(tools.db, delivery, seconds).catch(() => {});
+  letGo(tools, queue, delivery);
+}
+
+function letGo(tools: QueueTools, queue: WebhookQueue, delivery: ClaimedDelivery) {
   queue.inFlight -= 1;
   queue.known.delete(delivery.id);
   void startReady(tools, queue);

@@ -161,6 +161,17 @@ export async function postpone(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
 }
 
+/** Whether a claimed delivery still waits for its attempt. */
+export async function isWaiting(
+  sql: Sql,
+  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
+): Promise<boolean> {
+  const found = await sql`
+    select from pending_deliveries
+    where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
+  return found.length > 0;
+}
+
 /** Whether a webhook has deliveries that are due now or later. */
 export async function hasPending(sql: Sql, { org_id, webhook_id }: WebhookRef): Promise<boolean> {
   return one(

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import { hangingSubscriber } from '../support/fakes/subscriber.ts';
+import { emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
+import {
+  makeClient,
+  makeContact,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);
@@ -72,4 +82,46 @@ test('a submission whose contact goes before it is recorded gets that page too',
   });
   assert.equal((await submitting!).status, 404);
   await assertNothingStored(id);
+});
+
+test('an excerpt that waits in memory is not posted after the erasure, and one in flight leaves nothing', async () => {
+  const { id, of, contact, erase } = await scene();
+  const webhook = await makeWebhook(db, id);
+  const responseId = await makeResponse(db, of, {
+    ...{ contact_id: contact, score: 1, category: 'detractor', comment: 'treacle' },
+  });
+  const { outbound, release, hanging } = hangingSubscriber();
+  const posts: string[] = [];
+  const post: typeof outbound.post = (url, request) => {
+    posts.push(request.body);
+    return outbound.post(url, request);
+  };
+  const worker = workerOf(db, { post }, await makePool(db));
+  const excerpt = {
+    type: 'detractor.detected',
+    body: JSON.stringify({ responseId, comment: 'treacle' }),
+  } as const;
+  const plain = { type: 'response.received', body: JSON.stringify({ responseId }) } as const;
+  const count = inFlightPerWebhook + 3;
+  const events = [...Array.from({ length: count }, () => excerpt), plain];
+  (await emitOwned(db, worker, { orgId: id, events })).start();
+  await until('as many are in flight as may be', () => hanging() === inFlightPerWebhook);
+  assert.equal(await erase(), 200);
+
+  release();
+  await until('the other event is in flight', () => hanging() === 1);
+  release();
+  await worker.stop();
+  assert.equal(posts.filter((body) => body.includes('treacle')).length, inFlightPerWebhook);
+  assert.equal(posts.at(-1), plain.body);
+  const rows = await db`
+    select status, response_body, body, count(*)::int from deliveries
+    where webhook_id = ${webhook} group by 1, 2, 3 order by 1`;
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      { status: 'delivered', response_body: 'hello', body: plain.body, count: 1 },
+      { status: 'skipped', response_body: null, body: '', count },
+    ],
+  );
 });
