@@ -282,6 +282,7 @@ create table day_tallies (
   score_sum bigint not null default 0,    -- sum of the scores of all these
   contacts integer not null default 0,    -- contacts added on that day
   by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
+  commented integer[],                    -- responses with a comment: promoters, passives and detractors; counted with the half hours, and as valid as they are
   constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint day_tallies_pkey primary key (survey_id, day, slot)
 ) with (fillfactor=50);
@@ -573,6 +574,7 @@ create table organization_day_tallies (
   detractors integer not null default 0,  -- responses that count as detractor
   contacts integer not null default 0,    -- contacts added on that day
   by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
+  commented integer[],                    -- responses with a comment: promoters, passives and detractors; counted with the half hours, and as valid as they are
   constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_day_tallies_pkey primary key (org_id, day, slot)
 ) with (fillfactor=50);
@@ -1491,7 +1493,7 @@ return (floor((extract(epoch from (at - date_trunc('day', at, 'UTC'))) / (1800):
 ;
 
 create function half_hours_of_days(in_org uuid, in_survey uuid, days date[])
- returns table(day date, by_half_hour integer[])
+ returns table(day date, by_half_hour integer[], commented integer[])
  language sql
  stable
 begin atomic
@@ -1499,7 +1501,8 @@ begin atomic
           select each.day,
              each.half,
              each.place,
-             sum(each.n) as n
+             sum(each.n) as n,
+             sum(each.commented) as commented
             from ( select d.d as day,
                      half_hour_of(responses.created_at) as half,
                          case responses.category
@@ -1507,7 +1510,8 @@ begin atomic
                              when 'passive' then 2
                              else 3
                          end as place,
-                     1 as n
+                     1 as n,
+                     ((responses.comment is not null))::integer as commented
                     from (unnest(half_hours_of_days.days) d(d)
                       join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
                    where ((half_hours_of_days.in_survey is not null) and (responses.org_id = half_hours_of_days.in_org) and (responses.survey_id = half_hours_of_days.in_survey) and (responses.held_reason is null))
@@ -1519,7 +1523,8 @@ begin atomic
                              when 'passive' then 2
                              else 3
                          end as "case",
-                     1
+                     1,
+                     ((responses.comment is not null))::integer as int4
                     from (unnest(half_hours_of_days.days) d(d)
                       join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
                    where ((half_hours_of_days.in_survey is null) and (responses.org_id = half_hours_of_days.in_org) and (responses.held_reason is null))
@@ -1527,6 +1532,7 @@ begin atomic
                   select d.d,
                      half.half,
                      place.place,
+                     0,
                      0
                     from unnest(half_hours_of_days.days) d(d),
                      generate_series(0, 47) half(half),
@@ -1536,13 +1542,14 @@ begin atomic
           select counted.day,
              counted.half,
              counted.place,
+             counted.commented,
              sum(counted.n) over (partition by counted.day, counted.place order by counted.half rows between unbounded preceding and 1 preceding) as n
             from counted
          )
   select added.day,
-     array_agg((added.n)::integer order by added.half, added.place) as array_agg
+     array_agg((added.n)::integer order by added.half, added.place) filter (where (added.half > 0)) as array_agg,
+     array[(sum(added.commented) filter (where (added.place = 1)))::integer, (sum(added.commented) filter (where (added.place = 2)))::integer, (sum(added.commented) filter (where (added.place = 3)))::integer] as "array"
     from added
-   where (added.half > 0)
    group by added.day;
 end
 ;
@@ -1857,7 +1864,7 @@ begin
       for update skip locked
     );
     update day_tallies t
-    set by_half_hour = counted.by_half_hour
+    set by_half_hour = counted.by_half_hour, commented = counted.commented
     from half_hours_of_days(owner.org_id, owner.survey_id, locked) counted
     where t.survey_id = owner.survey_id and t.slot = 0 and t.day = counted.day;
     commit;
@@ -1878,7 +1885,7 @@ begin
       for update skip locked
     );
     update organization_day_tallies t
-    set by_half_hour = counted.by_half_hour
+    set by_half_hour = counted.by_half_hour, commented = counted.commented
     from half_hours_of_days(owner.org_id, null, locked) counted
     where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day;
     commit;

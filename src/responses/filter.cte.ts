@@ -1,6 +1,7 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 import type { Category, SurveyType } from '../scores.ts';
+import { countCommented } from './commented.cte.ts';
 import { type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
 import type { Range } from './range.ts';
 import { countedColumn, everything, opaqueTime, surveysOfKind, tallies } from './totals.queries.ts';
@@ -75,16 +76,31 @@ export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
     ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, { orgId, facets }, sql`r.created_at, r.id`)}`;
 }
 
-const indexed = (
-  sql: Sql,
-  orgId: OrgId,
-  { survey_id, type, audience, category, range }: ResponseFilter,
-) => sql`
-  ${type || audience ? sql`and r.survey_id in (${surveysOfKind(sql, orgId, { type, audience })})` : sql``}
-  ${survey_id ? sql`and r.survey_id = ${survey_id}` : sql``}
-  ${category ? sql`and r.category = ${category}` : sql``}
-  ${range.from ? sql`and r.created_at >= ${opaqueTime(sql, range.from)}` : sql``}
-  ${range.to ? sql`and r.created_at < ${opaqueTime(sql, range.to)}` : sql``}`;
+const indexed = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
+  ${filter.survey_id ? sql`and r.survey_id = ${filter.survey_id}` : sql``}
+  ${filter.type || filter.audience ? ofKind(sql, orgId, filter) : sql``}
+  ${filter.category ? sql`and r.category = ${filter.category}` : sql``}
+  ${filter.range.from ? sql`and r.created_at >= ${opaqueTime(sql, filter.range.from)}` : sql``}
+  ${filter.range.to ? sql`and r.created_at < ${opaqueTime(sql, filter.range.to)}` : sql``}`;
+
+/** Of surveys of a kind, on the days that these have: to look for a few among all others would take long. */
+function ofKind(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter) {
+  const surveys = surveysOfKind(sql, orgId, { type, audience });
+  const days = (order: Part) => sql`
+    from surveys s
+    cross join lateral (
+      select day from day_tallies where org_id = ${orgId} and survey_id = s.id order by day ${order} limit 1
+    ) tallied
+    where s.org_id = ${orgId} and s.id in (${surveys})`;
+  return sql`and r.survey_id in (${surveys})
+    ${
+      held
+        ? sql``
+        : sql`
+    and r.created_at >= (select min(day)::timestamp at time zone 'UTC' ${days(sql`asc`)})
+    and r.created_at < (select (max(day) + 1)::timestamp at time zone 'UTC' ${days(sql`desc`)})`
+    }`;
+}
 
 /** Conditions on columns that only responses have, for a source of the given name; undefined without any. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
@@ -135,10 +151,14 @@ export const isTallied = (filter: ResponseFilter) =>
 /** How many responses a filter without a search leaves, as a query of one value. */
 export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   if (isTallied(filter)) return countTallied(sql, orgId, filter);
-  const commented = { ...filter, hasComment: true };
-  // Those with a comment stand in an index of their own, those without do not.
-  if (filter.hasComment === false && isTallied({ ...filter, hasComment: null })) {
-    return sql`select (${countTallied(sql, orgId, filter)}) - (${countFiltered(sql, orgId, commented)})`;
+  if (filter.hasComment !== null && isTallied({ ...filter, hasComment: null })) {
+    const rowsIn = (range: Range) =>
+      filteredRows(sql, orgId, { ...filter, hasComment: true, range });
+    const commented = countCommented(sql, orgId, { scope: filter, rowsIn });
+    // Those with a comment are counted by day, those without are the rest.
+    return filter.hasComment
+      ? commented
+      : sql`select (${countTallied(sql, orgId, filter)}) - (${commented})`;
   }
   return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
 }

@@ -72,7 +72,7 @@ function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Da
 /** The tallies of days in scope. Where a kind is all that there is, those of the organization are the same and fewer. */
 export function keptDays(sql: Sql, orgId: OrgId, scope: NpsScope): Part {
   const { survey_id, type, audience } = scope;
-  const days = sql`day, promoters, passives, detractors, by_half_hour`;
+  const days = sql`day, promoters, passives, detractors, by_half_hour, commented`;
   const ofSurveys = sql`
     select ${days} from day_tallies where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}`;
   const ofAll = sql`select ${days} from organization_day_tallies where org_id = ${orgId}`;

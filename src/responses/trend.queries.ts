@@ -70,7 +70,7 @@ export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: Tre
 
 /** From the tallies of days, and what lies between the edges and the midnights next to them. */
 const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
-  kept_days as not materialized (${keptDays(sql, orgId, scope)}),
+  kept_days as ${daysOfTrend(sql, orgId, scope)},
   ${nearEdges(sql, orgId, scope)},
   tallied as (
     select width_bucket(day, (select days from bounds)) as row,
@@ -83,6 +83,17 @@ const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
     union all
     select row - 1, -sign * promoters, -sign * passives, -sign * detractors from near_edges
   )`;
+
+/** Those of a kind come from one table or the other, and are read once: joined with the edges they would be for each. */
+function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
+  const days = keptDays(sql, orgId, scope);
+  if (!scope.type && !scope.audience) return sql`not materialized (${days})`;
+  return sql`materialized (
+    select *
+    from (${days}) kept
+    where day >= (select first_day - 1 from bounds) and day <= (select last_day from bounds)
+  )`;
+}
 
 /**
  * How many responses lie between each edge and its midnight. Where the half hours of its day are kept, only
