@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withoutQuotes } from '../../src/summaries/erase.rules.ts';
+
+const comment = 'The gearbox jammed thrice yesterday, and Ann Smith did not call back.';
+const others = ['Delivery takes too long.', 'Support is friendly and quick.'];
+
+const cases: [what: string, summary: string, left: string | undefined][] = [
+  ['without a quote nothing changes', others.join(' '), undefined],
+  [
+    'a sentence that quotes goes',
+    `${others[0]} One wrote that the gearbox jammed thrice. ${others[1]}`,
+    others.join(' '),
+  ],
+  [
+    'a line of quotes goes',
+    `${others[0]}\n\nIn their words:\n- “The gearbox jammed thrice yesterday”\n- “Too slow”`,
+    `${others[0]}\n\nIn their words:\n- “Too slow”`,
+  ],
+  [
+    'a heading goes with its last quote',
+    `${others[0]}\n\nIn their words:\n- “THE GEARBOX, jammed thrice!”`,
+    others[0],
+  ],
+  ['a quote with placeholders goes', `${others[0]}\n- “and [name] did not”`, others[0]],
+  ['three words in a row are no quote', 'The gearbox jammed for many.', undefined],
+];
+
+for (const [what, summary, left] of cases) {
+  test(what, () => assert.equal(withoutQuotes(summary, comment), left));
+}
+
+test('a comment without words takes nothing out', () => {
+  assert.equal(withoutQuotes(others.join(' '), '👎 !!'), undefined);
+});
+
+test('no four words in a row of a comment are left, wherever they stand, and all else is', () => {
+  const words = comment.toLowerCase().match(/[a-z]+/g) ?? [];
+  for (let from = 0; from + 4 <= words.length; from++) {
+    for (let to = from + 4; to <= words.length; to++) {
+      const said = words.slice(from, to).join(' ');
+      const sentences = [...others];
+      sentences.splice(from % 3, 0, `They say ${said} again.`);
+      assert.equal(withoutQuotes(sentences.join(' '), comment), others.join(' '), said);
+      const listed = `${others[0]}\n- “${said}”\n- “${others[1]}”`;
+      assert.equal(withoutQuotes(listed, comment), `${others[0]}\n- “${others[1]}”`, said);
+    }
+  }
+});
