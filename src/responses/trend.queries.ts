@@ -97,11 +97,13 @@ function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
 
 /**
  * How many responses lie between each edge and its midnight. Where the half hours of its day are kept, only
- * what lies between the edge and the half hour before it is counted, which in most zones is nothing.
+ * what lies between the edge and the half hour before it is counted, which in most zones is nothing. A day without
+ * a tally has no responses.
  */
 const nearEdges = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   halves as materialized (
-    select row, at, midnight, sign, half_at, coalesce(bool_and(by_half_hour is not null), true) as are_known,
+    select row, at, midnight, sign, half_at,
+           coalesce(bool_and(by_half_hour is not null) filter (where kept_days.day is not null), true) as are_known,
            ${sinceMidnight(sql, sql`promoters`, -2)}  as promoters,
            ${sinceMidnight(sql, sql`passives`, -1)}   as passives,
            ${sinceMidnight(sql, sql`detractors`, 0)} as detractors
