@@ -28,7 +28,7 @@ export function Progress(props: ProgressProps) {
   const mails = total - duplicates - invalid;
   return (
     <section id="progress" aria-labelledby="running" {...live}>
-      <h2 id="running">Sending</h2>
+      <h2 id="running">Progress</h2>
       <p role="status">
         {isByItself ? (
           <strong>

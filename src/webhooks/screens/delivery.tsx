@@ -87,7 +87,7 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
 }
 
 function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
-  if (!attempt) return <p class="soft">Nothing came back yet.</p>;
+  if (!attempt) return <p class="soft">Nothing came back.</p>;
   if (attempt.status_code === null) return <p class="soft">No answer: {attempt.error}.</p>;
   const body = attempt.response_body ? `\n\n${attempt.response_body}` : '';
   return (
