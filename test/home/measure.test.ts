@@ -53,7 +53,7 @@ test('the sentence says no more than the figures', () => {
   };
   assert.equal(
     say(sure(51, 7), sure(44, 6)),
-    'Up 7 points from 44 in the 90 days before. The change is within its margin of error (± 9.2), so it may be chance.',
+    'Up 7 points from +44 in the 90 days before. The change is within its margin of error (± 9.2), so it may be chance.',
   );
   assert.equal(
     say(sure(-50, 9, 12), sure(-49, 7)),
