@@ -17,6 +17,7 @@ import {
   type ResponseEffects,
   recordResponse,
 } from './answer.queries.ts';
+import { withoutErased } from './handed-in.ts';
 import type { SurveyLink } from './link.queries.ts';
 import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 
@@ -47,7 +48,7 @@ export async function answerSurvey(
   if (link.contact_id === null) await limitShared(tools.db, link, submission.address);
 
   const held = judgeAnswer({ ...submission, ...checked, visits: link.visits });
-  const properties = link.contact_id === null ? submission.properties : null;
+  const properties = link.contact_id ? null : await withoutErased(tools.db, link, submission);
   const language = submission.language;
   const decided = { ...checked, held_reason: held, language, properties };
   const untraced = newResponse(link, decided);

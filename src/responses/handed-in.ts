@@ -1,3 +1,6 @@
+import { listErased } from '../contacts/erased.queries.ts';
+import type { Sql } from '../lib/db/db.ts';
+import { addressKey } from '../lib/smtp/address.ts';
 import { isLongerThan, longestName } from '../limits.ts';
 
 const mostProperties = 20;
@@ -14,6 +17,27 @@ export function readHandedIn(given: unknown): Record<string, string | number | b
   if (plain.length === 0) return null;
   return Object.fromEntries(plain.slice(0, mostProperties));
 }
+
+/** Those properties that name no address of a person who was erased. Only what has an address is looked up. */
+export async function withoutErased(
+  sql: Sql,
+  { org_id: orgId }: { org_id: string },
+  { properties: given }: { properties: HandedIn },
+) {
+  const named = Object.entries(given ?? {}).map((entry) => ({ entry, keys: addressesIn(entry) }));
+  const keys = named.flatMap((each) => each.keys);
+  if (keys.length === 0) return given;
+  const erased = await listErased(sql, orgId, keys);
+  const kept = named.filter((each) => !each.keys.some((key) => erased.has(key)));
+  return kept.length === 0 ? null : Object.fromEntries(kept.map(({ entry }) => entry));
+}
+
+type HandedIn = Readonly<Record<string, unknown>> | null;
+
+const addressesIn = ([name, value]: [string, unknown]) =>
+  (`${name} ${value}`.match(addresses) ?? []).map(addressKey);
+
+const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
 
 type Plain = string | number | boolean;
 

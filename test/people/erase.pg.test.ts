@@ -218,3 +218,16 @@ test('a contact that is being added when its person is erased is erased too', as
   assert.equal((await erasing!).data.counts['contacts'], 2);
   assert.equal((await db`select from contacts where org_id = ${id}`).length, 0);
 });
+
+test('what a website hands in is stored without what names an erased address', async () => {
+  const { id, of, person, erase } = await scene();
+  await person();
+  await erase();
+  const [survey] = await db`select share_id from surveys where id = ${of.survey_id}`;
+  const properties = JSON.stringify({ plan: 'pro', by: 'ADA@people.test.', of: 'bob@people.test' });
+  const body = new URLSearchParams({ score: '3', properties });
+  const answer = await app.request(`/e/${survey?.['share_id']}`, { method: 'POST', body });
+  assert.equal(answer.status, 200);
+  const rows = await db`select properties from responses where org_id = ${id}`;
+  assert.deepEqual([...rows], [{ properties: { plan: 'pro', of: 'bob@people.test' } }]);
+});
