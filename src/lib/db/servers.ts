@@ -69,6 +69,8 @@ export function reachServers(address: string): Servers {
       made.destroy();
       throw error;
     });
+    // Another server may have been found meanwhile: the driver would wait on a socket that is closed already.
+    if (made.destroyed) throw moved();
     return Object.assign(made, { host: server.host, port: server.port });
   }
 
