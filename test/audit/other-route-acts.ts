@@ -48,7 +48,6 @@ export const otherRouteActs: Readonly<Record<string, RouteAct>> = {
   'POST /o/:slug/surveys/:id/close': { sameAs: 'POST /api/v1/surveys/:id/close' },
   'POST /o/:slug/surveys/:id/copy': { sameAs: 'POST /api/v1/surveys/:id/copy' },
   'POST /o/:slug/surveys/:id/delete': { sameAs: 'DELETE /api/v1/surveys/:id' },
-  'POST /o/:slug/responses/tags': { none: 'responses.tagged, looked at by the tests of the inbox' },
   'POST /o/:slug/responses/:id': { sameAs: 'PATCH /api/v1/responses/:id' },
   'POST /o/:slug/responses/:id/tags': { sameAs: 'PUT /api/v1/responses/:id/tags' },
   'POST /o/:slug/responses/:id/notes': { sameAs: 'POST /api/v1/responses/:id/notes' },

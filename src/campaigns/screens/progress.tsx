@@ -21,7 +21,7 @@ export function Progress(props: ProgressProps) {
     isOn(campaign) && !isByItself
       ? {
           ...{ 'hx-get': here, 'hx-trigger': 'every 2s', 'hx-select': '#progress' },
-          'hx-swap': 'outerHTML',
+          'hx-swap': 'outerMorph',
         }
       : {};
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;

@@ -25,7 +25,7 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
         'hx-trigger': 'every 5s',
         'hx-select': '#summaries',
         'hx-target': 'this',
-        'hx-swap': 'outerHTML',
+        'hx-swap': 'outerMorph',
       })}
     >
       {summaries.length === 0 ? (

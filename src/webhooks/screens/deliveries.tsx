@@ -32,7 +32,7 @@ export function DeliveryList(props: DeliveryListProps) {
         'hx-trigger': 'every 3s',
         'hx-select': '#deliveries',
         'hx-target': 'this',
-        'hx-swap': 'outerHTML',
+        'hx-swap': 'outerMorph',
       })}
     >
       <div class="title">
