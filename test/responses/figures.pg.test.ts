@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { categoryOf, scaleOf, surveyTypes } from '../../src/scores.ts';
+import { categoryOf, scaleOf, signedNps, surveyTypes } from '../../src/scores.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -123,7 +123,7 @@ for (const type of surveyTypes) {
     const { stats } = (await api.json<Stats>(`/api/v1/surveys/${id}`)).data;
     const { data } = await api.json<{ data: Rollup }>(`/api/v1/nps?survey_id=${id}`);
     const value = {
-      nps: String(stats.nps),
+      nps: signedNps(stats.nps),
       csat: `${data.promoter_pct}%`,
       thumbs: `${data.promoter_pct}%`,
       ces: stats.avg_score.toFixed(2),
