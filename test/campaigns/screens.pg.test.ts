@@ -40,7 +40,9 @@ test('a person imports a list, sees who would be asked, sends, pauses, goes on a
   const sent = await post(`${path}/send`, { when: 'now' });
   assert.equal(sent.status, 303);
   const campaign = sent.headers.get('Location')!;
-  assert.match(await (await get(campaign)).text(), /hx-trigger="every 2s"/);
+  const running = await (await get(campaign)).text();
+  const updated = /<div id="campaign"[^>]*hx-trigger="every 2s"[^>]*>.*<\/div>/s.exec(running)?.[0];
+  assert.match(updated ?? '', /Progress.*ann@people\.test/s);
   await post(`${campaign}/pause`);
   assert.match(await (await get(campaign)).text(), /The campaign is paused/);
   await post(`${campaign}/resume`);

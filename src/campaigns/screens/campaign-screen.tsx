@@ -6,16 +6,19 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/manage.queries.ts';
 import { Confirm } from '../../web/app/acts.tsx';
 import { DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { Live } from '../../web/app/live.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { findRun } from '../list.queries.ts';
 import { type CampaignResult, listResults } from '../results.queries.ts';
 import { campaignTexts, reasonText, resultWord, runTitle } from '../screen-texts.ts';
-import { Progress } from './progress.tsx';
+import { isOn, Progress } from './progress.tsx';
 import { trailOf } from './send-screen.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
+
+const liveSeconds = 2;
 
 /** How far a campaign is, and what became of each person. */
 export async function showCampaign(
@@ -29,15 +32,19 @@ export async function showCampaign(
     listResults(db, orgId, { campaignId: campaign.id, page }),
   );
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
+  const isByItself = campaign.kind !== 'campaign';
+  // While it runs, script asks for this part again; without script a reload shows the same.
+  const every = isOn(campaign) && !isByItself ? liveSeconds : undefined;
+  const path = page.page === 1 ? here : `${here}?page=${page.page}`;
   const body = (
-    <>
+    <Live id="campaign" says="" {...{ every, path }}>
       <Progress
         {...{ campaign, here, now: now?.() ?? new Date() }}
         mayControl={c.var.organization.role !== 'viewer'}
-        isByItself={campaign.kind !== 'campaign'}
+        isByItself={isByItself}
       />
       <Results results={results.data} page={page} total={total} here={here} />
-    </>
+    </Live>
   );
   const named =
     campaign.name === survey.name ? campaignTexts.sendTitle(survey.name) : campaign.name;

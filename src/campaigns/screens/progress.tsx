@@ -12,22 +12,15 @@ type ProgressProps = {
   isByItself?: boolean;
 };
 
-const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
+export const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
-/** How far a campaign is. While it runs, script asks for this part again; without script a reload shows the same. */
+/** How far a campaign is. */
 export function Progress(props: ProgressProps) {
   const { campaign, here, mayControl, now, isByItself = false } = props;
-  const live =
-    isOn(campaign) && !isByItself
-      ? {
-          ...{ 'hx-get': here, 'hx-trigger': 'every 2s', 'hx-select': '#progress' },
-          'hx-swap': 'outerMorph',
-        }
-      : {};
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;
   const mails = total - duplicates - invalid;
   return (
-    <section id="progress" aria-labelledby="running" {...live}>
+    <section aria-labelledby="running">
       <h2 id="running">Progress</h2>
       <p role="status">
         {isByItself ? (

@@ -106,7 +106,7 @@ export function Pager({ summary, newer, older, words, label = 'Pages' }: PagerPr
   );
 }
 
-/** `1 to 50 of 1,266`. */
+/** `1 to 50 of 1,266`, also on a page that the address alone leads to. */
 export function pageSummary({
   page,
   limit,
@@ -118,6 +118,7 @@ export function pageSummary({
 }) {
   if (total === 0) return null;
   const first = (page - 1) * limit + 1;
+  if (first > total) return `Past the last of ${count(total)}`;
   const last = Math.min(page * limit, total);
   return `${count(first)} to ${count(last)} of ${count(total)}`;
 }

@@ -7,6 +7,7 @@ import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { flash } from '../../../src/web/app/flash.ts';
 import { guardForms } from '../../../src/web/app/guard-forms.ts';
+import { pageSummary } from '../../../src/web/app/lists.tsx';
 import { readForm } from '../../../src/web/app/read-form.ts';
 import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
 import { showTrouble } from '../../../src/web/show.ts';
@@ -43,6 +44,11 @@ function app() {
 
 const post = (headers: Record<string, string>, body = new URLSearchParams()) =>
   app().request('/o/form', { method: 'POST', body, headers });
+
+test('a page past the end of a list says so', () => {
+  assert.equal(pageSummary({ page: 8, limit: 50, total: 372 }), '351 to 372 of 372');
+  assert.equal(pageSummary({ page: 9, limit: 50, total: 372 }), 'Past the last of 372');
+});
 
 test('a screen has one heading, its place in the navigation, and the names of its reader', async () => {
   const html = await (await app().request('/o/page')).text();
