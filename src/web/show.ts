@@ -8,7 +8,7 @@ import type { HtmlPage } from './layout.tsx';
 import { wantsJson } from './wants-json.ts';
 
 /** Where people are led by links, whatever their browser says of itself. */
-const linkedPages = /^\/[sefu]\//;
+const linkedPages = /^\/[sefu](\/|$)/;
 
 export const showPage = (
   c: Context,
@@ -25,8 +25,11 @@ export function showTrouble(
   if (c.get('isApp')) return showErrorScreen(c, status, refusal);
   const { path } = c.req;
   if (path.startsWith('/api/') || wantsJson(c)) return undefined;
+  const isLinked = linkedPages.test(path);
   const accepts = c.req.header('Accept') ?? '';
-  if (!linkedPages.test(path) && !accepts.includes('text/html')) return undefined;
+  if (!isLinked && !accepts.includes('text/html')) return undefined;
+  // No survey was led to: a page of the app may be meant.
+  if (!isLinked && status === 404) return showErrorScreen(c, status, refusal);
   const why = troubles[status] ?? (status < 500 ? 'refused' : 'broken');
   return showPage(c, errorPage(why, readersLanguage(c)), status);
 }

@@ -19,8 +19,19 @@ async function pageOf(answer: Response) {
 
 const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;
 
+test('an address that no survey has is a page that names none, and leads to the app', async () => {
+  for (const path of ['/nothing', '/surveys', '/settings/keys']) {
+    const page = await get(path, asPerson);
+    assert.equal(page.status, 404);
+    const html = await page.text();
+    assert.match(html, /<h1[^>]*>Page not found/);
+    assert.match(html, /<a class="button" href="\/"/);
+    assert.doesNotMatch(html, /survey here|your email/);
+  }
+});
+
 test('a link that leads nowhere is a page for people, in their language, and JSON for programs', async () => {
-  for (const path of ['/s/none', '/f/none', '/s/none/x', '/f/none/x', '/nothing']) {
+  for (const path of ['/s/none', '/f/none', '/s/none/x', '/f/none/x', '/s']) {
     const page = await get(path, { ...asPerson, 'Accept-Language': 'de-AT, en' });
     assert.equal(page.status, 404);
     assert.equal((await pageOf(page)).heading, 'Hier ist keine Umfrage');
