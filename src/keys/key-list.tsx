@@ -1,6 +1,7 @@
 import { Secret } from '../web/app/acts.tsx';
-import { counted, DataTable, EmptyState, Pager, pageSummary } from '../web/app/lists.tsx';
+import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { State, Time } from '../web/app/marks.tsx';
+import { PagedList } from '../web/app/paged-list.tsx';
 import { Part, settingPath } from '../web/app/settings-screen.tsx';
 import type { ListedKey } from './queries.ts';
 import { expiryState } from './rules.ts';
@@ -22,7 +23,7 @@ type KeyListProps = {
 };
 
 export function KeyList(props: KeyListProps) {
-  const { organization, keys, total, revoked, made, now, publicUrl } = props;
+  const { organization, keys, page, limit, total, revoked, made, now, publicUrl } = props;
   const here = settingPath(organization, 'api-keys');
   return (
     <>
@@ -40,11 +41,15 @@ export function KeyList(props: KeyListProps) {
           {counted(total, revoked ? 'revoked key' : 'key')}. {keyTexts.about(organization.name)}
         </p>
         <Segments here={here} revoked={revoked} />
-        {keys.length === 0 ? (
-          <EmptyState title={revoked ? keyTexts.noneRevoked : keyTexts.none}>
-            {revoked ? null : <p>{keyTexts.noneMeans}</p>}
-          </EmptyState>
-        ) : (
+        <PagedList
+          meta={{ page, limit, total }}
+          at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
+          empty={
+            <EmptyState title={revoked ? keyTexts.noneRevoked : keyTexts.none}>
+              {revoked ? null : <p>{keyTexts.noneMeans}</p>}
+            </EmptyState>
+          }
+        >
           <DataTable
             caption="API keys, newest first"
             nowrap
@@ -60,8 +65,7 @@ export function KeyList(props: KeyListProps) {
               cells: cellsOf(key, { here, now }),
             }))}
           />
-        )}
-        <Pages {...props} here={here} />
+        </PagedList>
       </Part>
     </>
   );
@@ -131,15 +135,4 @@ function Expiry({ expiry: { expires_at }, now }: { expiry: ListedKey; now: Date 
     );
   }
   return <State kind="failed">expired</State>;
-}
-
-function Pages({ here, revoked, page, limit, total }: KeyListProps & { here: string }) {
-  const at = (number: number) => `${here}?${revoked ? 'state=revoked&' : ''}page=${number}`;
-  return (
-    <Pager
-      summary={pageSummary({ page, limit, total })}
-      newer={page > 1 ? at(page - 1) : undefined}
-      older={page * limit < total ? at(page + 1) : undefined}
-    />
-  );
 }

@@ -2,8 +2,9 @@ import { actorKinds } from '../audit/actor.ts';
 import { acts, sentenceOf } from '../audit/acts.ts';
 import type { AuditEventRow } from '../audit/queries.ts';
 import { Field, Select } from '../web/app/fields.tsx';
-import { DataTable, EmptyState, Pager, pageSummary } from '../web/app/lists.tsx';
+import { DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Time } from '../web/app/marks.tsx';
+import { PagedList } from '../web/app/paged-list.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
 import { auditTexts as texts } from './screen-texts.ts';
 
@@ -39,22 +40,21 @@ export function AuditList({ slug, events, total, page, limit, query }: AuditList
     >
       <p class="small soft">{texts.about}</p>
       <Filters here={here} query={query} />
-      {events.length === 0 ? (
-        <EmptyState title={isFiltered ? texts.noMatch : texts.none}>
-          <p>{isFiltered ? texts.noMatchMeans : texts.noneMeans}</p>
-        </EmptyState>
-      ) : (
+      <PagedList
+        meta={{ page, limit, total }}
+        at={(other) => addressOf(here, { ...query, page: other })}
+        empty={
+          <EmptyState title={isFiltered ? texts.noMatch : texts.none}>
+            <p>{isFiltered ? texts.noMatchMeans : texts.noneMeans}</p>
+          </EmptyState>
+        }
+      >
         <DataTable
           caption="Acts, newest first"
           columns={[{ head: 'Time' }, { head: 'Actor' }, { head: 'Act' }]}
           rows={events.map((event) => ({ cells: cellsOf(event) }))}
         />
-      )}
-      <Pager
-        summary={pageSummary({ page, limit, total })}
-        newer={page > 1 ? addressOf(here, { ...query, page: page - 1 }) : undefined}
-        older={page * limit < total ? addressOf(here, { ...query, page: page + 1 }) : undefined}
-      />
+      </PagedList>
     </Part>
   );
 }

@@ -19,8 +19,17 @@ for (const { name, as, path, status = 200 } of screenEntries) {
     assert.equal(answer.status, status);
     assert.equal(html.match(/<h1[ >]/g)?.length, 1);
     assert.ok(html.length < largestPage, `${html.length} characters`);
+    if (isPaged.test(html)) await leadsBackFromPastTheEnd(address, headers);
   });
 }
+
+async function leadsBackFromPastTheEnd(address: string, headers: Record<string, string>) {
+  const pathname = new URL(address, scene.base).pathname;
+  const past = await fetch(`${scene.base}${pathname}?page=9999`, { headers });
+  assert.ok((await past.text()).includes('This page is past the end of the list'), pathname);
+}
+
+const isPaged = /class="pager">(<span>)?[\d,]+ (to [\d,]+ of|survey)/;
 
 test('every screen of the app is in the list that the browser visits', () => {
   const missing = scene.routes

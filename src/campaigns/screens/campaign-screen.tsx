@@ -5,9 +5,10 @@ import { readList } from '../../lib/paging/paged-json.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/manage.queries.ts';
 import { Confirm } from '../../web/app/acts.tsx';
-import { DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { Live } from '../../web/app/live.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { findRun } from '../list.queries.ts';
@@ -86,27 +87,25 @@ type ResultsProps = {
 };
 
 function Results({ results, page, total, here }: ResultsProps) {
-  const at = (number: number) => `${here}?page=${number}`;
   return (
     <section aria-labelledby="results">
       <h2 id="results">Outcome per person</h2>
-      {results.length === 0 ? (
-        <EmptyState title="No contact was judged yet.">
-          <p>Contacts are listed here once the campaign has started.</p>
-        </EmptyState>
-      ) : (
+      <PagedList
+        meta={{ page: page.page, limit: page.limit, total }}
+        at={(other) => `${here}?page=${other}`}
+        words={{ newer: 'Back', older: 'On' }}
+        empty={
+          <EmptyState title="No contact was judged yet.">
+            <p>Contacts are listed here once the campaign has started.</p>
+          </EmptyState>
+        }
+      >
         <DataTable
           caption="Contacts of the campaign"
           columns={[{ head: 'Email' }, { head: 'Outcome' }, { head: 'Why' }, { head: 'When' }]}
           rows={results.map((each) => ({ cells: cellsOf(each) }))}
         />
-      )}
-      <Pager
-        summary={pageSummary({ page: page.page, limit: page.limit, total })}
-        newer={page.page > 1 ? at(page.page - 1) : undefined}
-        older={page.page * page.limit < total ? at(page.page + 1) : undefined}
-        words={{ newer: 'Back', older: 'On' }}
-      />
+      </PagedList>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { Field } from '../../web/app/fields.tsx';
-import { counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { Mistakes, State, Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import { contactTexts, statusOf } from '../screen-texts.ts';
 import type { SurveyContact } from '../survey.queries.ts';
@@ -120,15 +121,16 @@ function Rows({ contacts, total, page, search, here }: ContactListProps) {
     const query = new URLSearchParams({ ...(search && { search }), page: String(number) });
     return `${here}/contacts?${query}`;
   };
-  if (contacts.length === 0) {
-    return (
-      <EmptyState title={search === '' ? contactTexts.none : contactTexts.noneFound}>
-        {search === '' ? <p>{contactTexts.noneMeans}</p> : null}
-      </EmptyState>
-    );
-  }
   return (
-    <>
+    <PagedList
+      meta={{ ...page, total }}
+      at={at}
+      empty={
+        <EmptyState title={search === '' ? contactTexts.none : contactTexts.noneFound}>
+          {search === '' ? <p>{contactTexts.noneMeans}</p> : null}
+        </EmptyState>
+      }
+    >
       <DataTable
         caption="Contacts, newest first"
         columns={[
@@ -140,12 +142,7 @@ function Rows({ contacts, total, page, search, here }: ContactListProps) {
         ]}
         rows={contacts.map((contact) => ({ cells: cellsOf(contact) }))}
       />
-      <Pager
-        summary={pageSummary({ ...page, total })}
-        newer={page.page > 1 ? at(page.page - 1) : undefined}
-        older={page.page * page.limit < total ? at(page.page + 1) : undefined}
-      />
-    </>
+    </PagedList>
   );
 }
 

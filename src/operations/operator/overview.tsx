@@ -1,5 +1,6 @@
-import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import type {
   DeliveryOutcome,
@@ -126,16 +127,13 @@ function Organizations({ organizations, page, limit, total }: OverviewProps) {
   );
   return (
     <Part id="organizations" title={texts.organizations} act={act}>
-      {rows.length > 0 ? (
+      <PagedList
+        meta={{ page, limit, total }}
+        at={(other) => `/operator?page=${other}`}
+        empty={<EmptyState title={texts.organizationsEmpty} />}
+      >
         <DataTable caption={texts.organizations} columns={organizationColumns} rows={rows} />
-      ) : (
-        <EmptyState title={texts.organizationsEmpty} />
-      )}
-      <Pager
-        summary={pageSummary({ page, limit, total })}
-        newer={page > 1 ? `/operator?page=${page - 1}` : undefined}
-        older={page * limit < total ? `/operator?page=${page + 1}` : undefined}
-      />
+      </PagedList>
     </Part>
   );
 }

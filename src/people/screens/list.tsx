@@ -1,8 +1,7 @@
-import { Field } from '../../web/app/fields.tsx';
-import { counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
-import { FilterForm, Live } from '../../web/app/live.tsx';
+import { counted, DataTable } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import type { PersonRow } from '../queries.ts';
+import { SearchedList } from './searched-list.tsx';
 import { peopleTexts as texts } from './texts.ts';
 
 type PeopleProps = {
@@ -12,47 +11,27 @@ type PeopleProps = {
   meta: { page: number; limit: number; total: number };
 };
 
-const listId = 'people';
-
 export function PeopleList({ path, search, people, meta }: PeopleProps) {
-  const found = counted(meta.total, 'person', 'people');
   return (
-    <>
-      <search aria-label="Find a person">
-        <FilterForm path={path} updates={listId}>
-          <div>
-            <Field
-              name="search"
-              label="Search"
-              type="search"
-              size="wide"
-              value={search}
-              placeholder="Address or name"
-            />
-          </div>
-        </FilterForm>
-      </search>
-      <Live id={listId} says={found}>
-        <div class="title">
-          <h2>{found}</h2>
-          <span class="small soft">{texts.about}</span>
-        </div>
-        {people.length === 0 ? (
-          <None searched={search !== ''} />
-        ) : (
-          <Rows path={path} people={people} />
-        )}
-        <Pager summary={pageSummary(meta)} {...ways(path, search, meta)} />
-      </Live>
-    </>
+    <SearchedList
+      {...{ path, meta }}
+      id="people"
+      search={{
+        name: 'search',
+        label: 'Search',
+        purpose: 'Find a person',
+        value: search,
+        placeholder: 'Address or name',
+      }}
+      found={counted(meta.total, 'person', 'people')}
+      about={texts.about}
+      none={{ title: texts.none, means: texts.noneMeans }}
+      noneFound={{ title: texts.noneFound, means: texts.noneFoundMeans }}
+    >
+      <Rows path={path} people={people} />
+    </SearchedList>
   );
 }
-
-const None = ({ searched }: { searched: boolean }) => (
-  <EmptyState title={searched ? texts.noneFound : texts.none}>
-    <p>{searched ? texts.noneFoundMeans : texts.noneMeans}</p>
-  </EmptyState>
-);
 
 const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
   <DataTable
@@ -79,14 +58,3 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
     }))}
   />
 );
-
-function ways(path: string, search: string, { page, limit, total }: PeopleProps['meta']) {
-  const to = (number: number) => {
-    const query = new URLSearchParams({ ...(search && { search }), page: String(number) });
-    return `${path}?${query}`;
-  };
-  return {
-    newer: page > 1 ? to(page - 1) : undefined,
-    older: page * limit < total ? to(page + 1) : undefined,
-  };
-}

@@ -1,8 +1,9 @@
 import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Select } from '../../web/app/fields.tsx';
-import { counted, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { counted, EmptyState } from '../../web/app/lists.tsx';
 import { Live } from '../../web/app/live.tsx';
 import { Chip, State, Tag, Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import { ExportLinks } from './export-links.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 import { personOf, type ShownResponse, scoreText } from './shown.ts';
@@ -31,9 +32,11 @@ export function ResponseList(props: ListProps) {
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
       {query.get('held') === 'true' ? <p class="small soft">{texts.heldList}</p> : null}
-      {responses.length === 0 ? (
-        <None filtered={query.size > 0} />
-      ) : (
+      <PagedList
+        meta={meta}
+        at={(page) => addressOf(path, query, page)}
+        empty={<None filtered={query.size > 0} />}
+      >
         <form method="post" action={`${path}/chosen`}>
           <input type="hidden" name="query" value={query.toString()} />
           {mayChange ? (
@@ -53,8 +56,7 @@ export function ResponseList(props: ListProps) {
           </ul>
           {mayChange ? <Bulk tags={choices.tags} /> : null}
         </form>
-      )}
-      <Pager summary={pageSummary(meta)} {...ways(path, query, meta)} />
+      </PagedList>
     </Live>
   );
 }
@@ -166,15 +168,9 @@ function Bulk({ tags }: Pick<FilterChoices, 'tags'>) {
   );
 }
 
-/** Links to the pages before and after this one, with the same filters. */
-function ways(path: string, query: URLSearchParams, { page, limit, total }: ListProps['meta']) {
-  const to = (number: number) => {
-    const other = new URLSearchParams(query);
-    other.set('page', String(number));
-    return `${path}?${other}`;
-  };
-  return {
-    newer: page > 1 ? to(page - 1) : undefined,
-    older: page * limit < total ? to(page + 1) : undefined,
-  };
+/** A page of the same filters. */
+function addressOf(path: string, query: URLSearchParams, page: number) {
+  const other = new URLSearchParams(query);
+  other.set('page', String(page));
+  return `${path}?${other}`;
 }

@@ -1,6 +1,7 @@
 import { signedNps } from '../../scores.ts';
-import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import { summaryTexts } from '../screen-texts.ts';
 import { periodText } from './period-text.ts';
 import type { ShownSummary } from './summary-page.tsx';
@@ -16,7 +17,6 @@ type SummaryListProps = {
 
 /** With script the list is fetched again: a summary that was asked for appears by itself. */
 export function SummaryList({ summaries, total, here, time_zone, page, limit }: SummaryListProps) {
-  const at = (number: number) => `${here}?page=${number}`;
   return (
     <div
       id="summaries"
@@ -28,41 +28,38 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
         'hx-swap': 'outerMorph',
       })}
     >
-      {summaries.length === 0 ? (
-        <EmptyState title={summaryTexts.none}>
-          <p>{summaryTexts.noneMeans}</p>
-        </EmptyState>
-      ) : (
-        <>
-          <p class="small soft">
-            {counted(total, 'summary', 'summaries')}. {summaryTexts.about}
-          </p>
-          <DataTable
-            caption="Summaries, newest first"
-            columns={[
-              { head: 'Period' },
-              ...['Score', 'Answers'].map((head) => ({ head, number: true })),
-              ...[{ head: 'Themes' }, { head: 'Written' }],
-            ]}
-            rows={summaries.map((summary) => ({
-              cells: [
-                <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
-                  {periodText(summary, time_zone)}
-                </a>,
-                summary.nps === null ? summaryTexts.noScore : signedNps(summary.nps),
-                count(summary.responses),
-                summary.top_themes.join(', '),
-                <Time at={summary.created_at} show="day" />,
-              ],
-            }))}
-          />
-          <Pager
-            summary={pageSummary({ page, limit, total })}
-            newer={page > 1 ? at(page - 1) : undefined}
-            older={page * limit < total ? at(page + 1) : undefined}
-          />
-        </>
-      )}
+      <PagedList
+        meta={{ page, limit, total }}
+        at={(other) => `${here}?page=${other}`}
+        empty={
+          <EmptyState title={summaryTexts.none}>
+            <p>{summaryTexts.noneMeans}</p>
+          </EmptyState>
+        }
+      >
+        <p class="small soft">
+          {counted(total, 'summary', 'summaries')}. {summaryTexts.about}
+        </p>
+        <DataTable
+          caption="Summaries, newest first"
+          columns={[
+            { head: 'Period' },
+            ...['Score', 'Answers'].map((head) => ({ head, number: true })),
+            ...[{ head: 'Themes' }, { head: 'Written' }],
+          ]}
+          rows={summaries.map((summary) => ({
+            cells: [
+              <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
+                {periodText(summary, time_zone)}
+              </a>,
+              summary.nps === null ? summaryTexts.noScore : signedNps(summary.nps),
+              count(summary.responses),
+              summary.top_themes.join(', '),
+              <Time at={summary.created_at} show="day" />,
+            ],
+          }))}
+        />
+      </PagedList>
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import type { Context } from 'hono';
 import { percentage } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { count, counted, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { figureOf, titleOfFigure } from '../figures.rules.ts';
 import type { ListedSurvey } from '../screen.queries.ts';
@@ -31,17 +32,17 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
 }
 
 function SurveyList({ surveys, total, page, limit, here }: SurveyListProps & { here: string }) {
-  if (total === 0) {
-    return (
-      <EmptyState title={surveyTexts.none}>
-        <p>{surveyTexts.noneMeans}</p>
-      </EmptyState>
-    );
-  }
-  const older = page * limit < total ? `${here}?page=${page + 1}` : undefined;
-  const newer = page > 1 ? `${here}?page=${page - 1}` : undefined;
   return (
-    <>
+    <PagedList
+      meta={{ page, limit, total }}
+      at={(other) => `${here}?page=${other}`}
+      summary={total > 0 && total <= limit ? counted(total, 'survey') : undefined}
+      empty={
+        <EmptyState title={surveyTexts.none}>
+          <p>{surveyTexts.noneMeans}</p>
+        </EmptyState>
+      }
+    >
       <DataTable
         caption="Surveys, newest first"
         nowrap
@@ -58,11 +59,7 @@ function SurveyList({ surveys, total, page, limit, here }: SurveyListProps & { h
           cells: cellsOf(survey, here),
         }))}
       />
-      <Pager
-        summary={total <= limit ? counted(total, 'survey') : pageSummary({ page, limit, total })}
-        {...{ newer, older }}
-      />
-    </>
+    </PagedList>
   );
 }
 

@@ -1,5 +1,6 @@
-import { count, DataTable, EmptyState, Pager, pageSummary } from '../../web/app/lists.tsx';
+import { count, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
 import { type ListedDelivery, mostCounted } from '../screen.queries.ts';
 import { duration } from '../screen-texts.ts';
 import { deliveryStates } from './delivery.rules.ts';
@@ -57,11 +58,18 @@ export function DeliveryList(props: DeliveryListProps) {
           </li>
         ))}
       </ul>
-      {deliveries.length === 0 ? (
-        <EmptyState title={status ? 'No delivery in this state' : 'Nothing was delivered yet'}>
-          {status ? null : <p>Send test event posts one now.</p>}
-        </EmptyState>
-      ) : (
+      <PagedList
+        meta={{ page, limit, total }}
+        at={(other) => addressOf(here, { page: other, status, live })}
+        summary={
+          total > mostCounted ? `page ${page}, of more than ${count(mostCounted)}` : undefined
+        }
+        empty={
+          <EmptyState title={status ? 'No delivery in this state' : 'Nothing was delivered yet'}>
+            {status ? null : <p>Send test event posts one now.</p>}
+          </EmptyState>
+        }
+      >
         <DataTable
           caption="Deliveries, newest first"
           nowrap
@@ -71,16 +79,7 @@ export function DeliveryList(props: DeliveryListProps) {
           ]}
           rows={deliveries.map((delivery) => ({ cells: cellsOf(delivery, here) }))}
         />
-      )}
-      <Pager
-        summary={
-          total > mostCounted
-            ? `page ${page}, of more than ${count(mostCounted)}`
-            : pageSummary({ page, limit, total })
-        }
-        newer={page > 1 ? addressOf(here, { page: page - 1, status, live }) : undefined}
-        older={page * limit < total ? addressOf(here, { page: page + 1, status, live }) : undefined}
-      />
+      </PagedList>
     </section>
   );
 }
