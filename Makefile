@@ -51,7 +51,7 @@ test-poolers: $(installed)
 test-clients: $(installed)
 	@$(tsx) test/run.ts --clients
 
-## bench: what the service costs compared with bare statements, kept in ops/benchmarks.md; only=NAME runs one part of it
+## bench: what the service costs compared with bare statements, each part kept in ops/benchmarks.md; only=NAME runs one
 bench: $(installed)
 	@$(tsx) test/bench/run.ts $(only)
 

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { one } from '../../src/lib/db/db.ts';
@@ -38,14 +39,45 @@ export async function machine(sql: Sql): Promise<string> {
     `${gigabytes} GB of memory`,
     `Postgres ${version} with fsync ${durable}`,
     `Node ${process.versions.node}`,
-    'service, load and Postgres on the same machine',
   ].join(', ');
 }
 
-export function text(kind: string, sections: readonly Section[]): string {
-  const parts = sections.map(({ title, lines }) => `## ${title}\n\n${lines.join('\n')}\n`);
-  return `# Benchmarks\n\nWhat \`make bench\` printed last, on ${kind}.\n\n${parts.join('\n')}`;
+export type Part = { name: string; kind: string; measured: string; sections: readonly Section[] };
+
+/** The report with this part in place of what stood there of it, the parts in the order of `names`. */
+export function withPart(report: string, part: Part, names: readonly string[]): string {
+  const kept = new Map(report.split(mark).slice(1).map(named));
+  kept.set(part.name, textOf(part));
+  const parts = names.flatMap((name) =>
+    kept.has(name) ? [`${mark}${name} -->\n\n${kept.get(name)}`] : [],
+  );
+  return `${opening}\n${parts.join('\n\n')}\n`;
 }
 
-/** Keeps a whole run; a part of one is only printed. */
-export const keep = (report: string) => writeFileSync(file, report);
+const mark = '<!-- make bench only=';
+const opening = `# Benchmarks
+
+What each part of \`make bench\` printed last. Service, load and Postgres share one machine.
+`;
+
+function named(text: string): [string, string] {
+  const at = text.indexOf(' -->');
+  return [text.slice(0, at), text.slice(at + ' -->'.length).trim()];
+}
+
+const textOf = ({ kind, measured, sections }: Part) =>
+  sections
+    .map(({ title, lines }, at) => {
+      const head = at === 0 ? `${measured}, on ${kind}.\n\n` : '';
+      return `## ${title}\n\n${head}${lines.join('\n')}`;
+    })
+    .join('\n\n');
+
+/** Keeps what a part measured, with the day and the commit. */
+export function keep(part: Omit<Part, 'measured'>, names: readonly string[]) {
+  const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
+    encoding: 'utf8',
+  }).trim();
+  const measured = `Measured on ${new Date().toISOString().slice(0, 10)} at ${commit}`;
+  writeFileSync(file, withPart(readFileSync(file, 'utf8'), { ...part, measured }, names));
+}

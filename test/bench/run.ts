@@ -8,7 +8,7 @@ import { deliveries } from './deliveries.ts';
 import { growth } from './growth.ts';
 import { listening } from './listening.ts';
 import { reads } from './reads.ts';
-import { keep, machine, type Section, text } from './report.ts';
+import { keep, machine, type Section } from './report.ts';
 import { sends } from './sends.ts';
 import { steady } from './steady.ts';
 import { telemetry } from './telemetry.ts';
@@ -41,16 +41,12 @@ try {
   const db = connect(server.url, { connections: 1 });
   const kind = await machine(db);
   await db.end();
-  const sections: Section[] = [];
   for (const name of chosen) {
     console.error(`== ${name}`);
-    const found = await parts[name]!(server.url);
-    for (const { title, lines } of found) console.error([title, ...lines].join('\n'));
-    sections.push(...found);
+    const sections = await parts[name]!(server.url);
+    for (const { title, lines } of sections) console.log(['', title, '', ...lines].join('\n'));
+    keep({ name, kind, sections }, Object.keys(parts));
   }
-  const report = text(kind, sections);
-  console.log(report);
-  if (!only) keep(report);
 } finally {
   await server.stop();
 }
