@@ -1,6 +1,7 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { memoize } from '../../lib/async/memoize.ts';
+import type { PlainData } from '../../lib/async/plain-data.ts';
 
 /** Drawings hold what persons wrote: they are kept no longer than this, also in a process that erases no person itself. */
 const longestMs = 5 * 60_000;
@@ -37,15 +38,3 @@ export function drawnOnce<Props extends object>(
 export function clearDrawings() {
   for (const clear of stores) clear();
 }
-
-/** What differs in JSON when it differs; `unknown` is what a column of JSON holds. */
-type PlainData<T> = unknown extends T
-  ? T
-  : T extends string | number | boolean | null | undefined | Date
-    ? T
-    : T extends
-          | ((...given: never[]) => unknown)
-          | ReadonlyMap<unknown, unknown>
-          | ReadonlySet<unknown>
-      ? never
-      : { [Name in keyof T]: PlainData<T[Name]> };
