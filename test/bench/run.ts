@@ -14,7 +14,7 @@ import { steady } from './steady.ts';
 import { telemetry } from './telemetry.ts';
 import { units } from './units.ts';
 
-/** Compares the service with its floors. A word on the command line chooses one part. */
+/** Compares the service with its floors. A word on the command line chooses one part; `--keep` writes the figures down. */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   units,
   reads,
@@ -30,7 +30,8 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   growth,
 };
 
-const only = process.argv[2];
+const keeps = process.argv.includes('--keep');
+const only = process.argv.slice(2).find((word) => word !== '--keep');
 /** It takes an hour's quarter and 20 GB of disk: it runs when it is named. */
 const named = ['growth'];
 const chosen = Object.keys(parts).filter((name) => (only ? name === only : !named.includes(name)));
@@ -45,7 +46,7 @@ try {
     console.error(`== ${name}`);
     const sections = await parts[name]!(server.url);
     for (const { title, lines } of sections) console.log(['', title, '', ...lines].join('\n'));
-    keep({ name, kind, sections }, Object.keys(parts));
+    if (keeps) keep({ name, kind, sections }, Object.keys(parts));
   }
 } finally {
   await server.stop();
