@@ -27,6 +27,11 @@ type PoolOptions = {
   idleSeconds?: number;
   /** Off where a pooler gives each transaction another connection, which does not know the statement. */
   prepare?: boolean;
+  /**
+   * Off where no row has an array and nothing is reserved: the driver asks each connection for the types of arrays
+   * before the first statement, and when the connection breaks then, the error of that question reaches no caller.
+   */
+  arrays?: boolean;
   /** Called when a connection has ended, however it ended. */
   onClose?: () => void;
 };
@@ -40,7 +45,8 @@ export type SessionLimits = { statementMs: number; idleInTransactionMs: number }
 export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 
 export function connect(url: string, options: PoolOptions): Db {
-  const { connections, limits, program, socket, idleSeconds, prepare = true, onClose } = options;
+  const { connections, limits, program, socket, idleSeconds, onClose } = options;
+  const { prepare = true, arrays = true } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   const driver = postgres(address, {
     ...folder,
@@ -48,6 +54,7 @@ export function connect(url: string, options: PoolOptions): Db {
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     prepare,
+    fetch_types: arrays,
     ...(onClose && { onclose: onClose }),
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,

@@ -17,7 +17,7 @@ const addressOf = (...ports: number[]) =>
 function poolOf(t: { after: (end: () => Promise<void>) => void }, ...servers: { port: number }[]) {
   const url = addressOf(...servers.map(({ port }) => port));
   const route = reachServers(url);
-  const db = connect(url, { connections: 4, socket: route.socket });
+  const db = connect(url, { connections: 4, socket: route.socket, arrays: false });
   t.after(async () => {
     await db.end({ timeout: 1 });
     await route.stop();
