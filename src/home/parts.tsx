@@ -4,7 +4,7 @@ import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count } from '../web/app/lists.tsx';
 import { Chip, Time } from '../web/app/marks.tsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
-import type { AskedCounts, NewestComment } from './queries.ts';
+import type { AskedCounts, NewestComment } from './figures.queries.ts';
 
 const mostDrawn = 200;
 

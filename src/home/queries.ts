@@ -1,6 +1,5 @@
-import { one, type Sql } from '../lib/db/db.ts';
-import { chosenSurveys, type NpsScope } from '../responses/totals.queries.ts';
-import type { Category, SurveyType } from '../scores.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
+import type { SurveyType } from '../scores.ts';
 
 export type MeasuredSurvey = {
   id: string;
@@ -62,76 +61,10 @@ export async function findMeasuredSurvey(
   return survey;
 }
 
-export type Days = { from: string; to: string; timeZone: string };
-
-export type AskedCounts = {
-  asked: number;
-  arrived: number;
-  answered: number;
-};
-
-/** How far the contacts have come that were first mailed on these days: from kept tallies, however many there are. */
-export async function countAsked(
-  sql: Sql,
-  orgId: string,
-  { scope, days }: { scope: NpsScope; days: Days },
-): Promise<AskedCounts> {
-  return one(
-    await sql<AskedCounts[]>`
-      select coalesce(sum(asked), 0)::int               as asked,
-             coalesce(sum(asked - undelivered), 0)::int as arrived,
-             coalesce(sum(answered), 0)::int            as answered
-      from asked_tallies
-      where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}`,
-  );
-}
-
-export type NewestComment = {
-  id: string;
-  score: number;
-  category: Category;
-  comment: string;
-  created_at: Date;
-  type: SurveyType;
-  survey_name: string;
-  contact_name: string | null;
-  contact_email: string | null;
-};
-
-const mostComments = 8;
-
-/** The newest comments on these days. */
-export async function listNewestComments(
-  sql: Sql,
-  orgId: string,
-  { scope, days }: { scope: NpsScope; days: Days },
-): Promise<NewestComment[]> {
-  return await sql<NewestComment[]>`
-    select r.id, r.score, r.category, r.comment, r.created_at, s.type, s.name as survey_name,
-           c.name as contact_name, c.email as contact_email
-    from (
-      select id, survey_id, contact_id, score, category, comment, created_at
-      from responses
-      where org_id = ${orgId} and held_reason is null and comment is not null
-        ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
-      order by created_at desc, id desc
-      limit ${mostComments}
-    ) r
-    join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
-    left join contacts c
-      on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
-    order by r.created_at desc, r.id desc`;
-}
-
-/** Whole local days, both included. */
-const onDays = (sql: Sql, column: ReturnType<typeof sql>, { from, to, timeZone }: Days) => sql`
-  ${column} >= ${from}::timestamp at time zone ${timeZone}
-  and ${column} < (${to}::date + 1)::timestamp at time zone ${timeZone}`;
-
 export type AttentionCounts = {
   held: number;
   open_detractors: number;
-  oldest_open: Date | null;
+  oldest_open: string | null;
   /** The first day that they are of, as the organization's clock has it. */
   open_since: string;
   mails_used: number;
@@ -154,46 +87,42 @@ const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30
 /** More than this is many. */
 export const mostCounted = 1_000;
 
-/** What an organization should look at, whatever period is chosen. */
-export async function findAttention(sql: Sql, orgId: string): Promise<AttentionCounts> {
-  return one(
-    await sql<AttentionCounts[]>`
-      select (select count(*)::int from responses where org_id = ${orgId} and held_reason is not null) as held,
-             unowned.count as open_detractors, unowned.oldest as oldest_open,
-             ${openSince(sql)}::text as open_since,
-             coalesce((select used from mail_usage
-                       where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date), 0) as mails_used,
-             o.monthly_send_limit, mails.sent as mails_sent, mails.failed as mails_failed,
-             (select count(*)::int from suppressions
-              where org_id = ${orgId} and kind = 'bounced' and created_at > now() - interval '7 days') as bounced,
-             (select coalesce(json_agg(json_build_object(
-                       'id', id, 'url', url, 'active', active, 'failure_count', failure_count, 'reason', deactivated_reason)
-                     order by active, created_at desc), '[]')
-              from (
-                select *
-                from webhooks
-                where org_id = ${orgId} and (failure_count > 0 or (not active and deactivated_reason is not null))
-                order by active, created_at desc
-                limit ${mostWebhooks}
-              ) troubled) as webhooks
-      from organizations o
-      cross join lateral (
-        select count(*) filter (where m.status = 'sent')::int as sent,
-               count(*) filter (where m.status in ('failed', 'unknown'))::int as failed
-        from surveys s
-        join mails m on m.survey_id = s.id and m.claimed_at > now() - interval '7 days'
-        where s.org_id = ${orgId} and m.org_id = ${orgId}
-      ) mails
-      cross join lateral (
-        select count(*)::int as count, min(created_at) as oldest
-        from (
-          select created_at
-          from responses
-          where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'
-            and owner_id is null and created_at >= ${openSince(sql)}::timestamp at time zone o.time_zone
-          limit ${mostCounted}
-        ) newest
-      ) unowned
-      where o.id = ${orgId}`,
-  );
-}
+/** What an organization should look at, whatever period is chosen: one row of `AttentionCounts`. */
+export const attentionCounts = (sql: Sql, orgId: string): Part => sql`
+  select (select count(*)::int from responses where org_id = ${orgId} and held_reason is not null) as held,
+         unowned.count as open_detractors, iso(unowned.oldest) as oldest_open,
+         ${openSince(sql)}::text as open_since,
+         coalesce((select used from mail_usage
+                   where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date), 0) as mails_used,
+         o.monthly_send_limit, mails.sent as mails_sent, mails.failed as mails_failed,
+         (select count(*)::int from suppressions
+          where org_id = ${orgId} and kind = 'bounced' and created_at > now() - interval '7 days') as bounced,
+         (select coalesce(json_agg(json_build_object(
+                   'id', id, 'url', url, 'active', active, 'failure_count', failure_count, 'reason', deactivated_reason)
+                 order by active, created_at desc), '[]')
+          from (
+            select *
+            from webhooks
+            where org_id = ${orgId} and (failure_count > 0 or (not active and deactivated_reason is not null))
+            order by active, created_at desc
+            limit ${mostWebhooks}
+          ) troubled) as webhooks
+  from organizations o
+  cross join lateral (
+    select count(*) filter (where m.status = 'sent')::int as sent,
+           count(*) filter (where m.status in ('failed', 'unknown'))::int as failed
+    from surveys s
+    join mails m on m.survey_id = s.id and m.claimed_at > now() - interval '7 days'
+    where s.org_id = ${orgId} and m.org_id = ${orgId}
+  ) mails
+  cross join lateral (
+    select count(*)::int as count, min(created_at) as oldest
+    from (
+      select created_at
+      from responses
+      where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'
+        and owner_id is null and created_at >= ${openSince(sql)}::timestamp at time zone o.time_zone
+      limit ${mostCounted}
+    ) newest
+  ) unowned
+  where o.id = ${orgId}`;

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Db } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
-import { readFigures } from './figures.ts';
+import { readTrendFigures } from './figures.ts';
 import { AskedPart } from './parts.tsx';
 import { addDays, choosePeriod, mostDays } from './period.rules.ts';
 import { Trend } from './score-part.tsx';
@@ -29,7 +29,7 @@ export async function surveyTrend(
   if ('errors' in period) return null;
   const { type, audience } = survey;
   const scope = { survey: { ...survey, responses: 0 }, type, audience };
-  const { steps, asked: counts } = await readFigures(db, orgId, { scope, period, timeZone });
+  const { steps, asked: counts } = await readTrendFigures(db, orgId, { scope, period, timeZone });
   return (
     <div class="columns score part">
       <AskedPart asked={counts} />

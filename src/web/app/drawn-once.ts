@@ -20,7 +20,7 @@ export function drawnOnce<Props extends object>(
   draw: (props: Props) => Child,
   ..._plain: Props extends PlainData<Props> ? [] : [notPlainData: never]
 ) {
-  const drawn = memoize(most, (props: Props) => raw(String(draw(props))));
+  const drawn = memoize(most, (props: Props) => drawNow(draw(props)));
   let timer: NodeJS.Timeout | undefined;
   const clear = () => {
     clearTimeout(timer);
@@ -33,6 +33,9 @@ export function drawnOnce<Props extends object>(
     return drawn(props);
   };
 }
+
+/** Drawn when it is made, not when it is shown: many pages may show it. */
+export const drawNow = (child: Child) => raw(String(child));
 
 /** Drops all drawings of this process: an erased person may be in them. */
 export function clearDrawings() {

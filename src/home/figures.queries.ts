@@ -1,0 +1,120 @@
+import { one, type Part, type Sql } from '../lib/db/db.ts';
+import type { HeldTally } from '../responses/rules.ts';
+import { sampleVariance, sumScores } from '../responses/score-sums.queries.ts';
+import { chosenSurveys, type NpsScope } from '../responses/totals.queries.ts';
+import { countTrend } from '../responses/trend.queries.ts';
+import type { TrendRows } from '../responses/trend.rules.ts';
+import type { Category, SurveyType } from '../scores.ts';
+import { type AttentionCounts, attentionCounts } from './queries.ts';
+
+/** Whole local days, both included. */
+export type Days = { from: string; to: string; timeZone: string };
+
+export type AskedCounts = {
+  asked: number;
+  arrived: number;
+  answered: number;
+};
+
+export type NewestComment = {
+  id: string;
+  score: number;
+  category: Category;
+  comment: string;
+  created_at: string;
+  type: SurveyType;
+  survey_name: string;
+  contact_name: string | null;
+  contact_email: string | null;
+};
+
+type FiguresWanted = {
+  scope: NpsScope;
+  days: Days;
+  before: Days;
+  /** The first row is the whole period before. */
+  rows: TrendRows;
+  /** Whether the scores themselves count, and not only their categories. */
+  isMean: boolean;
+};
+
+export type TrendFound = {
+  trend: HeldTally[];
+  score_sums: number[] | null;
+  variance: number | null;
+  variance_before: number | null;
+  asked: AskedCounts;
+};
+
+export type HomeFound = TrendFound & { comments: NewestComment[]; attention: AttentionCounts };
+
+/** What is shown of a survey's period, by one statement. */
+export async function findTrendFigures(
+  sql: Sql,
+  orgId: string,
+  wanted: FiguresWanted,
+): Promise<TrendFound> {
+  return one(await sql<TrendFound[]>`select ${trendColumns(sql, orgId, wanted)}`);
+}
+
+/** The same and all else that Home shows. */
+export async function findHomeFigures(
+  sql: Sql,
+  orgId: string,
+  wanted: FiguresWanted,
+): Promise<HomeFound> {
+  return one(
+    await sql<HomeFound[]>`
+      select ${trendColumns(sql, orgId, wanted)},
+             ${newestComments(sql, orgId, wanted)} as comments,
+             (select row_to_json(counts) from (${attentionCounts(sql, orgId)}) counts) as attention`,
+  );
+}
+
+function trendColumns(sql: Sql, orgId: string, wanted: FiguresWanted): Part {
+  const { scope, days, before, rows, isMean } = wanted;
+  const ofScores = isMean
+    ? sql`
+        ${sumScores(sql, orgId, { scope, rows })} as score_sums,
+        ${sampleVariance(sql, orgId, { scope, ...days })} as variance,
+        ${sampleVariance(sql, orgId, { scope, ...before })} as variance_before`
+    : sql`null as score_sums, null as variance, null as variance_before`;
+  return sql`
+    ${countTrend(sql, orgId, { scope, rows })}::json as trend, ${ofScores},
+    ${askedCounts(sql, orgId, wanted)} as asked`;
+}
+
+type OfDays = Pick<FiguresWanted, 'scope' | 'days'>;
+
+/** How far the contacts have come that were first mailed on these days: from kept tallies, however many there are. */
+const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
+  select json_build_object('asked', coalesce(sum(asked), 0), 'arrived', coalesce(sum(asked - undelivered), 0),
+                           'answered', coalesce(sum(answered), 0))
+  from asked_tallies
+  where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
+)`;
+
+const mostComments = 8;
+
+/** The newest comments on these days, as JSON of an array of `NewestComment`. */
+const newestComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
+  select coalesce(json_agg(json_build_object(
+           'id', r.id, 'score', r.score, 'category', r.category, 'comment', r.comment,
+           'created_at', iso(r.created_at), 'type', s.type, 'survey_name', s.name,
+           'contact_name', c.name, 'contact_email', c.email) order by r.created_at desc, r.id desc), '[]')
+  from (
+    select id, survey_id, contact_id, score, category, comment, created_at
+    from responses
+    where org_id = ${orgId} and held_reason is null and comment is not null
+      ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+    order by created_at desc, id desc
+    limit ${mostComments}
+  ) r
+  join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
+  left join contacts c
+    on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
+)`;
+
+const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
+  ${column} >= ${from}::timestamp at time zone ${timeZone}
+  and ${column} < (${to}::date + 1)::timestamp at time zone ${timeZone}`;
