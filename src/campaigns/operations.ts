@@ -9,6 +9,7 @@ import {
   CampaignInput,
   CampaignQuery,
   CampaignResultItem,
+  ResultsQuery,
   TriedCampaign,
 } from './schemas.ts';
 
@@ -82,7 +83,7 @@ export const campaignSection: ApiSection = {
       summary: 'List what became of each contact of a campaign',
       about: 'One row for each contact that was judged, also while the campaign runs.',
       permission: 'read',
-      query: Page,
+      query: ResultsQuery,
       answer: { status: 200, about: 'a page of them', schema: List(CampaignResultItem) },
     },
     act('pause', 'Pause a campaign', 'No further mail begins until it is resumed.'),

@@ -37,11 +37,12 @@ const resultItem = (sql: Sql) => sql`
            iso(case when r.status <> 'waiting' then coalesce(m.finished_at, p.created_at) end) as at
   ) item`;
 
-type CampaignPage = { campaignId: string; page: Page };
+type CampaignPage = { campaignId: string; page: Page; search?: string | undefined };
 
-/** The results of a campaign by contact. Null if the organization has no such campaign. */
-export function listResults(sql: Sql, orgId: OrgId, { campaignId, page }: CampaignPage) {
-  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId}`;
+/** The results of a campaign by contact, or of those whose address or name has some text. Null without such a campaign. */
+export function listResults(sql: Sql, orgId: OrgId, { campaignId, page, search }: CampaignPage) {
+  const found = search ? sql`and contact_id in (${matchingContacts(sql, orgId, search)})` : sql``;
+  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId} ${found}`;
   const list = pagedJson(sql, {
     picked: newest(sql, { rows }, page),
     item: resultItem(sql),
@@ -54,6 +55,13 @@ export function listResults(sql: Sql, orgId: OrgId, { campaignId, page }: Campai
     where org_id = ${orgId} and id = ${campaignId}
   )`;
 }
+
+/** By the index of the contacts that are searched. */
+const matchingContacts = (sql: Sql, orgId: OrgId, search: string) => sql`
+  select s.id
+  from contacts s
+  where s.org_id = ${orgId}
+    and (s.email || ' ' || coalesce(s.name, '')) ilike ${`%${search.replace(/[\\%_]/g, '\\$&')}%`}`;
 
 type ResultsAfter = { orgId: string; campaignId: string; after: string | null; atMost: number };
 

@@ -4,7 +4,7 @@ import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReaderTools } from '../keys/read.ts';
 import { parseBody } from '../lib/http/body.ts';
-import { parsePage } from '../lib/paging/page.ts';
+import { parseList, parsePage } from '../lib/paging/page.ts';
 import { isUuid, parseQuery } from '../lib/validation/parse.ts';
 import { refuseOverLimit } from '../organizations/usage.queries.ts';
 import type { AdvanceTools } from './advance.ts';
@@ -12,7 +12,7 @@ import { pauseCampaign, resumeCampaign, stopCampaign } from './control.ts';
 import { type CampaignWish, createCampaign, tryCampaign } from './create.ts';
 import { campaignJson, findCampaign, listCampaigns } from './list.queries.ts';
 import { listResults } from './results.queries.ts';
-import { CampaignInput, CampaignQuery } from './schemas.ts';
+import { CampaignInput, CampaignQuery, ResultsQuery } from './schemas.ts';
 
 /** Mounted next to the surveys' own routes. */
 export function surveyCampaignReads(tools: ReaderTools) {
@@ -38,8 +38,9 @@ export function campaignReads(tools: ReaderTools) {
     .get('/:id/results', (c) =>
       answer(c, 'campaign', (orgId) => {
         const campaignId = c.req.param('id');
-        const page = parsePage(c.req.queries());
-        return isUuid(campaignId) ? listResults(tools.db, orgId, { campaignId, page }) : undefined;
+        const { search, ...page } = parseList(ResultsQuery, c.req.queries());
+        const wish = { campaignId, page, search };
+        return isUuid(campaignId) ? listResults(tools.db, orgId, wish) : undefined;
       }),
     );
 }

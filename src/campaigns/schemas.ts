@@ -1,9 +1,11 @@
 import * as v from 'valibot';
+import { Page } from '../lib/paging/page.ts';
 import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter } from '../lib/validation/parse.ts';
 import { isPlainLine } from '../lib/validation/plain-line.ts';
 
 const longestName = 200;
+const longestSearch = 320;
 const mostPerHour = 1_000_000;
 const longestWaitMs = 366 * 24 * 60 * 60 * 1000;
 
@@ -32,6 +34,22 @@ export const PerHour = v.pipe(
   v.minValue(1, 'must be at least 1'),
   v.maxValue(mostPerHour, `must be at most ${mostPerHour}`),
 );
+
+/** What a list of results takes. */
+export const ResultsQuery = v.object({
+  ...Page.entries,
+  search: described(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.trim(),
+        v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+        v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
+      ),
+    ),
+    'limit to contacts with this text in their address or name, in any case',
+  ),
+});
 
 export const CampaignInput = v.object({
   name: described(v.nullish(CampaignName), 'what it is called in lists; without one as the survey'),

@@ -66,6 +66,8 @@ export const campaignTexts = {
       : `The other ${count(others)} of ${count(total)} will not. Nothing has been sent yet.`,
   noContacts: 'This survey has no contacts yet.',
   allAsked: 'Every contact of this survey was asked already.',
+  noneLeft: 'No contact is left to mail. Add contacts, or wait for the reminders.',
+  noneLeftAtAll: 'No contact is left to mail. Add contacts first.',
   recall: 'You can pause or stop while it runs. A mail that was sent cannot be recalled.',
   overLimit: (left: number) =>
     `The month has ${counted(left, 'mail')} left, which is too few: nothing would be sent.`,
@@ -73,6 +75,23 @@ export const campaignTexts = {
   draft: 'The survey is a draft: open it before sending it.',
   viewer: 'Editors and owners can send.',
   byItself: 'By itself',
+  noneFound: 'No contact matches.',
+  notJudged: ({ kind, after_days }: NamedRun) => {
+    const days = counted(after_days ?? 0, 'day');
+    if (kind === 'reminder') {
+      const means = `A contact that has not answered is reminded ${days} after it was mailed.`;
+      return { title: 'No reminder is due yet.', means };
+    }
+    if (kind === 'asking') {
+      return {
+        title: 'No contact is due yet.',
+        means: `A contact is asked ${days} after it was added.`,
+      };
+    }
+    const means =
+      'Contacts are judged and listed here when it starts, with those added until then.';
+    return { title: 'No contact was judged yet.', means };
+  },
   noTime: 'Say when it should start.',
   pastTime: 'This time has passed.',
 };

@@ -17,6 +17,7 @@ export const contactTexts = {
   addTitle: 'Add one',
   added: 'The contact is on the list.',
   mapTitle: (name: string) => `Columns of ${name}`,
+  importedTitle: (name: string) => `Imported ${name}`,
   mapMeans: (rows: number) =>
     `${counted(rows, 'row')}. Say what the columns are. Columns that are kept become properties, to be used in texts and filters.`,
   import: 'Import',

@@ -65,6 +65,26 @@ test('a campaign is made, paused, resumed and listed, and says what became of ea
   assert.deepEqual([over.status, over.body.code], [409, 'campaign_over']);
 });
 
+test('results are found by part of an address or name, and by nothing of a pattern', async () => {
+  const { orgId, surveyId, get, post, workFor } = await scene();
+  await db`
+    insert into contacts (org_id, survey_id, email, name, token)
+    values (${orgId}, ${surveyId}, 'a_nn@people.test', 'Ann Eriksen', ${`t-${surveyId}`})`;
+  const { id } = (await post(`/surveys/${surveyId}/campaigns`, {})).body.data;
+  await workFor(3);
+  const found = async (search: string) => {
+    const query = new URLSearchParams({ search });
+    const { body } = await get(`/campaigns/${id}/results?${query}`);
+    const { data, meta } = body as unknown as { data: Json['data'][]; meta: { total: number } };
+    return [meta.total, ...data.map(({ email }) => email)];
+  };
+  assert.deepEqual(await found('A_NN@'), [1, 'a_nn@people.test']);
+  assert.deepEqual(await found('eriksen'), [1, 'a_nn@people.test']);
+  assert.deepEqual(await found('%'), [0]);
+  assert.equal((await found(''))[0], 4);
+  assert.equal((await get(`/campaigns/${id}/results?search=%00`)).status, 400);
+});
+
 test('a campaign of later is stopped before it starts', async () => {
   const { surveyId, post } = await scene();
   const send_at = new Date(Date.now() + 3_600_000).toISOString();

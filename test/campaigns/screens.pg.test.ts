@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { campaignRunner } from '../support/make/campaigns.ts';
+import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -57,6 +57,22 @@ test('a person imports a list, sees who would be asked, sends, pauses, goes on a
   assert.match(await (await get(`${path}/send`)).text(), /asked already/);
 });
 
+test('a long list of outcomes can be searched, also while it changes', async () => {
+  const { org, survey, path, get, post } = await scene();
+  await makeContacts(db, { orgId: org, surveyId: survey }, { count: 51 });
+  await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'zoe@shop.test', ${`z-${survey}`})`;
+  const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
+  const all = await (await get(campaign)).text();
+  assert.match(all, /1 to 50 of 52.*\?page=2/s);
+  const found = await (await get(`${campaign}?search=zoe`)).text();
+  assert.match(found, /1 to 1 of 1/);
+  assert.match(found, /<div id="campaign"[^>]*hx-get="[^"]*\?search=zoe"[^>]*outcomes:outerMorph/);
+  // What is typed is in neither of the parts that are swapped.
+  const typed = found.indexOf('name="search"');
+  assert.ok(typed > found.indexOf('Pause') && typed < found.indexOf('id="outcomes"'));
+  assert.match(await (await get(`${campaign}?search=zzz`)).text(), /No contact matches/);
+});
+
 test('stopping asks first, and says how many mails will not go out', async () => {
   const { org, path, survey, get, post } = await scene();
   await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`t-${survey}`})`;
@@ -82,13 +98,15 @@ test('a time in the past, no time and a pace of nothing are mistakes that keep w
 });
 
 test('a time is one of the clock of the organization', async () => {
-  const { path, post, survey } = await scene('owner', { time_zone: 'Asia/Tokyo' });
+  const { path, get, post, survey } = await scene('owner', { time_zone: 'Asia/Tokyo' });
   const answer = await post(`${path}/send`, { when: 'at', send_at: nextYear() });
   assert.equal(answer.status, 303);
   const [campaign] = await db<{ send_at: Date; status: string }[]>`
     select send_at, status from campaigns where survey_id = ${survey}`;
   assert.equal(campaign?.status, 'scheduled');
   assert.equal(campaign?.send_at.toISOString().slice(11, 16), '00:30');
+  const shown = await (await get(answer.headers.get('Location')!)).text();
+  assert.match(shown, /00:30 UTC<\/time>, at 09:30 in Asia\/Tokyo\./);
 });
 
 const nextYear = () =>

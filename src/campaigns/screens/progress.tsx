@@ -6,6 +6,8 @@ import { campaignTexts } from '../screen-texts.ts';
 type ProgressProps = {
   campaign: CampaignRecord;
   here: string;
+  /** Of the organization. */
+  timeZone: string;
   mayControl: boolean;
   now: Date;
   /** Whether it is something that the survey does by itself: it has no end, and is changed with the survey. */
@@ -16,7 +18,7 @@ export const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || st
 
 /** How far a campaign is. */
 export function Progress(props: ProgressProps) {
-  const { campaign, here, mayControl, now, isByItself = false } = props;
+  const { campaign, here, timeZone, mayControl, now, isByItself = false } = props;
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;
   const mails = total - duplicates - invalid;
   return (
@@ -28,7 +30,7 @@ export function Progress(props: ProgressProps) {
             {count(sent)} of {counted(mails, 'mail')} sent.
           </strong>
         ) : (
-          <Standing campaign={campaign} mails={mails} now={now} />
+          <Standing {...{ campaign, mails, timeZone, now }} />
         )}
       </p>
       <p class="hidden" id="bar-words">
@@ -60,17 +62,13 @@ function Sum({ state, name, value }: { state: string; name: string; value: numbe
   );
 }
 
-type StandingProps = { campaign: CampaignRecord; mails: number; now: Date };
+type StandingProps = Pick<ProgressProps, 'campaign' | 'timeZone' | 'now'> & { mails: number };
 
 /** One sentence on how it stands. */
-function Standing({ campaign, mails, now }: StandingProps) {
-  const { status, sent, send_at, finished_at, reason } = campaign;
+function Standing({ campaign, mails, timeZone, now }: StandingProps) {
+  const { status, sent, finished_at, reason } = campaign;
   if (status === 'scheduled') {
-    return (
-      <>
-        <strong>Scheduled.</strong> It starts {send_at ? <Time at={send_at} /> : 'soon'}.
-      </>
-    );
+    return <Scheduled campaign={campaign} timeZone={timeZone} />;
   }
   const done = (
     <strong>
@@ -99,6 +97,31 @@ function Standing({ campaign, mails, now }: StandingProps) {
     </>
   );
 }
+
+type ScheduledProps = Pick<StandingProps, 'campaign' | 'timeZone'>;
+
+/** The time was chosen by the clock of the organization, which may not be that of the reader. */
+function Scheduled({ campaign: { send_at, per_hour }, timeZone }: ScheduledProps) {
+  return (
+    <>
+      <strong>Scheduled.</strong>{' '}
+      {send_at ? (
+        <>
+          It starts <Time at={send_at} />
+          {`, at ${clockIn(timeZone, send_at)} in ${timeZone}`}
+        </>
+      ) : (
+        'It starts soon'
+      )}
+      {per_hour === null ? '' : `, with ${counted(per_hour, 'mail')} an hour`}.
+    </>
+  );
+}
+
+const clockIn = (timeZone: string, at: string) =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(
+    new Date(at),
+  );
 
 /** By its pace, or by how fast it was until now. */
 function timeLeft({ remaining, sent, per_hour, started_at }: CampaignRecord, now: Date): string {

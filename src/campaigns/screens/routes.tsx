@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { recordExport } from '../../audit/export-act.ts';
 import { notFound, Refusal } from '../../errors.ts';
 import { csvAnswer } from '../../lib/export/csv-answer.ts';
-import { parsePage } from '../../lib/paging/page.ts';
+import { parseList } from '../../lib/paging/page.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/manage.queries.ts';
@@ -14,6 +14,7 @@ import { createCampaign } from '../create.ts';
 import { exportJudgement } from '../judgement.ts';
 import { findCampaign, findRun } from '../list.queries.ts';
 import { exportResults } from '../results.ts';
+import { ResultsQuery } from '../schemas.ts';
 import { campaignTexts } from '../screen-texts.ts';
 import { showCampaign, showStop } from './campaign-screen.tsx';
 import { readWish, SendFormFields } from './send-fields.ts';
@@ -58,9 +59,10 @@ export const campaignScreens = (tools: AdvanceTools) =>
       return csvAnswer(exportJudgement(tools.db, survey), 'judgement.csv');
     })
 
-    .get('/:id/send/:campaign', (c) =>
-      showCampaign(c, tools, { ...idsOf(c.req.param()), page: parsePage(c.req.queries()) }),
-    )
+    .get('/:id/send/:campaign', (c) => {
+      const { search = '', ...page } = parseList(ResultsQuery, c.req.queries());
+      return showCampaign(c, tools, { ...idsOf(c.req.param()), page, search });
+    })
 
     .get('/:id/send/:campaign/results.csv', async (c) => {
       const editor = requireRole(c, 'editor');

@@ -45,8 +45,10 @@ function whyNot(survey: ManagedSurvey, judgement: JudgementView): string | null 
   const { mailed, blocked, alreadyAsked, used, monthlyLimit } = judgement;
   if (survey.status === 'draft') return campaignTexts.draft;
   if (survey.completed_by === 'hand') return campaignTexts.closed;
-  if (mailed === 0)
-    return blocked + alreadyAsked > 0 ? campaignTexts.allAsked : campaignTexts.noContacts;
+  if (mailed === 0) {
+    if (blocked + alreadyAsked === 0) return campaignTexts.noContacts;
+    return survey.reminders.length > 0 ? campaignTexts.noneLeft : campaignTexts.noneLeftAtAll;
+  }
   return used + mailed > monthlyLimit ? campaignTexts.overLimit(monthlyLimit - used) : null;
 }
 

@@ -147,7 +147,7 @@ async function showUpload(
   const here = `/o/${slug}/surveys/${survey.id}`;
   const body = await UploadScreen({ db, orgId, upload, form, here });
   return renderScreen(c, {
-    ...{ title: contactTexts.mapTitle(upload.name), section: 'surveys', body, status },
+    ...{ title: titleOf(upload), section: 'surveys', body, status },
     trail: [
       { text: 'Surveys', href: `/o/${slug}/surveys` },
       { text: survey.name, href: here },
@@ -155,6 +155,9 @@ async function showUpload(
     ],
   });
 }
+
+const titleOf = ({ imported_at, name }: Upload) =>
+  imported_at ? contactTexts.importedTitle(name) : contactTexts.mapTitle(name);
 
 async function uploadOf(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
   const id = c.req.param('upload') ?? '';

@@ -119,7 +119,7 @@ function Imported({ upload, rejects, here }: ImportedProps) {
           </div>
           <DataTable
             caption={contactTexts.rejects}
-            columns={[{ head: 'Line', number: true }, { head: 'Address' }, { head: 'Why' }]}
+            columns={[{ head: 'Line' }, { head: 'Address' }, { head: 'Why' }]}
             rows={rejects.map(({ line, value, reason }) => ({
               cells: [line, <bdi>{value}</bdi>, reason],
             }))}

@@ -42,11 +42,13 @@ type LiveProps = {
   every?: number | undefined;
   /** The page that has the part; needed with `every`. */
   path?: string;
+  /** The id of a part elsewhere on that page, which is swapped together with this one. */
+  also?: string;
   children?: Child;
 };
 
 /** A part of a page that is swapped by itself: after a filter changed, or every few seconds. */
-export function Live({ id, says, every, path, children }: LiveProps) {
+export function Live({ id, says, every, path, also, children }: LiveProps) {
   const polling = every
     ? {
         'hx-get': path,
@@ -54,6 +56,7 @@ export function Live({ id, says, every, path, children }: LiveProps) {
         'hx-select': `#${id}`,
         'hx-target': 'this',
         'hx-swap': 'outerMorph',
+        ...(also && { 'hx-select-oob': `#${also}:outerMorph` }),
       }
     : {};
   return (

@@ -1,0 +1,86 @@
+import type { Page } from '../../lib/paging/page.ts';
+import { Field } from '../../web/app/fields.tsx';
+import { DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { State, Time } from '../../web/app/marks.tsx';
+import { PagedList } from '../../web/app/paged-list.tsx';
+import type { CampaignRun } from '../list.queries.ts';
+import type { CampaignResult } from '../results.queries.ts';
+import { campaignTexts, reasonText, resultWord } from '../screen-texts.ts';
+
+export const outcomesId = 'outcomes';
+
+type OutcomesProps = {
+  campaign: CampaignRun;
+  results: readonly CampaignResult[];
+  page: Page;
+  total: number;
+  search: string;
+  here: string;
+  /** The address of one of its pages. */
+  at: (page: number) => string;
+};
+
+/** What became of each person. What is searched for stays as it is while the rows below it change. */
+export function Outcomes({ campaign, results, page, total, search, here, at }: OutcomesProps) {
+  return (
+    <section aria-labelledby="results">
+      <h2 id="results">Outcome per person</h2>
+      {search === '' && total <= page.limit ? null : <Search search={search} here={here} />}
+      <div id={outcomesId}>
+        <PagedList
+          meta={{ page: page.page, limit: page.limit, total }}
+          at={at}
+          words={{ newer: 'Back', older: 'On' }}
+          empty={<Empty campaign={campaign} search={search} />}
+        >
+          <DataTable
+            caption="Contacts of the campaign"
+            columns={[{ head: 'Email' }, { head: 'Outcome' }, { head: 'Why' }, { head: 'When' }]}
+            rows={results.map((each) => ({ cells: cellsOf(each) }))}
+          />
+        </PagedList>
+      </div>
+    </section>
+  );
+}
+
+const Search = ({ search, here }: Pick<OutcomesProps, 'search' | 'here'>) => (
+  <form method="get" action={here} class="inline">
+    <Field
+      name="search"
+      label="Search"
+      type="search"
+      value={search}
+      help="Part of an address or a name."
+      autocomplete="off"
+    />
+    <button type="submit">Search</button>
+  </form>
+);
+
+function Empty({ campaign, search }: Pick<OutcomesProps, 'campaign' | 'search'>) {
+  if (search !== '') return <EmptyState title={campaignTexts.noneFound} />;
+  const { title, means } = campaignTexts.notJudged(campaign);
+  return (
+    <EmptyState title={title}>
+      <p>{means}</p>
+    </EmptyState>
+  );
+}
+
+function cellsOf({ email, status, reason, reason_code, at }: CampaignResult) {
+  const [kind, word] = resultWord(status);
+  return [
+    <bdi>{email}</bdi>,
+    <State kind={kind}>{word}</State>,
+    reason_code ? (
+      <>
+        <span title={reason_code}>{reasonText(reason_code).reason}</span>
+        {status === 'failed' ? <span class="small soft block">{reason}</span> : null}
+      </>
+    ) : (
+      ''
+    ),
+    at ? <Time at={at} show="second" /> : '',
+  ];
+}
