@@ -92,8 +92,10 @@ found. A read key may call every GET; the rest needs a write key.
 \`meta.next_cursor\` goes into \`cursor\` to read on from there, without repeats when rows are added meanwhile.
 
 ## Errors
-Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, a stable word for programs, and what
-\`X-Request-Id\` says too. Unknown fields and parameters are ignored; a list names such parameters in \`meta.ignored\`.
+Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, which names every mistake of a body at once, a
+stable word for programs, and what \`X-Request-Id\` says too. Unknown fields and parameters are ignored; a list names such
+parameters in \`meta.ignored\`. A request that writes refuses one that differs from a parameter of its own only in case or in
+signs: \`dryRun\` is 400, because ignored it would mail.
 
 ## Text
 Text is UTF-8. The character NUL (U+0000) is refused with 400 wherever it stands, and so is a JSON object with a key

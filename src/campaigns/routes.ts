@@ -5,7 +5,7 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReaderTools } from '../keys/read.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { parseList, parsePage } from '../lib/paging/page.ts';
-import { isUuid, parseQuery } from '../lib/validation/parse.ts';
+import { isUuid, parseWriteQuery } from '../lib/validation/parse.ts';
 import { refuseOverLimit } from '../organizations/usage.queries.ts';
 import type { AdvanceTools } from './advance.ts';
 import { pauseCampaign, resumeCampaign, stopCampaign } from './control.ts';
@@ -49,7 +49,7 @@ export const surveyCampaignRoutes = (tools: AdvanceTools) =>
   new Hono<ApiEnv>().post('/:id/campaigns', async (c) => {
     const key = requireWrite(c.var.key);
     const surveyId = c.req.param('id');
-    const { dry_run } = parseQuery(CampaignQuery, c.req.queries());
+    const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
     const wish = await parseBody(c, CampaignInput, { optional: true });
     if (!isUuid(surveyId)) throw notFound('survey');
     if (dry_run) {

@@ -40,6 +40,7 @@ export const sendingExamples: Readonly<Record<string, Example>> = {
             status: 'invalid',
             reason: 'invalid or missing email address',
             reason_code: 'invalid_email',
+            index: 3,
           },
         ],
         sent: 2,

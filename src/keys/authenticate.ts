@@ -52,6 +52,9 @@ export const credentialsOf = (c: Context) => ({
   address: clientAddress(c),
 });
 
+const unknownKey =
+  'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY';
+
 /** Takes the key of a request that has been counted, or refuses the request. The answer needs the headers. */
 export function accept(
   c: Context<ApiEnv>,
@@ -72,7 +75,7 @@ export function accept(
   }
   if (!known) {
     setHeaders(c, { ...headers, 'WWW-Authenticate': 'Bearer realm="askback"' });
-    throw new Refusal('unauthorized', 'the API key is missing, unknown, revoked or expired');
+    throw new Refusal('unauthorized', unknownKey);
   }
   const key = { ...found, requestId: c.get('requestId') };
   c.set('key', key);

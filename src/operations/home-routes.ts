@@ -29,7 +29,6 @@ export function homeRoutes(tools: HomeTools) {
         openapi: `${publicUrl}/openapi.json`,
       });
     })
-    .get('/docs/', (c) => c.redirect('/docs', 301))
     .get('/favicon.ico', (c) =>
       c.body(icon, 200, { 'Content-Type': 'image/x-icon', 'Cache-Control': oneDay }),
     )

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
-import { parseQuery } from '../lib/validation/parse.ts';
+import { parseWriteQuery } from '../lib/validation/parse.ts';
 import { type EraseTools, erasePerson } from './erasure/erase.ts';
 import { EraseQuery } from './erasure/schemas.ts';
 import { timelineOf } from './timeline.ts';
@@ -18,7 +18,7 @@ export const peopleRoutes = (tools: EraseTools) =>
 
     .delete('/:email', async (c) => {
       const by = requireWrite(c.var.key);
-      const { scores } = parseQuery(EraseQuery, c.req.queries());
+      const { scores } = parseWriteQuery(EraseQuery, c.req.queries());
       const wish = { email: c.req.param('email'), scores: kept[scores] };
       return c.json({ data: await erasePerson(tools, by, wish) });
     });

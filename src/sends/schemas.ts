@@ -52,6 +52,15 @@ export const SendAnswer = v.object({
         v.pipe(v.string(), v.description('Present when the email did not go out.')),
       ),
       reason_code: v.optional(v.string()),
+      index: v.optional(
+        v.pipe(Count, v.description('Which contact of the request is invalid, counted from 0.')),
+      ),
+      ignored: v.optional(
+        v.pipe(
+          v.array(v.string()),
+          v.description('Fields of this contact that are not known, such as misspelt ones.'),
+        ),
+      ),
     }),
   ),
   sent: Count,

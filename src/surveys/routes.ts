@@ -7,7 +7,7 @@ import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { parsePage } from '../lib/paging/page.ts';
-import { isUuid, parseQuery } from '../lib/validation/parse.ts';
+import { isUuid, parseWriteQuery } from '../lib/validation/parse.ts';
 import { changeSurvey } from './change.ts';
 import { copySurvey } from './copy.ts';
 import { createSurvey } from './create.ts';
@@ -56,7 +56,7 @@ export const surveyRoutes = (tools: SurveyTools) =>
 
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      const { answers } = parseQuery(DeleteQuery, c.req.queries());
+      const { answers } = parseWriteQuery(DeleteQuery, c.req.queries());
       await deleteSurvey(tools, by, { id: idOf(c), withAnswers: answers === 'delete' });
       return c.body(null, 204);
     })

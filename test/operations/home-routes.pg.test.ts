@@ -56,7 +56,7 @@ test('GET /favicon.ico is an icon of as many bytes as it says', async () => {
 
 test('GET /docs/ leads to /docs', async () => {
   const answer = await app.request('/docs/');
-  assert.deepEqual([answer.status, answer.headers.get('Location')], [301, '/docs']);
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [308, '/docs']);
 });
 
 test('GET /.well-known/security.txt has the contact of the settings, and is unknown without one', async () => {

@@ -9,11 +9,11 @@ const app = testApp(db);
 const client = await makeClient(db);
 const survey = await makeSurvey(db, client.id);
 
-const post = (query: string) =>
+const post = (query: string, contacts: unknown[] = [{ email: 'ann@people.test' }]) =>
   app.request(`/api/v1/surveys/${survey}/send${query}`, {
     method: 'POST',
     headers: { ...client.write, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ contacts: [{ email: 'ann@people.test' }] }),
+    body: JSON.stringify({ contacts }),
   });
 
 const unclear = ['True', 'TRUE', '1', 'yes', 'on', 't', 'null', '', '%20true', 'true&dry_run=true'];
@@ -32,4 +32,39 @@ test('a send with dry_run=true says what it would do and writes nothing', async 
   const { data } = (await answer.json()) as { data: { sent: number } };
   assert.equal(data.sent, 1);
   assert.equal((await db`select from contacts where survey_id = ${survey}`).length, 0);
+});
+
+for (const name of ['dryrun', 'dryRun', 'Dry_Run', 'dry-run', 'dry_run[]', '_dry_run']) {
+  test(`a send with ${name}=true is refused, because ignored it would mail`, async () => {
+    const answer = await post(`?${encodeURIComponent(name)}=true`);
+    assert.equal(answer.status, 400);
+    const { error } = (await answer.json()) as { error: string };
+    assert.equal(error, `${name} is no parameter here: write dry_run`);
+    assert.equal((await db`select from contacts where survey_id = ${survey}`).length, 0);
+  });
+}
+
+test('a parameter that is like none of a send is ignored', async () => {
+  assert.equal((await post('?dry_run=true&dry=true&utm_source=x')).status, 200);
+});
+
+test('an invalid contact has its place, and a contact the names of fields that were not read', async () => {
+  const answer = await post('?dry_run=true', [
+    { email: 'ann@people.test', propertes: { plan: 'pro' } },
+    { emial: 'bob@people.test' },
+    'cid@people.test',
+    { email: 'dora@people.test', name: 'Dora', properties: {} },
+  ]);
+  const { data } = (await answer.json()) as { data: { results: Record<string, unknown>[] } };
+  const shown = data.results.map(({ email, status, index, ignored }) => ({
+    ...{ email, status },
+    ...(index !== undefined && { index }),
+    ...(ignored !== undefined && { ignored }),
+  }));
+  assert.deepEqual(shown, [
+    { email: 'ann@people.test', status: 'sent', ignored: ['propertes'] },
+    { email: '', status: 'invalid', index: 1, ignored: ['emial'] },
+    { email: '', status: 'invalid', index: 2 },
+    { email: 'dora@people.test', status: 'sent' },
+  ]);
 });

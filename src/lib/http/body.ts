@@ -4,6 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { parseJson } from '../validation/json.ts';
 import { parse } from '../validation/parse.ts';
 
+const mostIgnored = 10;
 const largestBody = 1024 * 1024;
 
 /** The checked JSON body. With `optional`, a request without one counts as an empty object. */
@@ -14,9 +15,29 @@ export async function parseBody<const S extends GenericSchema>(
 ) {
   const text = await readBody(c);
   if (optional && text === '') return parse(schema, {});
-  const value = parseJson(text);
+  const value = parseJson(text, notJson(c.req.header('Content-Type')));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  nameIgnored(c, schema, value);
   return parse(schema, value);
+}
+
+/** A misspelt field is ignored as every unknown one is, and named in a header, where a developer sees it. */
+function nameIgnored(c: Context, schema: GenericSchema, value: object) {
+  if (schema.type !== 'object' || !('entries' in schema)) return;
+  const { entries } = schema as { entries: object };
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(entries, name));
+  if (unknown.length === 0) return;
+  const names = unknown
+    .slice(0, mostIgnored)
+    .map((name) => encodeURIComponent(name.slice(0, 64).toWellFormed()));
+  c.header('X-Ignored-Fields', names.join(', '));
+}
+
+/** A form is what most clients send unless a content type is set. */
+function notJson(contentType = ''): string {
+  const type = /^[\w.+-]+\/[\w.+-]+/.exec(contentType)?.[0].toLowerCase();
+  const found = type && !/[/+]json$/.test(type) ? `, and comes as ${type}` : '';
+  return `the body is not JSON${found}: send a JSON object with Content-Type: application/json`;
 }
 
 /** The body as it came, whatever its encoding, read no further than its limit. */

@@ -1,4 +1,4 @@
-import type { NotFoundHandler } from 'hono';
+import type { HonoRequest, NotFoundHandler } from 'hono';
 import { notFound, Refusal } from '../../errors.ts';
 import type { RequestEnv } from './http.ts';
 
@@ -9,7 +9,11 @@ export const answerNoRoute =
   (routes: () => readonly Route[]): NotFoundHandler<RequestEnv> =>
   (c) => {
     const methods = allowedMethods(routes(), c.req.path);
-    if (methods.length === 0) throw notFound('path');
+    if (methods.length === 0) {
+      const page = pageWithoutSlash(routes(), c.req);
+      if (page) return c.redirect(page, 308);
+      throw notFound('path');
+    }
     c.header('Allow', methods.join(', '));
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
     throw new Refusal(
@@ -17,6 +21,19 @@ export const answerNoRoute =
       `${c.req.method} is not allowed here, only ${methods.join(', ')}`,
     );
   };
+
+/**
+ * The address of a page that was asked for with a slash at its end. It stays on this host, which `//elsewhere` would
+ * leave; and a path of the API is a 404, because a program should learn the right one.
+ */
+function pageWithoutSlash(routes: readonly Route[], { method, url }: HonoRequest) {
+  const { pathname, search } = new URL(url);
+  const page = pathname.replace(/\/+$/, '');
+  const isPage = /^\/[^/\\]/.test(page) && page !== pathname && !/^\/api(\/|$)/.test(page);
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (!isPage || !isRead || !allowedMethods(routes, page).includes('GET')) return undefined;
+  return page + search;
+}
 
 /**
  * The methods of the routes that a path matches. A route for all methods is a middleware. A path that is

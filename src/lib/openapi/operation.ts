@@ -87,9 +87,10 @@ const onlyOf: Readonly<Record<string, string>> = {
   'Retry-After': 'none',
 };
 
-function headersOf({ method, permission }: Operation): string[] {
+function headersOf({ method, permission, body }: Operation): string[] {
   if (permission === 'none') return ['X-Request-Id'];
-  return Object.keys(headers).filter((name) => (onlyOf[name] ?? method) === method);
+  const own = Object.keys(headers).filter((name) => (onlyOf[name] ?? method) === method);
+  return body ? own : own.filter((name) => name !== 'X-Ignored-Fields');
 }
 
 function refusals(operation: Operation, named: Named): Record<string, DescribedAnswer> {

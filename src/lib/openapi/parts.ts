@@ -22,6 +22,9 @@ export const headers = {
     'What is left of it: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
   ),
   'Idempotent-Replayed': text('`true` when the answer is the stored one of an earlier request.'),
+  'X-Ignored-Fields': text(
+    'Fields of the body that are not known and were ignored, such as misspelt ones.',
+  ),
   ETag: text('Of this answer: in `If-None-Match` it asks whether there is another by now.'),
   Link: text('With `rel="next"` the page after this one of a list.'),
   'Retry-After': text('After how many seconds it is worth trying again.'),
@@ -46,7 +49,11 @@ export const paging: Readonly<Record<string, { about: string; schema: Schema }>>
 /** What a refusal looks like, by its status; one status may have several codes, which its description names. */
 export const failureExamples: Readonly<Record<string, { error: string; code: string }>> = {
   400: { error: 'limit: must be a whole number from 1', code: 'invalid' },
-  401: { error: 'the API key is missing, unknown, revoked or expired', code: 'unauthorized' },
+  401: {
+    error:
+      'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY',
+    code: 'unauthorized',
+  },
   403: { error: 'this API key has no write permission', code: 'forbidden' },
   404: { error: 'contact not found', code: 'not_found' },
   409: {

@@ -7,12 +7,12 @@ const deepestNesting = 64;
  * (Postgres refuses NUL, and half a surrogate pair would be stored as something else), no key that means
  * more than itself to JavaScript, and not nested deeper than anybody means.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, complaint = 'the body is not JSON'): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Refusal('invalid', 'the body is not JSON', { code: 'invalid_json' });
+    throw new Refusal('invalid', complaint, { code: 'invalid_json' });
   }
   checkValue(value, 0);
   return value;

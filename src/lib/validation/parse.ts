@@ -1,16 +1,27 @@
-// Checks of input from outside: the first complaint as one sentence.
+// Checks of input from outside: its complaints as one sentence.
 
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
+import { oneLine } from './plain-line.ts';
 
-/** Checks input from outside. The first thing wrong with it is what the caller sees. */
+/** So many mistakes are named at once; a list of a thousand bad items needs no thousand sentences. */
+const mostComplaints = 5;
+
+/** Checks input from outside. The caller sees every mistake in one sentence, the first of each field. */
 export function parse<const S extends v.GenericSchema>(
   schema: S,
   input: unknown,
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  throw new Refusal('invalid', complaint(result.issues[0]));
+  throw new Refusal('invalid', complaints(result.issues));
+}
+
+function complaints(issues: readonly v.BaseIssue<unknown>[]): string {
+  const firsts = Map.groupBy(issues, (issue) => v.getDotPath(issue) ?? '').values();
+  const named = [...firsts].map(([first]) => complaint(first!));
+  const more = named.length - mostComplaints;
+  return named.slice(0, mostComplaints).join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
 const TrueOrFalse = v.picklist(['true', 'false'], 'must be true or false');
@@ -40,6 +51,25 @@ export function parseQuery<const E extends v.ObjectEntries>(
   ]);
   return parse(schema, Object.fromEntries(given));
 }
+
+/**
+ * Checks the parameters of a request that writes. Unknown ones are ignored, but for one that is all but the name of a
+ * parameter: of `?dryrun=true` mails must not go out.
+ */
+export function parseWriteQuery<const E extends v.ObjectEntries>(
+  schema: v.ObjectSchema<E, undefined>,
+  queries: Record<string, string[]>,
+): v.InferOutput<v.ObjectSchema<E, undefined>> {
+  const known = new Map(Object.keys(schema.entries).map((name) => [lettersOf(name), name]));
+  for (const given of Object.keys(queries)) {
+    const name = known.get(lettersOf(given));
+    if (name === undefined || name === given) continue;
+    throw new Refusal('invalid', `${oneLine(given)} is no parameter here: write ${name}`);
+  }
+  return parseQuery(schema, queries);
+}
+
+const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 const isBoolean = (schema: unknown) => innermost(schema) === TrueOrFalse;
 const isList = (schema: unknown) =>

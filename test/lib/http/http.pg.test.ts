@@ -17,6 +17,8 @@ const largest = 1024 * 1024;
 const app = bareApp(db);
 const Echo = v.looseObject({ text: v.optional(v.string(), '') });
 app.post('/api/v1/echo', async (c) => c.json({ data: await parseBody(c, Echo) }));
+const Strict = v.object({ text: v.string() });
+app.post('/api/v1/strict', async (c) => c.json({ data: await parseBody(c, Strict) }));
 app.get('/api/v1/echo/:id', (c) => c.json({ data: c.req.param('id') }));
 app.put('/api/v1/echo/:id', (c) => c.json({ data: c.req.param('id') }));
 app.get('/api/v1/stored', async (c) => {
@@ -89,8 +91,53 @@ test('HEAD answers what GET would, without the body', async () => {
 
 test('a body that is not JSON is 400', async () => {
   for (const body of ['', '{', 'hello', '{"text":"a\nb"}', '{"a":1}x', "{'a':1}"]) {
-    await refuses(await post(body), 400, 'the body is not JSON');
+    await refuses(await post(body), 400, /^the body is not JSON.*: send a JSON object with/);
   }
+});
+
+test('a form in place of JSON is 400, which names what came and what should', async () => {
+  const form = (body: URLSearchParams | FormData) =>
+    app.request('/api/v1/echo', { method: 'POST', headers: write, body });
+  const expected = 'send a JSON object with Content-Type: application/json';
+  await refuses(
+    await form(new URLSearchParams({ email: 'ann@people.test' })),
+    ...([
+      400,
+      `the body is not JSON, and comes as application/x-www-form-urlencoded: ${expected}`,
+    ] as const),
+  );
+  const parts = new FormData();
+  parts.set('email', 'ann@people.test');
+  await refuses(
+    await form(parts),
+    ...([400, `the body is not JSON, and comes as multipart/form-data: ${expected}`] as const),
+  );
+});
+
+test('JSON is read whatever its content type says', async () => {
+  const headers = { ...write, 'Content-Type': 'application/x-www-form-urlencoded' };
+  const body = '{"text":"x"}';
+  assert.equal((await app.request('/api/v1/echo', { method: 'POST', headers, body })).status, 200);
+});
+
+test('fields that are not known are named in a header, and change nothing', async () => {
+  const strict = (body: object) =>
+    app.request('/api/v1/strict', { method: 'POST', headers: write, body: JSON.stringify(body) });
+  const fine = await strict({ text: 'x' });
+  assert.equal(fine.headers.get('X-Ignored-Fields'), null);
+  const cut = `${'n'.repeat(63)}\u{1F600}`;
+  const misspelt = await strict({ text: 'x', tekst: 'y', 'a, b\r\n': 1, [cut]: 1 });
+  assert.equal(misspelt.status, 200);
+  assert.deepEqual(await misspelt.json(), { data: { text: 'x' } });
+  assert.equal(
+    misspelt.headers.get('X-Ignored-Fields'),
+    `tekst, a%2C%20b%0D%0A, ${'n'.repeat(63)}%EF%BF%BD`,
+  );
+  const missing = await strict({ tekst: 'y' });
+  assert.equal(missing.status, 400);
+  assert.equal(missing.headers.get('X-Ignored-Fields'), 'tekst');
+  const many = await strict(Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`f${n}`, 1])));
+  assert.equal(many.headers.get('X-Ignored-Fields')?.split(', ').length, 10);
 });
 
 test('a body that is JSON but no object is 400', async () => {

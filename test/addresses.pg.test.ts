@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { after, test } from 'node:test';
+import { serve } from '@hono/node-server';
+import { makeClient, makeSurvey } from './support/make/rows.ts';
+import { testApp } from './support/probe/app.ts';
+import { testDatabase } from './support/probe/database.ts';
+
+/** What holds for every address of the service: slashes at the end, and HEAD. */
+const { db } = await testDatabase();
+const app = testApp(db);
+const { id: orgId, read } = await makeClient(db);
+const shareId = 'abcdefgh12345678';
+await makeSurvey(db, orgId, { share_id: shareId });
+
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
+await once(server, 'listening');
+after(() => server.close());
+const { port } = server.address() as { port: number };
+
+const templates = app.routes.filter(({ method }) => method === 'GET').map(({ path }) => path);
+const plain = [...new Set(templates)].filter((path) => !/[:*]/.test(path) && path !== '/');
+const pages = plain.filter((path) => !path.startsWith('/api/'));
+
+test('a page that is asked for with a slash at its end moves to the one without', async () => {
+  let moved = 0;
+  for (const page of [...pages, `/f/${shareId}`]) {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, location = '' } = await ask(method, `${page}/?a=1&b=%2F`);
+      // What a visitor may see only after signing in, or from this machine.
+      if (location.startsWith('/sign-in') || status === 403) continue;
+      assert.deepEqual([status, location], [308, `${page}?a=1&b=%2F`]);
+      moved += 1;
+    }
+  }
+  assert.ok(moved > 20, `only ${moved} moved`);
+});
+
+test('no slash leads to another host, and none where nothing is', async () => {
+  const odd = ['//evil.test/', '///evil.test//', '/\\\\evil.test/', '/%2F%2Fevil.test/', '//docs/'];
+  for (const path of [...odd, '//f/x/', '/nothing/', '/s/', '//']) {
+    const { status, location } = await ask('GET', path);
+    assert.ok(status === 404 || status === 400, `${path}: ${status}`);
+    assert.equal(location, undefined, path);
+  }
+});
+
+test('a path of the API with a slash at its end is not found, and a post is never moved', async () => {
+  assert.equal((await ask('GET', '/api/v1/surveys/', read)).status, 404);
+  assert.equal((await ask('GET', '/api/', read)).status, 404);
+  assert.equal((await ask('POST', `/f/${shareId}/`)).status, 404);
+});
+
+test('HEAD has the status of GET, and its length or none', async () => {
+  for (const path of [
+    ...plain,
+    '/',
+    `/f/${shareId}`,
+    '/nothing',
+    '/api/v1/nothing',
+    '/s/nothing',
+  ]) {
+    const [get, head] = [await ask('GET', path, read), await ask('HEAD', path, read)];
+    assert.equal(head.status, get.status, path);
+    assert.equal(head.bytes, 0, path);
+    if (head.length !== undefined) assert.equal(Number(head.length), get.bytes, path);
+  }
+});
+
+/** Over the wire, where the path is what was sent and the length what the server says. */
+async function ask(method: string, path: string, headers: Record<string, string> = {}) {
+  const asked = request({ host: '127.0.0.1', port, method, path, headers }).end();
+  const [answer] = await once(asked, 'response');
+  let bytes = 0;
+  for await (const chunk of answer) bytes += (chunk as Buffer).length;
+  const { location, 'content-length': length } = answer.headers;
+  return { status: answer.statusCode as number, location, length, bytes };
+}
