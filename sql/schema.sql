@@ -268,6 +268,7 @@ create trigger contacts_added after insert on contacts referencing new table as 
 create trigger contacts_are_not_erased after insert on contacts referencing new table as changed for each statement execute function refuse_erased_contacts();
 create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (not is_counted()) execute function tally_contacts_progress();
 create trigger contacts_changed_facets after update of properties on contacts for each row when (old.properties is distinct from new.properties) execute function facet_changed_contact();
+create trigger contacts_hide_erased before insert or update of name, properties on contacts for each row when (new.name ~~ '%@%' or new.properties ~~ '%@%') execute function hide_erased_in_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
 
 -- Totals of a survey and day. The sum over the slots counts.
@@ -760,6 +761,7 @@ create table response_notes (
   constraint response_notes_pkey primary key (id)
 );
 create index response_notes_by_response on response_notes (org_id, response_id, created_at);
+create trigger notes_hide_erased before insert or update of text on response_notes for each row when (new.text ~~ '%@%') execute function hide_erased_in_note();
 
 -- A tag on a response.
 create table response_tags (
@@ -825,6 +827,7 @@ create index responses_held on responses (org_id, created_at desc, id desc) wher
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
+create trigger comments_hide_erased before insert or update of comment on responses for each row when (new.comment ~~ '%@%') execute function hide_erased_in_comment();
 create trigger responses_added after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function tally_responses('1');
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
@@ -1190,6 +1193,25 @@ create function address_hash(in_org uuid, email text)
 return (select keyed_hash(organizations.address_key, address_hash.email) as keyed_hash from organizations where (organizations.id = address_hash.in_org))
 ;
 
+create function address_pattern(key text)
+ returns text
+ language sql
+ immutable parallel safe
+return (('(?:(?<![a-z0-9._%+-])|(?<=\\[bfnrt]))' || regexp_replace(key, '([^a-z0-9])', '\\\1', 'g')) || '(?![a-z0-9-]|\.[a-z0-9])')
+;
+
+create function addresses_in(said text)
+ returns setof text
+ language sql
+ immutable parallel safe
+begin atomic
+ select distinct lower(address.address) as lower
+    from (regexp_matches(addresses_in.said, '(?:\\[bfnrt])?([a-z0-9!#$%&''*+/=?^_`{|}~.-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)', 'gi') found(found)
+      cross join lateral unnest(array[found.found[1], "substring"(found.found[1], '[A-Za-z0-9._%+-]+@.*$')]) address(address))
+   where (address.address is not null);
+end
+;
+
 create function begin_erasure(in_org uuid)
  returns void
  language sql
@@ -1552,6 +1574,75 @@ begin atomic
     from added
    group by added.day;
 end
+;
+
+create function hide_address(said text, key text)
+ returns text
+ language sql
+ immutable parallel safe
+return regexp_replace(said, address_pattern(key), '[email]', 'gi')
+;
+
+create function hide_erased(in_org uuid, said text)
+ returns text
+ language plpgsql
+ stable parallel safe
+as $function$
+declare
+  owner_key bytea;
+  address text;
+begin
+  if said is null or position('@' in said) = 0
+    or not exists (select from erasures where org_id = in_org and allowed_at is null)
+  then
+    return said;
+  end if;
+  select address_key into owner_key from organizations where id = in_org;
+  for address in select addresses_in(said) loop
+    if exists (
+      select from erasures
+      where org_id = in_org and allowed_at is null and address_hash = keyed_hash(owner_key, address)
+    ) then
+      said := hide_address(said, address);
+    end if;
+  end loop;
+  return said;
+end
+$function$
+;
+
+create function hide_erased_in_comment()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  new.comment := hide_erased(new.org_id, new.comment);
+  return new;
+end
+$function$
+;
+
+create function hide_erased_in_contact()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  new.name := hide_erased(new.org_id, new.name);
+  new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  return new;
+end
+$function$
+;
+
+create function hide_erased_in_note()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  new.text := hide_erased(new.org_id, new.text);
+  return new;
+end
+$function$
 ;
 
 create function hold_off_erasures(in_org uuid)

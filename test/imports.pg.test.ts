@@ -165,6 +165,7 @@ test('import responses adds history, prints what existed before, and publishes n
   assert.deepEqual(JSON.parse((await run(...words, '--json')).stdout), {
     imported: 0,
     passed_over: 2,
+    erased: 0,
   });
 
   const [tally] = await db`

@@ -70,3 +70,89 @@ $$;
 
 create trigger contacts_are_not_erased after insert on contacts
   referencing new table as changed for each statement execute function refuse_erased_contacts();
+
+-- What others write of a person stays without the address: in comments, notes, names and properties `[email]` takes its
+-- place, when the person is erased and in whatever is written later.
+
+-- The addresses in a text or in JSON as Postgres writes it, in lower case: each as it stands there, and from the last
+-- character on that an address rarely has.
+create function addresses_in(said text) returns setof text
+language sql immutable parallel safe
+begin atomic
+  select distinct lower(address)
+  from regexp_matches(
+         said, '(?:\\[bfnrt])?([a-z0-9!#$%&''*+/=?^_`{|}~.-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)', 'gi') as found
+  cross join unnest(array[found[1], substring(found[1] from '[A-Za-z0-9._%+-]+@.*$')]) as address
+  where address is not null;
+end;
+
+-- The same pattern as patternOfAddress in the program.
+create function address_pattern(key text) returns text
+language sql immutable parallel safe
+return '(?:(?<![a-z0-9._%+-])|(?<=\\[bfnrt]))' || regexp_replace(key, '([^a-z0-9])', '\\\1', 'g')
+    || '(?![a-z0-9-]|\.[a-z0-9])';
+
+create function hide_address(said text, key text) returns text
+language sql immutable parallel safe
+return regexp_replace(said, address_pattern(key), '[email]', 'gi');
+
+create function hide_erased(in_org uuid, said text) returns text
+language plpgsql stable parallel safe
+as $$
+declare
+  owner_key bytea;
+  address text;
+begin
+  if said is null or position('@' in said) = 0
+    or not exists (select from erasures where org_id = in_org and allowed_at is null)
+  then
+    return said;
+  end if;
+  select address_key into owner_key from organizations where id = in_org;
+  for address in select addresses_in(said) loop
+    if exists (
+      select from erasures
+      where org_id = in_org and allowed_at is null and address_hash = keyed_hash(owner_key, address)
+    ) then
+      said := hide_address(said, address);
+    end if;
+  end loop;
+  return said;
+end
+$$;
+
+create function hide_erased_in_comment() returns trigger
+language plpgsql
+as $$
+begin
+  new.comment := hide_erased(new.org_id, new.comment);
+  return new;
+end
+$$;
+
+create function hide_erased_in_note() returns trigger
+language plpgsql
+as $$
+begin
+  new.text := hide_erased(new.org_id, new.text);
+  return new;
+end
+$$;
+
+create function hide_erased_in_contact() returns trigger
+language plpgsql
+as $$
+begin
+  new.name := hide_erased(new.org_id, new.name);
+  new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  return new;
+end
+$$;
+
+create trigger comments_hide_erased before insert or update of comment on responses
+  for each row when (new.comment like '%@%') execute function hide_erased_in_comment();
+create trigger notes_hide_erased before insert or update of text on response_notes
+  for each row when (new.text like '%@%') execute function hide_erased_in_note();
+create trigger contacts_hide_erased before insert or update of name, properties on contacts
+  for each row when (new.name like '%@%' or new.properties::text like '%@%')
+  execute function hide_erased_in_contact();

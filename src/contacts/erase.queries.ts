@@ -55,6 +55,32 @@ export async function deleteContacts(sql: Sql, orgId: string, ids: readonly stri
   return count;
 }
 
+/** Contacts of others that name an address in a property or in their name. What adds contacts must be held off. */
+export async function listContactsNaming(sql: Sql, { orgId, key, before }: ContactsToErase) {
+  const pattern = patternOfAddress(key);
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from contacts
+    where org_id = ${orgId} and email_key <> ${key}
+      and created_at < coalesce(${before}::timestamptz, 'infinity')
+      and (strpos(lower(properties::text), ${key}) > 0 and properties::text ~* ${pattern}
+           or strpos(lower(name), ${key}) > 0 and name ~* ${pattern})`;
+  return rows.map(({ id }) => id);
+}
+
+/** Puts `[email]` in the place of an address in names and properties of contacts, which must be locked. */
+export async function hideInContacts(
+  sql: Sql,
+  orgId: string,
+  { key, ids }: { key: string; ids: readonly string[] },
+): Promise<number> {
+  const { count } = await sql`
+    update contacts
+    set name = hide_address(name, ${key}), properties = hide_address(properties::text, ${key})::jsonb
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+  return count;
+}
+
 const longestAddress = 254;
 
 /**

@@ -17,6 +17,9 @@ export async function listErased(sql: Sql, orgId: string, keys: readonly string[
   return new Set(rows.map(({ key }) => key));
 }
 
+export const isErasedAddress = async (sql: Sql, orgId: string, key: string) =>
+  (await listErased(sql, orgId, [key])).size > 0;
+
 /** Whether an insert failed because a contact has the address of a person who was erased. */
 export const isOfErased = (error: unknown) => violates(error, 'contacts_are_not_erased');
 

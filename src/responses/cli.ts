@@ -96,8 +96,10 @@ const importFile = command({
         { ...commandWriter(orgId), surveyId: survey },
         text,
       );
-      const before = data.passed_over === 0 ? '' : `, ${data.passed_over} were there already`;
-      return { data, text: `imported ${data.imported} responses${before}` };
+      const known = data.passed_over - data.erased;
+      const before = known === 0 ? '' : `, ${known} were there already`;
+      const left = data.erased === 0 ? '' : `, ${data.erased} left out: the person was erased`;
+      return { data, text: `imported ${data.imported} responses${before}${left}` };
     }),
 });
 

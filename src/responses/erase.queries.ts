@@ -4,17 +4,26 @@ import { likePattern } from './rules.ts';
 
 export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
 
+type ResponsesToErase = {
+  contactIds: readonly string[];
+  /** The address in lower case. */
+  key: string;
+  /** Only what was written before then; without a time everything. */
+  before: Date | null;
+};
+
 /** The responses of contacts, and those in whose properties a website handed in their address; locked. */
 export async function lockResponsesOf(
   sql: Sql,
   orgId: string,
-  { contactIds, key }: { contactIds: readonly string[]; key: string },
+  { contactIds, key, before }: ResponsesToErase,
 ) {
   return await sql<ErasedResponse[]>`
     select id, comment, created_at
     from responses
     where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
        or org_id = ${orgId} and properties is not null
+         and created_at < coalesce(${before}::timestamptz, 'infinity')
          and properties::text ~* ${patternOfAddress(key)}
     order by id
     for update`;
@@ -82,15 +91,21 @@ export async function deleteNotesAbout(sql: Sql, orgId: string, responseIds: rea
 }
 
 /** Puts `[email]` in the place of an address in what others wrote. */
-export async function hideAddress(sql: Sql, orgId: string, key: string): Promise<number> {
+export async function hideAddress(
+  sql: Sql,
+  orgId: string,
+  { key, before }: Pick<ResponsesToErase, 'key' | 'before'>,
+): Promise<number> {
+  const isOld = sql`created_at < coalesce(${before}::timestamptz, 'infinity')`;
   const pattern = patternOfAddress(key);
   const comments = await sql`
     update responses
-    set comment = regexp_replace(comment, ${pattern}, '[email]', 'gi')
-    where org_id = ${orgId} and comment ilike ${likePattern(key)} and comment ~* ${pattern}`;
+    set comment = hide_address(comment, ${key})
+    where org_id = ${orgId} and ${isOld}
+      and comment ilike ${likePattern(key)} and comment ~* ${pattern}`;
   const notes = await sql`
     update response_notes
-    set text = regexp_replace(text, ${pattern}, '[email]', 'gi')
-    where org_id = ${orgId} and text ~* ${pattern}`;
+    set text = hide_address(text, ${key})
+    where org_id = ${orgId} and ${isOld} and text ~* ${pattern}`;
   return comments.count + notes.count;
 }

@@ -34,10 +34,12 @@ export async function insertImported(
 ): Promise<string[]> {
   const inserted = await sql<{ id: string }[]>`
     with given as (
-      select *, coalesce(contact_id::text, '') as of, coalesce(comment, '') as said
+      select a.id, contact_id, score, category, hidden.comment, properties, created_at, occurrence,
+             coalesce(contact_id::text, '') as of, coalesce(hidden.comment, '') as said
       from json_to_recordset(${JSON.stringify(responses)}::text::json) as a (
         id uuid, contact_id uuid, score smallint, category text, comment text, properties jsonb,
         created_at timestamptz, occurrence integer)
+      cross join lateral (select hide_erased(${orgId}, a.comment) as comment) hidden
     ), known as (
       select created_at, score, coalesce(contact_id::text, '') as of, coalesce(comment, '') as said, count(*)
       from responses

@@ -33,7 +33,7 @@ type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
 /**
  * Takes over answers given elsewhere, with their original times, all or none. They count like any
  * other, publish no event and complete nothing; their comments are analyzed. A line that was taken over before, or
- * is of a person who was erased, is passed over.
+ * is of a person who was erased, is passed over; the latter are also counted on their own.
  */
 export async function importResponses(
   tools: ImportTools,
@@ -45,16 +45,17 @@ export async function importResponses(
   const answers = numberEqual(readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
-    let imported = 0;
+    let [imported, erased] = [0, 0];
     for (let done = 0; done < answers.length; done += batchSize) {
       const some = answers.slice(done, done + batchSize);
       const kept = await leaveErasedOut(tx, survey.orgId, some);
+      erased += some.length - kept.length;
       imported += await importSome(tx, survey, kept);
       tools.onProgress(done + some.length, answers.length);
     }
     const target = { kind: 'survey', id: survey.surveyId };
     await recordAct(tx, { ...survey, act: 'responses.imported', target, details: { imported } });
-    return { imported, passed_over: answers.length - imported };
+    return { imported, passed_over: answers.length - imported, erased };
   });
 }
 

@@ -31,14 +31,14 @@ export async function takeBounce(
   if (!mailed) return { matched: false, action: 'none' as const };
 
   const { action, detail } = classifyReport(report, mailed.email);
-  if (action !== 'none') {
-    const address = { orgId: writer.orgId, email: mailed.email };
-    await inTransaction(db, async (tx) => {
-      await suppress(tx, address, { kind: action, detail });
-      await recordAct(tx, { ...writer, act: 'bounce.recorded', details: { kind: action } });
-    });
-  }
-  return { matched: true, action };
+  if (action === 'none') return { matched: true, action };
+  const address = { orgId: writer.orgId, email: mailed.email };
+  const isStored = await inTransaction(db, async (tx) => {
+    if (!(await suppress(tx, address, { kind: action, detail }))) return false;
+    await recordAct(tx, { ...writer, act: 'bounce.recorded', details: { kind: action } });
+    return true;
+  });
+  return isStored ? { matched: true, action } : { matched: false, action: 'none' as const };
 }
 
 /** Which mails it may be about: by the return path that names the mail, else by the Message-ID. */

@@ -1,10 +1,12 @@
 import type { Writer } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
+import { addressErased, isErasedAddress } from '../contacts/erased.queries.ts';
 import { markBlocked, markManyBlocked, markUnblocked } from '../contacts/subscription.queries.ts';
 import { notFound } from '../errors.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { addressKey } from '../lib/smtp/address.ts';
+import { holdOffErasures } from '../surveys/queries.ts';
 import {
   deleteSuppression,
   deleteUnsubscribed,
@@ -51,16 +53,28 @@ export async function suppressByHand(
 ) {
   await inTransaction(db, async (tx) => {
     const address = { orgId, email: addressKey(email) };
-    await suppress(tx, address, { kind: 'unsubscribed', detail: null });
+    const isStored = await suppress(tx, address, { kind: 'unsubscribed', detail: null });
+    if (!isStored) throw addressErased();
     await recordAct(tx, { orgId, actor, act: 'suppression.added' });
   });
 }
 
 type SuppressionReason = { kind: 'unsubscribed' | 'bounced'; detail: string | null };
 
-export async function suppress(tx: Sql, address: OrgAddress, { kind, detail }: SuppressionReason) {
+/**
+ * Returns false for the address of a person who was erased, of which nothing is stored: its hash keeps it from being
+ * mailed already.
+ */
+export async function suppress(
+  tx: Sql,
+  address: OrgAddress,
+  { kind, detail }: SuppressionReason,
+): Promise<boolean> {
+  await holdOffErasures(tx, address.orgId);
+  if (await isErasedAddress(tx, address.orgId, address.email)) return false;
   await insertSuppression(tx, { ...address, kind, detail });
   await markBlocked(tx, address, { status: kind, reason: detail });
+  return true;
 }
 
 /** Takes over addresses that another service mails no more; returns those that are new. */

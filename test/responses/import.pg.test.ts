@@ -27,7 +27,11 @@ slow",2024-03-02T11:30:00Z,,bob@people.test
 
 test('answers are taken over with their times, people and tallies', async () => {
   const where = await survey();
-  assert.deepEqual(await importResponses(tools, where, delighted), { imported: 3, passed_over: 0 });
+  assert.deepEqual(await importResponses(tools, where, delighted), {
+    imported: 3,
+    passed_over: 0,
+    erased: 0,
+  });
 
   const answers = await db`
     select r.score, r.category, r.comment, r.created_at, c.email
@@ -58,20 +62,36 @@ test('answers are taken over with their times, people and tallies', async () => 
 test('the same file taken over twice changes nothing', async () => {
   const where = await survey();
   await importResponses(tools, where, delighted);
-  assert.deepEqual(await importResponses(tools, where, delighted), { imported: 0, passed_over: 3 });
+  assert.deepEqual(await importResponses(tools, where, delighted), {
+    imported: 0,
+    passed_over: 3,
+    erased: 0,
+  });
 });
 
 test('of many nameless answers alike every one is taken over, once', async () => {
   const where = await survey();
   const file = `score,created_at\n${'9,2024-01-01\n'.repeat(1500)}`;
-  assert.deepEqual(await importResponses(tools, where, file), { imported: 1500, passed_over: 0 });
-  assert.deepEqual(await importResponses(tools, where, file), { imported: 0, passed_over: 1500 });
+  assert.deepEqual(await importResponses(tools, where, file), {
+    imported: 1500,
+    passed_over: 0,
+    erased: 0,
+  });
+  assert.deepEqual(await importResponses(tools, where, file), {
+    imported: 0,
+    passed_over: 1500,
+    erased: 0,
+  });
 });
 
 test('one person may have answered over years', async () => {
   const where = await survey();
   const file = 'score,created_at,email\n9,2023-01-01,a@b.test\n3,2024-01-01,A@b.test\n';
-  assert.deepEqual(await importResponses(tools, where, file), { imported: 2, passed_over: 0 });
+  assert.deepEqual(await importResponses(tools, where, file), {
+    imported: 2,
+    passed_over: 0,
+    erased: 0,
+  });
   const [contact] =
     await db`select status, responded_at from contacts where survey_id = ${where.surveyId}`;
   assert.equal(contact?.['responded_at'].toISOString(), '2024-01-01T00:00:00.000Z');

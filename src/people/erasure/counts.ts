@@ -5,6 +5,7 @@ export const erasedKinds = {
   blocked_mails: 'mails that a rule had blocked',
   openings: 'visits of links',
   responses: 'responses, made anonymous or deleted',
+  properties: 'other contacts whose properties or name named the address',
   comments: 'comments, with those of others that named the address',
   notes: 'notes about responses',
   analyses: 'analyses of comments',

@@ -16,6 +16,18 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       select email_key from blocked_mails where org_id = ${orgId}
       union
       select email from suppressions where org_id = ${orgId}
+      union
+      select addresses_in(properties::text || ' ' || coalesce(name, ''))
+      from contacts
+      where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')
+      union
+      select addresses_in(comment) from responses where org_id = ${orgId} and comment like '%@%'
+      union
+      select addresses_in(properties::text)
+      from responses
+      where org_id = ${orgId} and properties is not null and properties::text like '%@%'
+      union
+      select addresses_in(text) from response_notes where org_id = ${orgId} and text like '%@%'
     ), hashed as materialized (
       select k.key, encode(keyed_hash(o.address_key, k.key), 'hex') as hash
       from known k

@@ -4,6 +4,8 @@ import {
   deleteContacts,
   deleteUploadsNaming,
   type ErasedContact,
+  hideInContacts,
+  listContactsNaming,
   listContactsOf,
   lockContacts,
 } from '../../contacts/erase.queries.ts';
@@ -52,7 +54,8 @@ export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Prom
   const surveyIds = [...new Set(contacts.map(({ survey_id }) => survey_id))];
   await lockSurveysOf(tx, orgId, surveyIds);
   await lockMailsOf(tx, orgId, contactIds);
-  await lockContacts(tx, orgId, contactIds);
+  const naming = await listContactsNaming(tx, { orgId, key, before });
+  await lockContacts(tx, orgId, [...contactIds, ...naming]);
 
   const written = await eraseWritten(tx, orgId, { ...wish, contactIds });
   const taken = await countTakenAlong(tx, orgId, contactIds);
@@ -60,6 +63,7 @@ export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Prom
   const counts: ErasureCounts = {
     ...{ ...taken, ...written },
     contacts: await deleteContacts(tx, orgId, contactIds),
+    properties: await hideInContacts(tx, orgId, { key, ids: naming }),
     blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
     uploads: await deleteUploadsNaming(tx, orgId, key),
@@ -84,15 +88,15 @@ type Written = Pick<
 async function eraseWritten(
   tx: Sql,
   orgId: string,
-  { key, scores, contactIds }: RowsToErase & { contactIds: ErasedContact['id'][] },
+  { key, scores, before, contactIds }: RowsToErase & { contactIds: ErasedContact['id'][] },
 ): Promise<Written> {
-  const responses = await lockResponsesOf(tx, orgId, { contactIds, key });
+  const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
   const ids = responses.map(({ id }) => id);
   const derived = await eraseDerived(tx, orgId, responses);
   if (scores === 'deleted') await deleteResponses(tx, orgId, ids);
   else await makeAnonymous(tx, orgId, ids);
   const own = responses.filter(({ comment }) => comment !== null).length;
-  const named = await hideAddress(tx, orgId, key);
+  const named = await hideAddress(tx, orgId, { key, before });
   return { ...derived, responses: ids.length, comments: own + named };
 }
 

@@ -37,6 +37,7 @@ export const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, s
   blocked_mails: ['blocked mail', 'blocked mails'],
   openings: ['visit', 'visits'],
   responses: ['response', 'responses'],
+  properties: ['property of another contact', 'properties of other contacts'],
   comments: ['comment', 'comments'],
   notes: ['note', 'notes'],
   analyses: ['analysis', 'analyses'],
