@@ -145,3 +145,23 @@ test('a receipt waits in the database while its file cannot be written', async (
     [id],
   );
 });
+
+test('an address that only others name is hidden again', async () => {
+  const { db, url, org, of, erase, erasuresFile } = await deployment();
+  await erase();
+  // As an older backup has it, in which the person was deleted already, but not erased.
+  const [erasure] = await db`delete from erasures returning id`;
+  const properties = db.json({ referred_by: 'Ada@people.test' });
+  await makeContact(db, of, { email: 'bob@people.test', properties });
+  await makeResponse(db, of, { comment: 'ask ada@people.test' });
+  const { data, stderr } = await run(url, '--erasures', erasuresFile);
+  assert.equal(data['erased_again'], 1, stderr);
+  const [row] = await db`
+    select (select properties ->> 'referred_by' from contacts where org_id = ${org}) as referred_by,
+           (select comment from responses where org_id = ${org} and comment is not null) as comment,
+           (select id from erasures) as erasure`;
+  assert.deepEqual(
+    { ...row },
+    { referred_by: '[email]', comment: 'ask [email]', erasure: erasure?.['id'] },
+  );
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failureExamples } from '../../src/lib/openapi/parts.ts';
+import { patternOfAddress } from '../../src/lib/smtp/address.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeClient,
@@ -230,4 +231,45 @@ test('what a website hands in is stored without what names an erased address', a
   assert.equal(answer.status, 200);
   const rows = await db`select properties from responses where org_id = ${id}`;
   assert.deepEqual([...rows], [{ properties: { plan: 'pro', of: 'bob@people.test' } }]);
+});
+
+test('properties and names of other contacts lose the address, and the receipt counts those contacts', async () => {
+  const { id, of, person, erase } = await scene();
+  await person();
+  const made = (name: string, properties: Record<string, unknown>) =>
+    makeContact(db, of, { name, properties: db.json(properties as never) });
+  await made('Bob', {
+    referred_by: 'ADA@people.test',
+    team: [{ lead: 'see\nada@people.test, or Carl' }],
+    'ada@people.test': true,
+  });
+  await made('Carl (ada@people.test)', {});
+  await made('Dan', { of: 'bada@people.test', by: 'ada@people.test.org' });
+  const { data } = await erase();
+  assert.equal(data.counts['properties'], 2);
+  const rows = await db`select name, properties from contacts where org_id = ${id} order by name`;
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      {
+        name: 'Bob',
+        properties: {
+          referred_by: '[email]',
+          team: [{ lead: 'see\n[email], or Carl' }],
+          '[email]': true,
+        },
+      },
+      { name: 'Carl ([email])', properties: {} },
+      { name: 'Dan', properties: { of: 'bada@people.test', by: 'ada@people.test.org' } },
+    ],
+  );
+});
+
+test('Postgres and the program find an address by the same pattern', async () => {
+  for (const key of ["o'hara+x_1.%b@people.test", 'ada@xn--mller-kva.de', 'a{1}|b*@people.test']) {
+    const [row] = await db`select address_pattern(${key}) as pattern`;
+    assert.equal(row?.['pattern'], patternOfAddress(key));
+    const [hidden] = await db`select hide_address(${`by <${key.toUpperCase()}>.`}, ${key}) as said`;
+    assert.equal(hidden?.['said'], 'by <[email]>.');
+  }
 });

@@ -101,6 +101,8 @@ async function plant() {
   await call('POST', '/f/sharedbyall', { score: 9, comment: `ask ${email}` });
   await call('POST', '/f/sharedbyall', { score: 8, properties: { email } });
   await call('POST', '/api/v1/contacts', { survey_id: second, email, name });
+  const referred = { email: 'bob@people.test', properties: { referred_by: `<${email}>` } };
+  await call('POST', '/api/v1/contacts', { survey_id: third, ...referred });
   await call('POST', `/api/v1/surveys/${second}/campaigns`, {});
   await until('the campaign has mailed', async () => {
     return (await db`select from mails where status = 'sent'`).length === 2;
