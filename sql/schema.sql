@@ -77,7 +77,7 @@ create table asked_tallies (
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter) include (survey_id, asked, undelivered, answered);
 create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
 
--- Acts with their actor and target, written in the transaction of the act itself and kept 400 days.
+-- Acts with their actor and target, written in the transaction of the act itself and kept 400 days, or the newest of very many.
 create table audit_events (
   id uuid not null default gen_random_uuid(),
   org_id uuid,                                 -- organization that was acted on; none for acts on the deployment

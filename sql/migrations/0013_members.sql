@@ -191,7 +191,7 @@ create index audit_events_of_retention on audit_events (org_id, at desc) where a
 create index audit_events_by_contact on audit_events (org_id, target_id) where target = 'contact';
 
 comment on table audit_events is
-  'Acts with their actor and target, written in the transaction of the act itself and kept 400 days';
+  'Acts with their actor and target, written in the transaction of the act itself and kept 400 days, or the newest of very many';
 comment on column audit_events.org_id is 'organization that was acted on; none for acts on the deployment';
 comment on column audit_events.act is 'name of the act, such as key.created';
 comment on column audit_events.actor is 'name of the actor at that time';

@@ -103,3 +103,41 @@ export async function deleteOldEvents(sql: Sql, limit: number): Promise<number> 
     )`;
   return count;
 }
+
+/** Organizations with more events than are kept. */
+export async function listCrowded(sql: Sql, kept: number): Promise<string[]> {
+  const found = await sql<{ org_id: string }[]>`
+    select org_id
+    from audit_events
+    where org_id is not null
+    group by org_id
+    having count(*) > ${kept}`;
+  return found.map(({ org_id }) => org_id);
+}
+
+/** Deletes the oldest events of keys and visitors that come after so many newer ones of the organization. */
+export async function deleteSurplusEvents(
+  sql: Sql,
+  orgId: string,
+  { kept, limit }: { kept: number; limit: number },
+): Promise<number> {
+  const { count } = await sql`
+    with last as materialized (
+      select at, id
+      from audit_events
+      where org_id = ${orgId}
+      order by at desc, id desc
+      offset ${kept} limit 1
+    )
+    delete from audit_events
+    where org_id = ${orgId} and id in (
+      select e.id
+      from last
+      join audit_events e on e.org_id = ${orgId} and (e.at, e.id) <= (last.at, last.id)
+      where e.actor_kind in ('key', 'visitor')
+      order by e.at, e.id
+      limit ${limit}
+      for update of e skip locked
+    )`;
+  return count;
+}
