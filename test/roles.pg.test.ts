@@ -54,13 +54,13 @@ test('what a web process commits, a jobs process delivers and mails at once', as
   const hook = { url: `http://127.0.0.1:${port}/`, events: ['response.received'] };
   assert.equal((await post('/api/webhooks', hook)).status, 201);
 
-  const contacts = ['ann@a.test', 'bea@a.test'].map((email) => ({ email }));
+  const contacts = Array.from({ length: 8 }, (_, n) => ({ email: `p${n}@a.test` }));
   const sent = await post(`/api/v1/surveys/${survey}/send`, { contacts });
   assert.equal(sent.status, 200);
   const { data } = (await sent.json()) as { data: { results: { status: string }[] } };
   assert.deepEqual(
     data.results.map(({ status }) => status),
-    ['sent', 'sent'],
+    contacts.map(() => 'sent'),
   );
 
   const tokens = await db<{ token: string }[]>`
@@ -75,7 +75,8 @@ test('what a web process commits, a jobs process delivers and mails at once', as
     waited.push(Math.round(arrived.at(-1)! - begun));
   }
   t.diagnostic(`deliveries ${waited} ms after the answer of the web process`);
-  assert.ok(waited.every((ms) => ms < 1000));
+  // Without the news of it each would wait for the next look, which comes every ten seconds.
+  assert.ok(waited.every((ms) => ms < 5000));
   assert.equal(await web.stop(), 0);
   assert.equal(await jobs.stop(), 0);
 });

@@ -44,7 +44,7 @@ test('the service notifies an abstract socket, also of what it waits for', async
 test('the watchdog is notified within its interval while the service runs', async () => {
   const path = join(home, 'watchdog');
   const manager = notifySocket(path);
-  const patienceMs = 4000;
+  const patienceMs = 10_000;
   const watchdog = { NOTIFY_SOCKET: path, WATCHDOG_USEC: `${patienceMs * 1000}` };
   const service = startService(environment(watchdog));
   await manager.until('READY=1');

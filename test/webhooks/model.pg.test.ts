@@ -14,7 +14,7 @@ import { after, inFlight, type Model, newModel, type Operation } from './model.t
  * only=webhooks/model` tries more; a failure prints its seed and the shortest history that still fails.
  */
 const runs = Number(process.env['ASKBACK_MODEL_RUNS'] ?? 200);
-const patienceMs = 5000;
+const patienceMs = 30_000;
 
 const { db } = await testDatabase();
 type Real = Awaited<ReturnType<typeof startWebhookUnderTest>>;

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { listUrls } from './database-url.ts';
+import { ignoreErrorsOfDriverQuestions } from './driver-questions.ts';
 import { composing } from './statement.ts';
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
@@ -27,11 +28,6 @@ type PoolOptions = {
   idleSeconds?: number;
   /** Off where a pooler gives each transaction another connection, which does not know the statement. */
   prepare?: boolean;
-  /**
-   * Off where no row has an array and nothing is reserved: the driver asks each connection for the types of arrays
-   * before the first statement, and when the connection breaks then, the error of that question reaches no caller.
-   */
-  arrays?: boolean;
   /** Called when a connection has ended, however it ended. */
   onClose?: () => void;
 };
@@ -45,8 +41,7 @@ export type SessionLimits = { statementMs: number; idleInTransactionMs: number }
 export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 
 export function connect(url: string, options: PoolOptions): Db {
-  const { connections, limits, program, socket, idleSeconds, onClose } = options;
-  const { prepare = true, arrays = true } = options;
+  const { connections, limits, program, socket, idleSeconds, prepare = true, onClose } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   const driver = postgres(address, {
     ...folder,
@@ -54,7 +49,6 @@ export function connect(url: string, options: PoolOptions): Db {
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     prepare,
-    fetch_types: arrays,
     ...(onClose && { onclose: onClose }),
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
@@ -69,6 +63,7 @@ export function connect(url: string, options: PoolOptions): Db {
       }),
     },
   });
+  ignoreErrorsOfDriverQuestions(driver);
   return composing(driver);
 }
 

@@ -45,12 +45,12 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
   let problem: string | undefined = 'was not asked yet';
   let away = Promise.withResolvers<void>();
   let looking: Promise<void> | undefined;
-  const open = (size: number, more: { onClose?: () => void; arrays?: boolean } = {}) =>
+  const open = (size: number, more: { onClose?: () => void } = {}) =>
     connect(options.url, { ...options, connections: size, ...more });
   const pool = open(connections, { onClose: () => passOver('has lost a connection') });
   const db = options.share ? options.share(pool) : pool;
   // Of its own: a pool that is busy does not make a replica one that is away.
-  let probe = open(1, { arrays: false });
+  let probe = open(1);
 
   function passOver(why: string) {
     away.resolve();
@@ -74,7 +74,7 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
   function restartProbe() {
     passOver('does not answer');
     void probe.end({ timeout: 0 });
-    probe = open(1, { arrays: false });
+    probe = open(1);
   }
 
   function judge({ position, system }: ReplicaState) {

@@ -108,9 +108,7 @@ function serverAt(url: string): Server {
   return { url, host, port: port ? Number(port) : usualPort, probe: openProbe(url) };
 }
 
-/** It may end at any moment of its connection. */
-const openProbe = (url: string) =>
-  connect(url, { connections: 1, idleSeconds: probeIdleSeconds, arrays: false });
+const openProbe = (url: string) => connect(url, { connections: 1, idleSeconds: probeIdleSeconds });
 
 /** The first that says so. Without one the error names what each of them said, unless one says no to everybody. */
 async function findWritable(servers: readonly Server[]): Promise<Server> {

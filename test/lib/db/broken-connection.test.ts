@@ -18,7 +18,7 @@ test('a connection that breaks at its first statement is an error of that statem
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const db = connect(`postgres://any@127.0.0.1:${port}/any`, { connections: 1, arrays: false });
+  const db = connect(`postgres://any@127.0.0.1:${port}/any`, { connections: 1 });
   t.after(() => db.end({ timeout: 0 }));
   await assert.rejects(db`select 1`, isDatabaseAway);
 });

@@ -73,7 +73,7 @@ test('clients that say nothing delay no other client', async () => {
   await once(quiet[1]!, 'data');
   const begun = performance.now();
   await listener.drain();
-  assert.ok(performance.now() - begun < 3000);
+  assert.ok(performance.now() - begun < 9000);
   for (const client of quiet) client.destroy();
 });
 

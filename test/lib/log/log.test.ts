@@ -65,7 +65,7 @@ test('of a message that is a long text little is kept, in no time', () => {
   const begun = performance.now();
   const [line] = logged((log) => log.error({ err: error }, 'fault'));
   assert.equal((line!['err'] as { message: string }).message, 'value too long: …');
-  assert.ok(performance.now() - begun < 1000);
+  assert.ok(performance.now() - begun < 10_000);
 });
 
 test('an error that is its own cause, or whose words look like frames, is written like any other', () => {

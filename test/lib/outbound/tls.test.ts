@@ -36,7 +36,7 @@ async function listen(t: TestContext, { key, cert }: Certificate) {
 }
 
 const post = (url: string) =>
-  outbound.post(url, { group: 'a', headers: {}, body: '{}', deadlineMs: 2_000 });
+  outbound.post(url, { group: 'a', headers: {}, body: '{}', deadlineMs: 30_000 });
 
 test('a certificate is judged by the name that was asked for', async (t) => {
   const { port, asked } = await listen(t, good);

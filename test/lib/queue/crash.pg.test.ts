@@ -11,8 +11,8 @@ import { until } from '../../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-/** A killed process is noticed in about a second; by itself the queue waits for four hours. */
-const noticedWithinMs = 2000;
+/** It is noticed in about a second, later on a machine that runs all tests at once; the queue itself waits for four hours. */
+const noticedWithinMs = 30_000;
 
 test('jobs of a process killed with -9 go on in another within about a second', async (t) => {
   const other = await workerProcess(t, url);

@@ -15,7 +15,7 @@ import {
 
 const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };
 const message = Buffer.from('Subject: hello\r\n\r\n.a dot\r\n..two\r\n');
-const impatient: Partial<SmtpSettings> = { connectTimeoutMs: 150, silenceTimeoutMs: 150 };
+const impatient: Partial<SmtpSettings> = { connectTimeoutMs: 700, silenceTimeoutMs: 700 };
 
 async function sendTo(script: Script, own: Partial<SmtpSettings> = {}) {
   const server = await scriptedSmtp(script);
@@ -156,7 +156,7 @@ test('a server that drips forever is left after the time for a message', async (
     return noReply;
   };
   const server = await scriptedSmtp({ dot: drip });
-  const settings = settingsFor(server.url, { ...impatient, wholeTimeoutMs: 400 });
+  const settings = settingsFor(server.url, { ...impatient, wholeTimeoutMs: 2000 });
   await using pool = closing(createSmtpPool(settings));
   const outcome = await pool.send(envelope, message);
   assert.deepEqual(outcome, { kind: 'unknown', reason: 'the server took too long' });
@@ -165,12 +165,16 @@ test('a server that drips forever is left after the time for a message', async (
 test('a hanging message holds one connection and no other message', async () => {
   const RCPT = (line: string) => (line.includes('slow@') ? noReply : '250 ok');
   const server = await scriptedSmtp({ EHLO: '250 sink', RCPT });
-  const settings = settingsFor(server.url, { connections: 2, silenceTimeoutMs: 2000 });
+  const settings = settingsFor(server.url, { connections: 2 });
   await using pool = closing(createSmtpPool(settings));
   const order: string[] = [];
-  const hanging = pool.send({ ...envelope, to: 'slow@example.com' }, message);
+  const stop = new AbortController();
+  const hanging = pool.send({ ...envelope, to: 'slow@example.com' }, message, {
+    signal: stop.signal,
+  });
   const hung = hanging.then(({ kind }) => order.push(kind));
   for (let n = 0; n < 50; n += 1) order.push((await pool.send(envelope, message)).kind);
+  stop.abort();
   await hung;
   assert.deepEqual(order, [...Array(50).fill('accepted'), 'lost']);
 });
@@ -245,7 +249,7 @@ test('421 and 454 halve what is under way at once, and acceptance earns it back'
   let busy = true;
   const server = await scriptedSmtp({ MAIL: () => (busy ? '454 4.7.0 slower' : '250 ok') });
   const settings = settingsFor(server.url, { connections: 8 });
-  await using pool = closing(createSmtpPool(settings, { firstPauseMs: 300 }));
+  await using pool = closing(createSmtpPool(settings, { firstPauseMs: 2000 }));
   await Promise.all(Array.from({ length: 8 }, () => pool.send(envelope, message)));
   assert.equal(pool.state().limit, 4);
   busy = false;

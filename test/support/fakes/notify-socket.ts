@@ -3,7 +3,7 @@ import { read } from 'node:fs';
 import { promisify } from 'node:util';
 
 const [unixFamily, datagram, closeOnExec, socketLevel, receiveTimeout] = [1, 2, 0o2000000, 1, 20];
-const patienceSeconds = 20;
+const patienceSeconds = 60;
 
 /** Where a service manager would listen: each message is one datagram of lines. */
 export function notifySocket(path: string) {

@@ -22,7 +22,7 @@ export async function workOn(
 /** One runner for all tasks. */
 export const oneGroup = { all: { takes: () => true, concurrency: 100, localQueue: 200 } };
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 type Run = { payload: Record<string, unknown>; job: JobRun; at: number };
 
