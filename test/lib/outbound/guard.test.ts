@@ -37,7 +37,7 @@ function outboundTo(...allow: string[]) {
   return (settings: Settings = {}) => {
     const outbound = createOutbound({ allow, http: true, perHostConnections: 100, ...settings });
     made.push(outbound);
-    const post = (url: string, { deadlineMs = 2_000, ...more }: Partial<Post> = {}) =>
+    const post = (url: string, { deadlineMs = 30_000, ...more }: Partial<Post> = {}) =>
       outbound.post(url, {
         group: 'a',
         headers: { 'x-a': 'b' },
@@ -219,7 +219,7 @@ test('a body over 64 KiB is cut and its status counts, one that fits must end', 
   const { post } = loopback();
 
   const over = await post(`http://127.0.0.1:${port}/over`);
-  const fits = await post(`http://127.0.0.1:${port}/fits`, { deadlineMs: 2000 });
+  const fits = await post(`http://127.0.0.1:${port}/fits`, { deadlineMs: 5000 });
 
   assert.deepEqual([over.statusCode, over.errorKind], [200, null]);
   assert.deepEqual([fits.statusCode, fits.errorKind], [200, 'timeout']);
