@@ -87,7 +87,7 @@ export async function openScene(
     // The next crowd begins with an empty service: no work of this one is taken up again.
     await db`delete from organizations where id in ${db([many.id, other.id])}`;
     await db.end({ timeout: 1 });
-    mails.close();
+    await mails.close();
     subscriber.close();
   }
 

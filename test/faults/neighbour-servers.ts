@@ -2,23 +2,14 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SMTPServer } from 'smtp-server';
+import { Worker } from 'node:worker_threads';
 
 /** Accepts every message after the given time. */
 export async function startMailServer(exchangeMs: number) {
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    onData(stream, _session, done) {
-      stream.resume();
-      stream.on('end', () => setTimeout(done, exchangeMs));
-    },
-  });
-  server.on('error', () => {}); // the service hangs up when it is stopped
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const { port } = server.server.address() as AddressInfo;
-  return { port, close: () => server.close(() => {}) };
+  const url = new URL('./neighbour-mail-server.ts', import.meta.url);
+  const worker = new Worker(url, { workerData: { exchangeMs } });
+  const [port] = (await once(worker, 'message')) as [number];
+  return { port, close: () => worker.terminate() };
 }
 
 /** `/hang` never answers, `/other` keeps the ids of the responses it got, everything else is accepted. */
