@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { json } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -71,6 +72,21 @@ test('a long list of outcomes can be searched, also while it changes', async () 
   const typed = found.indexOf('name="search"');
   assert.ok(typed > found.indexOf('Pause') && typed < found.indexOf('id="outcomes"'));
   assert.match(await (await get(`${campaign}?search=zzz`)).text(), /No contact matches/);
+});
+
+test('a campaign outside of its hours says when it goes on', async () => {
+  const { org, survey, path, get, post } = await scene();
+  await makeContacts(db, { orgId: org, surveyId: survey }, { count: 1 });
+  const names = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+  const later = new Date(Date.now() + 3 * 86_400_000);
+  const days = [names[later.getUTCDay()]];
+  const closed = { days, from: '10:15', to: '11:00', time_zone: 'UTC' };
+  const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
+  assert.match(await (await get(campaign)).text(), /It has just begun/);
+  await db`update surveys set send_window = ${json(db, closed)} where id = ${survey}`;
+  const opens = `${later.toISOString().slice(0, 10)}T10:15:00.000Z`;
+  const shown = await (await get(campaign)).text();
+  assert.ok(shown.includes(`Outside of its hours: it goes on <time datetime="${opens}"`), shown);
 });
 
 test('stopping asks first, and says how many mails will not go out', async () => {

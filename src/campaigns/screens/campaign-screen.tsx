@@ -4,7 +4,7 @@ import type { Page } from '../../lib/paging/page.ts';
 import { readList } from '../../lib/paging/paged-json.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { getOrgSurvey } from '../../surveys/manage.queries.ts';
+import { getOrgSurvey, type ManagedSurvey } from '../../surveys/manage.queries.ts';
 import { Confirm } from '../../web/app/acts.tsx';
 import { Live } from '../../web/app/live.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -12,6 +12,7 @@ import type { AdvanceTools } from '../advance.ts';
 import { findRun } from '../list.queries.ts';
 import { type CampaignResult, listResults } from '../results.queries.ts';
 import { campaignTexts, runTitle } from '../screen-texts.ts';
+import { nextOpening } from '../window.rules.ts';
 import { Outcomes, outcomesId } from './outcomes.tsx';
 import { isOn, Progress } from './progress.tsx';
 import { trailOf } from './send-screen.tsx';
@@ -36,23 +37,33 @@ export async function showCampaign(
   const isByItself = campaign.kind !== 'campaign';
   // While it runs, script asks for these parts again; without script a reload shows the same.
   const every = isOn(campaign) && !isByItself ? liveSeconds : undefined;
-  const at = addressOf(here, search);
+  const addressAt = addressOf(here, search);
+  const at = now?.() ?? new Date();
   const body = (
     <>
-      <Live id="campaign" says="" {...{ every, path: at(page.page), also: outcomesId }}>
+      <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, here, timeZone, now: now?.() ?? new Date() }}
+          {...{ campaign, here, timeZone, opensAt: opening(survey, at), now: at }}
           mayControl={c.var.organization.role !== 'viewer'}
           isByItself={isByItself}
         />
       </Live>
-      <Outcomes {...{ campaign, results: results.data, page, total, search, here, at }} />
+      <Outcomes
+        {...{ campaign, results: results.data, page, total, search, here }}
+        at={addressAt}
+      />
     </>
   );
   const named =
     campaign.name === survey.name ? campaignTexts.sendTitle(survey.name) : campaign.name;
   const title = campaign.kind === 'campaign' ? named : runTitle(campaign);
   return renderScreen(c, { title, section: 'surveys', body, trail });
+}
+
+/** When the window of a survey opens, if that is closed. */
+function opening({ send_window }: ManagedSurvey, now: Date): Date | null {
+  const opensAt = nextOpening(send_window, now);
+  return opensAt > now ? opensAt : null;
 }
 
 /** The address of a page of the outcomes. */

@@ -22,6 +22,8 @@ type OutcomesProps = {
 
 /** What became of each person. What is searched for stays as it is while the rows below it change. */
 export function Outcomes({ campaign, results, page, total, search, here, at }: OutcomesProps) {
+  // A column that is empty on the whole page would take the room of the others on a phone.
+  const saysWhy = results.some(({ reason_code }) => reason_code);
   return (
     <section aria-labelledby="results">
       <h2 id="results">Outcome per person</h2>
@@ -35,8 +37,8 @@ export function Outcomes({ campaign, results, page, total, search, here, at }: O
         >
           <DataTable
             caption="Contacts of the campaign"
-            columns={[{ head: 'Email' }, { head: 'Outcome' }, { head: 'Why' }, { head: 'When' }]}
-            rows={results.map((each) => ({ cells: cellsOf(each) }))}
+            columns={heads(saysWhy).map((head) => ({ head }))}
+            rows={results.map((each) => ({ cells: cellsOf(each, saysWhy) }))}
           />
         </PagedList>
       </div>
@@ -68,19 +70,26 @@ function Empty({ campaign, search }: Pick<OutcomesProps, 'campaign' | 'search'>)
   );
 }
 
-function cellsOf({ email, status, reason, reason_code, at }: CampaignResult) {
+const heads = (saysWhy: boolean) =>
+  saysWhy ? ['Email', 'Outcome', 'Why', 'When'] : ['Email', 'Outcome', 'When'];
+
+function cellsOf(result: CampaignResult, saysWhy: boolean) {
+  const { email, status, at } = result;
   const [kind, word] = resultWord(status);
   return [
     <bdi>{email}</bdi>,
     <State kind={kind}>{word}</State>,
-    reason_code ? (
-      <>
-        <span title={reason_code}>{reasonText(reason_code).reason}</span>
-        {status === 'failed' ? <span class="small soft block">{reason}</span> : null}
-      </>
-    ) : (
-      ''
-    ),
+    ...(saysWhy ? [<Why {...result} />] : []),
     at ? <Time at={at} show="second" /> : '',
   ];
+}
+
+function Why({ status, reason, reason_code }: CampaignResult) {
+  if (!reason_code) return null;
+  return (
+    <>
+      <span title={reason_code}>{reasonText(reason_code).reason}</span>
+      {status === 'failed' ? <span class="small soft block">{reason}</span> : null}
+    </>
+  );
 }

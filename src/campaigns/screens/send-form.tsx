@@ -24,7 +24,13 @@ export function SendForm(props: SendFormProps) {
     <form method="post" action={here} class="fields">
       <Mistakes form={form} />
       <Mail survey={survey} judgement={judgement} edit={paths.edit} />
-      {refusal === null ? <When {...props} /> : <p class="notice is-warning">{refusal}</p>}
+      {refusal === null ? (
+        <When {...props} />
+      ) : (
+        <p class="notice is-warning">
+          <span>{refusal}</span>
+        </p>
+      )}
       <div class="actions">
         {refusal === null ? (
           <button type="submit" class="primary">
