@@ -15,7 +15,8 @@ const lookEveryMs = 50;
 const longestMs = 500;
 
 /**
- * Lets background work begin when the event loop has time to spare, and after half a second in any case.
+ * Lets background work begin when the event loop has time to spare, one piece after the other, and each after half a
+ * second in any case: while requests need the processors, all such work together begins twice a second.
  *
  *     const giveWay = createGiveWay();
  *     await giveWay(signal);
@@ -28,9 +29,18 @@ export function createGiveWay({ busyShare = shareOfLoop(), clock = realClock }: 
     return share > mostBusyShare;
   }
 
-  return async (signal: AbortSignal): Promise<void> => {
+  let last: Promise<void> = Promise.resolve();
+
+  async function wait(before: Promise<void>, signal: AbortSignal) {
+    await before;
     const latest = clock.now() + longestMs;
     while (isBusy() && clock.now() < latest) await pause(clock, signal);
+  }
+
+  return async (signal: AbortSignal): Promise<void> => {
+    const turn = wait(last, signal);
+    last = turn.catch(() => {});
+    await turn;
   };
 }
 

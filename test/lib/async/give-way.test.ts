@@ -27,6 +27,32 @@ test('work begins after half a second on a loop that stays busy', async () => {
   assert.equal(await beganAfter([]), 500);
 });
 
+test('on a loop that stays busy work begins piece by piece, in the order of its arrival', async () => {
+  const { clock, runAll } = handClock();
+  const begun = clock.now();
+  const giveWay = createGiveWay({ busyShare: () => 1, clock });
+  const begins: string[] = [];
+  const works = ['one', 'two', 'three'].map((name) =>
+    giveWay(never).then(() => begins.push(`${name} ${clock.now() - begun}`)),
+  );
+  await runAll();
+  await Promise.all(works);
+  assert.deepEqual(begins, ['one 500', 'two 1000', 'three 1500']);
+});
+
+test('work that is given up does not hold up what comes after it', async () => {
+  const { clock, runAll } = handClock();
+  const begun = clock.now();
+  const giveWay = createGiveWay({ busyShare: () => 1, clock });
+  const stopping = new AbortController();
+  const given = giveWay(stopping.signal);
+  const next = giveWay(never).then(() => clock.now() - begun);
+  stopping.abort(new Error('given up'));
+  await assert.rejects(given, /given up/);
+  await runAll();
+  assert.equal(await next, 500);
+});
+
 test('a look is good for 50 ms: many that begin together ask once', async () => {
   const { clock } = handClock();
   let looks = 0;
