@@ -1,16 +1,19 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { renderSVG } from 'uqr';
+import { shareReads } from '../lib/async/shared-reads.ts';
 import type { Db } from '../lib/db/db.ts';
+import { linkRequests } from '../lib/http/request-spans.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
+import { drawNow } from '../web/app/drawn-once.ts';
 import { shareUrl } from './create.ts';
-import type { ManagedSurvey } from './manage.queries.ts';
+import { getOrgSurvey, type ManagedSurvey } from './manage.queries.ts';
 import { countReached, countScores, pageOfSurveys } from './screen.queries.ts';
 import { addActs } from './screens/acts.tsx';
 import { addForms } from './screens/edit.tsx';
 import { renderList } from './screens/list.tsx';
-import { surveyOf } from './screens/of.ts';
+import { surveyIdOf, surveyOf } from './screens/of.ts';
 import { renderShare } from './screens/share.tsx';
 import { periods, renderSurvey, type SurveyPeriod } from './screens/survey.tsx';
 
@@ -24,23 +27,24 @@ type SurveyScreenTools = {
 /** Surveys: below `/o/:slug/surveys`. */
 export function surveyScreens(tools: SurveyScreenTools) {
   const { db, publicUrl } = tools;
+  const pageOf = shareReads(
+    ({ orgId, ...page }: { orgId: string; page: number; limit: number }) =>
+      pageOfSurveys(db, orgId, page),
+    linkRequests,
+  );
+  const numbersOf = shareReads((of: NumbersOf) => readNumbers(tools, of), linkRequests);
   const app = new Hono<ScreenEnv>().get('/', async (c) => {
     const { page, limit } = parsePage(c.req.queries());
-    const found = await pageOfSurveys(db, c.var.organization.id, { page, limit });
+    const found = await pageOf({ orgId: c.var.organization.id, page, limit }, c);
     return renderList(c, { ...found, page, limit });
   });
   addForms(app, tools);
   addActs(app, tools);
   return app
     .get('/:id', async (c) => {
-      const survey = await surveyOf(c, db);
       const period = readPeriod(c.req.query('period'));
-      const [scores, reached, trend] = await Promise.all([
-        countScores(db, survey.org_id, { surveyId: survey.id, since: startOf(period) }),
-        countReached(db, survey.org_id, survey.id),
-        tools.trendOf({ orgId: survey.org_id, survey, period }),
-      ]);
-      return renderSurvey(c, { survey, scores, reached, period, trend });
+      const of = { orgId: c.var.organization.id, surveyId: surveyIdOf(c), period };
+      return renderSurvey(c, { ...(await numbersOf(of, c)), period });
     })
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))
@@ -57,6 +61,20 @@ export function surveyScreens(tools: SurveyScreenTools) {
         'Cache-Control': 'private, max-age=3600',
       });
     });
+}
+
+type NumbersOf = { orgId: string; surveyId: string; period: SurveyPeriod };
+
+/** A survey, and its numbers as they are for every member. */
+async function readNumbers({ db, trendOf }: SurveyScreenTools, of: NumbersOf) {
+  const { orgId, surveyId, period } = of;
+  const survey = await getOrgSurvey(db, orgId, surveyId);
+  const [scores, reached, trend] = await Promise.all([
+    countScores(db, orgId, { surveyId, since: startOf(period) }),
+    countReached(db, orgId, surveyId),
+    trendOf({ orgId, survey, period }),
+  ]);
+  return { survey, scores, reached, trend: trend && drawNow(trend) };
 }
 
 const readPeriod = (given: string | undefined): SurveyPeriod =>

@@ -1,31 +1,21 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recordExport } from '../../audit/export-act.ts';
-import type { Db } from '../../lib/db/db.ts';
 import { answerExport } from '../../lib/export/answer.ts';
-import { readList } from '../../lib/paging/paged-json.ts';
 import { isUuid, Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { counted } from '../../web/app/lists.tsx';
 import { readForm, severalOf } from '../../web/app/read-form.ts';
-import { renderScreen } from '../../web/app/screen.tsx';
 import { exportResponses } from '../export.ts';
 import { parseFiltered } from '../facet-parameters.ts';
 import { followUpMany } from '../follow-up.ts';
-import { listResponses } from '../queries.ts';
 import { filterOf } from '../read-filter.ts';
-import { ResponseExportQuery, ResponseQuery } from '../schemas.ts';
-import { runSearch } from '../search.ts';
+import { ResponseExportQuery } from '../schemas.ts';
 import { tagMany } from '../tagging.ts';
-import { Filters } from './filters.tsx';
-import { listId, ResponseList } from './list.tsx';
+import { filled, inZone, listScreen } from './inbox.tsx';
 import { type ResponseScreenTools, responseScreen } from './one.tsx';
 import { go, pathOf } from './paths.ts';
-import { findChoices } from './shown.queries.ts';
-import type { ShownResponse } from './shown.ts';
 import { responseTexts as texts } from './texts.ts';
-
-const rowsOnPage = '25';
 
 const ManyFields = v.object({
   id: severalOf(Uuid),
@@ -37,12 +27,12 @@ const ManyFields = v.object({
 /** Responses: below `/o/:slug/responses`. Everybody reads them, editors do something about them. */
 export const responseScreens = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', (c) => showList(c, tools.db))
+    .get('/', listScreen(tools.db))
 
     .get('/export', async (c) => {
       const { orgId, actor } = requireRole(c, 'editor');
       const { format, ...query } = parseFiltered(ResponseExportQuery, {
-        ...inZone(c),
+        ...inZone(c.var.organization),
         ...filled(c),
       });
       const wish = { filter: filterOf(query), format };
@@ -69,51 +59,3 @@ export const responseScreens = (tools: ResponseScreenTools) =>
     })
 
     .route('/', responseScreen(tools));
-
-async function showList(c: Context<ScreenEnv>, db: Db) {
-  const { id: orgId, role } = c.var.organization;
-  const queries = filled(c);
-  const page = parseFiltered(ResponseQuery, {
-    limit: [rowsOnPage],
-    ...inZone(c),
-    ...queries,
-  });
-  const filter = filterOf(page);
-  const read = (sql: Parameters<typeof listResponses>[0]) =>
-    readList<ShownResponse>(sql, listResponses(sql, orgId, { filter, page }));
-  const [listed, choices] = await Promise.all([
-    filter.pattern === null ? read(db) : runSearch(db, c.req.raw.signal, read),
-    findChoices(db, orgId, filter.survey_id),
-  ]);
-  const { data: responses, meta } = listed as typeof listed & { meta: ListMeta };
-  const path = pathOf(c);
-  const query = new URLSearchParams(
-    Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
-  );
-  const mayChange = role !== 'viewer';
-  return renderScreen(c, {
-    title: 'Responses',
-    section: 'responses',
-    body: (
-      <>
-        <Filters path={path} updates={listId} query={query} choices={choices} />
-        <div class="part">
-          <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
-        </div>
-      </>
-    ),
-  });
-}
-
-/** Days are those of the organization's clock, as on Home, unless the address says otherwise. */
-const inZone = (c: Context<ScreenEnv>) => ({ tz: [c.var.organization.timeZone] });
-
-type ListMeta = { page: number; limit: number; total: number };
-
-/** A field that was left empty is no filter. */
-const filled = (c: Context<ScreenEnv>) =>
-  Object.fromEntries(
-    Object.entries(c.req.queries())
-      .map(([name, values]) => [name, values.filter((value) => value !== '')] as const)
-      .filter(([, values]) => values.length > 0),
-  );
