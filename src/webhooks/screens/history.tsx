@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
+import { shareReads } from '../../lib/async/shared-reads.ts';
+import { linkRequests } from '../../lib/http/request-spans.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { Secret } from '../../web/app/acts.tsx';
@@ -32,8 +34,9 @@ const MadeSecret = v.object({
 });
 
 /** One webhook with its deliveries, and one of these. */
-export const historyScreens = (tools: WebhookTools) =>
-  new Hono<ScreenEnv>()
+export function historyScreens(tools: WebhookTools) {
+  const readShared = shareReads((asked: AskedHistory) => readHistory(tools, asked), linkRequests);
+  return new Hono<ScreenEnv>()
     .get('/:id', async (c) => {
       const { organization, member } = c.var;
       const orgId = organization.id;
@@ -41,12 +44,8 @@ export const historyScreens = (tools: WebhookTools) =>
       const { page, limit } = parsePage(c.req.queries());
       const asked = c.req.query('status') ?? '';
       const status = Object.hasOwn(deliveryStates, asked) ? asked : null;
-      const of = { orgId, webhookId: id };
-      const [webhook, days, { rows, total }] = await Promise.all([
-        getWebhook(tools, orgId, id),
-        countByDay(tools.db, of, daysShown),
-        pageOfDeliveries(tools.db, of, { page, limit, status }),
-      ]);
+      const history = await readShared({ orgId, webhookId: id, page, limit, status }, c);
+      const { webhook, days, rows, total } = history;
       const here = pathOf(organization, id);
       const owner = { orgId, memberId: member.id };
       const made = v.safeParse(MadeSecret, takeOnce(c, tools.secrets, owner));
@@ -118,3 +117,23 @@ export const historyScreens = (tools: WebhookTools) =>
         body: <DeliveryPage {...{ delivery, attempts, headers }} url={webhook.url} />,
       });
     });
+}
+
+type AskedHistory = {
+  orgId: string;
+  webhookId: string;
+  page: number;
+  limit: number;
+  status: string | null;
+};
+
+/** A webhook with a page of its deliveries, as every member sees it. */
+async function readHistory(tools: WebhookTools, { orgId, webhookId, ...asked }: AskedHistory) {
+  const of = { orgId, webhookId };
+  const [webhook, days, deliveries] = await Promise.all([
+    getWebhook(tools, orgId, webhookId),
+    countByDay(tools.db, of, daysShown),
+    pageOfDeliveries(tools.db, of, asked),
+  ]);
+  return { webhook, days, ...deliveries };
+}
