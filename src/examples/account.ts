@@ -25,6 +25,7 @@ const receipt = {
       notes: 0,
     },
     ...{
+      properties: 0,
       analyses: 0,
       summaries: 0,
       deliveries: 0,

@@ -50,7 +50,7 @@ test('a TypeScript client of openapi-typescript compiles and calls', async () =>
   await calls(process.execPath, ['call.ts'], folder);
 });
 
-test('a Python client of openapi-python-client has every JSON operation and calls', async () => {
+test('a Python client of openapi-python-client has every operation and calls', async () => {
   const folder = prepare('python');
   const python = join(tools, 'python/bin');
   const { stdout, stderr } = await run(
@@ -59,7 +59,9 @@ test('a Python client of openapi-python-client has every JSON operation and call
     folder,
   );
   const leftOut = `${stdout}${stderr}`.match(/parsing [A-Z]+ \S+/g) ?? [];
-  assert.deepEqual(leftOut, ['parsing POST /api/bounces']); // it takes a mail message, not JSON
+  // The generator knows no mail messages: its client hands one in as bytes, which is the other way.
+  assert.deepEqual(leftOut, ['parsing POST /api/bounces']);
+  assert.match(`${stdout}${stderr}`, /Unsupported content type message\/rfc822/);
   await calls(join(python, 'python'), ['call.py'], folder);
 });
 

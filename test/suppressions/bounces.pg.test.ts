@@ -105,6 +105,14 @@ test('a multipart body without headers of its own is taken with those of the req
   assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
 });
 
+test('a report is taken as bytes too', async () => {
+  const mail = await sentMail();
+  const answer = await mail.hand(report('postfix-unknown'), {
+    'Content-Type': 'application/octet-stream',
+  });
+  assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
+});
+
 test('a report in another encoding than UTF-8 is read', async () => {
   const mail = await sentMail();
   const text = mail.fill(report('postfix-unknown')).replace("I'm sorry", 'Désolé');

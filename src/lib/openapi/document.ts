@@ -14,6 +14,7 @@ export type Content = { 'application/json': { schema: Schema; example?: unknown 
 export type MessageContent = {
   'application/json'?: never;
   'message/rfc822': { schema: Schema; example?: string };
+  'application/octet-stream': { schema: Schema; example?: string };
 };
 /** A file, by its media types. */
 export type FileContent = { 'application/json'?: never } & {

@@ -40,10 +40,15 @@ export function describeOperation(
   };
 }
 
+/** Some generators know no media type of messages and leave the operation out: bytes are known to all of them. */
 const messageBody = (description: string, example: string | undefined) => ({
   required: true,
   content: {
     'message/rfc822': { schema: { type: 'string', description }, ...(example && { example }) },
+    'application/octet-stream': {
+      schema: { type: 'string', format: 'binary', description },
+      ...(example && { example }),
+    },
   },
 });
 

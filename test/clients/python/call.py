@@ -2,12 +2,13 @@
 
 import json
 import os
+from io import BytesIO
 from uuid import UUID
 
 from client.api.answering import answer_shared
 from client.api.contacts import save_contact
 from client.api.responses import get_nps, list_responses
-from client.api.sending import send_survey
+from client.api.sending import send_survey, take_bounce
 from client.client import Client
 from client.models import (
     AnswerSharedBody,
@@ -17,6 +18,7 @@ from client.models import (
     SendSurveyBody,
     SendSurveyBodyContactsItem,
 )
+from client.types import File
 
 client = Client(
     base_url=os.environ["ASKBACK_URL"], headers={"X-API-Key": os.environ["ASKBACK_KEY"]}
@@ -46,6 +48,9 @@ listed = list_responses.sync(
     client=client, date_from="2026-04-01", limit=10, category=ListResponsesCategory.PROMOTER
 )
 nps = get_nps.sync(client=client)
+message = File(payload=BytesIO(b"From: ann@example.com\r\nSubject: not a report\r\n\r\nHello\r\n"))
+returned = take_bounce.sync(client=client, body=message)
+assert returned.data.matched is False
 
 print(
     json.dumps(
