@@ -5,7 +5,7 @@ type Giving = { tokens: readonly string[]; addresses: readonly string[]; perSeco
 
 const atOnce = 200;
 const againMs = 100;
-const patienceMs = 60_000;
+const patienceMs = 300_000;
 const answerMs = 10_000;
 
 /** The answers that were acknowledged, and the others. */

@@ -12,7 +12,7 @@ export type Means = {
 
 /** Longer than Postgres needs to notice that a killed process has gone. */
 const noticeMs = 50;
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** Breaks one thing, has it mended, and says what that did to deliveries in flight. */
 export async function breakOne(means: Means, kind: FaultKind, turn: number): Promise<Fault> {

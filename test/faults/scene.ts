@@ -5,7 +5,7 @@ import type { startSubscribers } from './arrivals.ts';
 import { patiently } from './damage.ts';
 
 export const webhooks = ['one', 'two', 'three'];
-const drainMs = 60_000;
+const drainMs = 180_000;
 
 export const environment = (url: string) => ({
   DATABASE_URL: url,

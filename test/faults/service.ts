@@ -10,7 +10,7 @@ const command = () => {
   const bundled = process.env['TEST_PROGRAM'];
   return bundled ? [bundled] : ['--import', 'tsx', source];
 };
-const startMs = 30_000;
+const startMs = 120_000;
 
 /**
  * One place where the service runs, as a supervisor keeps it: at the same address, started again when it

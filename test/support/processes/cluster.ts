@@ -22,7 +22,7 @@ import { freePort } from './free-port.ts';
 /** An account that is not root, which Postgres refuses to run as. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
-const startLimitMs = 30_000;
+const startLimitMs = 120_000;
 
 export type TestServer = Awaited<ReturnType<typeof launchServer>>;
 

@@ -61,8 +61,10 @@ test('all drawings can be dropped at once, and later ones live as long as any', 
   const both = () => [one.greet(), other.greet()];
   both();
   t.mock.timers.tick(3 * 60_000);
+  assert.deepEqual([one.drawn(), other.drawn()], [1, 1]);
   clearDrawings();
   both();
+  assert.deepEqual([one.drawn(), other.drawn()], [2, 2]);
   t.mock.timers.tick(3 * 60_000);
   both();
   assert.deepEqual([one.drawn(), other.drawn()], [2, 2]);
