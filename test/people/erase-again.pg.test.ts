@@ -106,12 +106,15 @@ test('what was added after the address was allowed again stays', async () => {
   const { id } = await erase();
   await allowErasedAddress(tools, writeKeyOf(org), id);
   await makeContact(db, of, { email: 'ada@people.test' });
+  await db`
+    insert into suppressions (org_id, email, kind) values (${org}, 'ada@people.test', 'unsubscribed')`;
   assert.equal(readFileSync(erasuresFile, 'utf8').trimEnd().split('\n').length, 2);
   assert.equal(parseErasures(readFileSync(erasuresFile, 'utf8')).length, 1);
   await db`delete from erasures`;
   const { data } = await run(url, '--erasures', erasuresFile);
   assert.equal(data['erased_again'], 0);
   assert.equal(await contactsIn(db), 1);
+  assert.equal((await db`select from suppressions`).length, 1);
   const [receipt] = await db`select allowed_at is not null as allowed from erasures`;
   assert.equal(receipt?.['allowed'], true);
 });

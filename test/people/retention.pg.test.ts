@@ -87,6 +87,20 @@ test('a contact goes when nothing has come of it for its days, and its score sta
   await assertTalliesHold(db);
 });
 
+test('a survey completes when the contacts that had not answered go', async () => {
+  const { org, of } = await scene({ keep_contacts_days: days });
+  const made = { created_at: ages.old, updated_at: ages.old };
+  const answered = { ...made, status: 'responded', responded_at: ages.young };
+  const contact_id = await makeContact(db, of, { ...answered, name: 'answered' });
+  await makeResponse(db, of, { contact_id, created_at: ages.young });
+  await makeContact(db, of, { ...made, name: 'idle' });
+  await applyRetention({ db });
+  const left = await db`select name from contacts where org_id = ${org}`;
+  assert.deepEqual([...left], [{ name: 'answered' }]);
+  const [survey] = await db`select status, completed_by from surveys where id = ${of.survey_id}`;
+  assert.deepEqual({ ...survey }, { status: 'completed', completed_by: 'answers' });
+});
+
 test('openings go after their days', async () => {
   const { org, of, acts } = await scene({ keep_openings_days: days });
   const contact = await makeContact(db, of);
