@@ -4,6 +4,7 @@ import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
+import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import { awaitPostgres, behind, judgePooled, type SessionAddress } from './open-sessions.ts';
@@ -69,7 +70,7 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
     const { db, use: pool } = watchPool(isApart ? await apart() : sessions.db);
     return {
       db,
-      requestDb: shareFairly(db, createPoolSlots(connections)),
+      requestDb: shareFairly(refuseWhileAway(db), createPoolSlots(connections)),
       pool,
       sessions,
       isApart,

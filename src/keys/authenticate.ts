@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import type { Actor, Writer } from '../audit/actor.ts';
 import { Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
-import { inGroup } from '../lib/db/fair-pool.ts';
+import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { acceptTrace } from '../lib/http/request-spans.ts';
@@ -38,7 +38,7 @@ export const authenticate = ({ db, settings }: KeyTools) =>
     const { key, headers } = accept(c, settings, counted);
     setHeaders(c, headers);
     await noteUse(db, counted);
-    await inGroup(key.org_id, next);
+    await inGroup(key.org_id, next, { waitMs: requestWaitMs });
   });
 
 /** When a key was used is written once a clock minute, with the first request that is counted in it. */

@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Part } from '../lib/db/db.ts';
-import { inGroup } from '../lib/db/fair-pool.ts';
+import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
+import { isCallerGone } from '../lib/http/caller-gone.ts';
 import { checkNul } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { type ApiEnv, accept, credentialsOf, type KeyTools, noteUse } from './authenticate.ts';
@@ -34,8 +35,10 @@ export function createReader({ db, replica, settings }: ReaderTools) {
     const credentials = credentialsOf(c);
     if (replica?.isUsable()) return await readApart(c, json, credentials);
     const publicId = credentials.key?.publicId ?? '';
-    const { json: found, ...counted } = await inGroup(organizations.get(publicId) ?? publicId, () =>
-      readWithKey(db, credentials, { json: asked.value, quota: settings.rateLimit }),
+    const { json: found, ...counted } = await inGroup(
+      organizations.get(publicId) ?? publicId,
+      () => readWithKey(db, credentials, { json: asked.value, quota: settings.rateLimit }),
+      turnOf(c),
     );
     const { key, headers } = accept(c, settings, counted);
     c.set('answerHeaders', headers);
@@ -61,7 +64,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
     checkNul(c);
     const orgId = key.org_id;
     const wanted = { orgId, written, json };
-    return await inGroup(orgId, () => readJsonFresh({ db, replica }, wanted));
+    return await inGroup(orgId, () => readJsonFresh({ db, replica }, wanted), turnOf(c));
   }
 
   /** Passes on what the statement has made; `what` names it for the caller when there is none. */
@@ -77,6 +80,8 @@ export function createReader({ db, replica, settings }: ReaderTools) {
 
   return { read, answer };
 }
+
+const turnOf = (c: Context) => ({ isGone: () => isCallerGone(c), waitMs: requestWaitMs });
 
 function attempt<T>(work: () => T): { value?: T; error?: unknown } {
   try {

@@ -68,6 +68,7 @@ const complaintOf: Readonly<Record<string, Complaint>> = {
   rate_limited: 'tooManyAnswers',
   database_unavailable: 'notSaved',
   database_full: 'notSaved',
+  too_busy: 'notSaved',
 };
 
 /** A score of the survey's own scale, or none. */

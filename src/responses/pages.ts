@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { notFound } from '../errors.ts';
 import { type Db, violates } from '../lib/db/db.ts';
-import { inGroup } from '../lib/db/fair-pool.ts';
+import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { refusalIn } from '../lib/http/http.ts';
@@ -76,9 +76,12 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   }
 }
 
-/** The answers of one organization share the database with those of others. */
+/** The answers of one organization share the database with those of others, and with its own requests in turn. */
 const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
-  inGroup(link.org_id, () => answerSurvey(tools, link, answer));
+  inGroup(link.org_id, () => answerSurvey(tools, link, answer), {
+    kind: 'answers',
+    waitMs: requestWaitMs,
+  });
 
 /** Without its database nothing is known of the link: the page for that gives people their input back. */
 async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {

@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import type { Actor, Writer } from '../audit/actor.ts';
 import { notFound, Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
-import { inGroup } from '../lib/db/fair-pool.ts';
+import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { SeeOther } from '../lib/http/see-other.ts';
 import { flash } from '../web/app/flash.ts';
@@ -78,7 +78,7 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
     c.set('organization', organization);
     c.set('otherOrganizations', otherOrganizations);
     c.set('tenant', organization.id);
-    await inGroup(organization.id, next);
+    await inGroup(organization.id, next, { waitMs: requestWaitMs });
   });
 
 /** For what runs the deployment: after `signedIn`; it does not exist for members who are no operators. */

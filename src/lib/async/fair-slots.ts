@@ -1,5 +1,7 @@
 // Concurrency: fair slots and turns, deadlines, batches, signals, caches.
 
+import { createGroups, type SlotGroup, type SlotLine, takeFirst } from './slot-groups.ts';
+
 export type FairSlotOptions = {
   total: number;
   /** This many slots are kept free of groups that already hold more than what is left. */
@@ -14,14 +16,12 @@ export type FairSlots = ReturnType<typeof createFairSlots>;
 
 export class TooManyWaiting extends Error {}
 
-type Group = { name: string; held: number; waiting: Set<() => void> };
-
 /**
  * Slots that are shared by groups, such as organizations. A group without a slot gets one as long as
  * any is free; a group with slots gets more while more than the reserve are free, and out of the reserve
  * while it holds fewer than are free. Idle capacity is used, and a newcomer does not wait for a neighbour
- * whose work hangs. Groups that wait are served in turn, those without a slot first; inside a group the
- * order of arrival counts.
+ * whose work hangs. Groups that wait are served in turn, those without a slot first; inside a group its lines in
+ * turn, and in a line the order of arrival counts.
  *
  *     const slots = createFairSlots({ total: 20, reserve: 4 });
  *     await slots.run(tenant, () => callTheSharedThing(), AbortSignal.timeout(5_000));
@@ -34,8 +34,7 @@ export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: 
     for (;;) {
       const group = groups.next(limit - held, reserve);
       if (!group) return;
-      const start = first(group.waiting)!;
-      group.waiting.delete(start);
+      const start = takeFirst(group);
       group.held += 1;
       waiting -= 1;
       held += 1;
@@ -44,7 +43,7 @@ export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: 
     }
   }
 
-  function giveBack(group: Group) {
+  function giveBack(group: SlotGroup) {
     group.held -= 1;
     held -= 1;
     groups.update(group);
@@ -52,17 +51,21 @@ export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: 
   }
 
   /** Starts at once or when the turn comes; the function it returns gives the slot back or stops waiting. */
-  function enter(name: string, start: () => void): () => void {
+  function enter(name: string, start: () => void, line: SlotLine = 'usual'): () => void {
     const group = groups.get(name);
-    if (group.waiting.size >= waitingPerGroup) throw new TooManyWaiting(`too many of ${name} wait`);
+    if (group.waiting >= waitingPerGroup) throw new TooManyWaiting(`too many of ${name} wait`);
     // A function of its own for each call: the same `start` may wait twice.
     const turn = () => start();
-    group.waiting.add(turn);
+    const queue = group.lines.get(line) ?? new Set();
+    group.lines.set(line, queue.add(turn));
+    group.waiting += 1;
     waiting += 1;
     groups.update(group);
     serve();
     return once(() => {
-      if (!group.waiting.delete(turn)) return giveBack(group);
+      if (!queue.delete(turn)) return giveBack(group);
+      if (queue.size === 0 && group.lines.get(line) === queue) group.lines.delete(line);
+      group.waiting -= 1;
       waiting -= 1;
       groups.update(group);
     });
@@ -76,51 +79,13 @@ export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: 
 
   return {
     enter,
-    acquire: (name: string, signal?: AbortSignal) => acquire(enter, name, signal),
+    acquire: (name: string, signal?: AbortSignal, line?: SlotLine) =>
+      acquire((group, start) => enter(group, start, line), name, signal),
     run: <T>(name: string, work: () => Promise<T>, signal?: AbortSignal) =>
       run(enter, { name, signal }, work),
     resize,
     counts: (): FairSlotCounts => ({ total: limit, held, waiting, groups: groups.size() }),
   };
-}
-
-/** The groups that hold a slot or wait, and the order in which those that wait are served. */
-function createGroups() {
-  const byName = new Map<string, Group>();
-  const waitingWithoutSlot = new Set<Group>();
-  const waitingWithSlot = new Set<Group>();
-
-  function get(name: string): Group {
-    const group = byName.get(name) ?? { name, held: 0, waiting: new Set() };
-    byName.set(name, group);
-    return group;
-  }
-
-  /** Puts the group into the queue where it now belongs. A group that is there already keeps its place. */
-  function update(group: Group) {
-    const queues = [waitingWithoutSlot, waitingWithSlot] as const;
-    const [own, other] = group.held === 0 ? queues : ([queues[1], queues[0]] as const);
-    other.delete(group);
-    if (group.waiting.size > 0) own.add(group);
-    else own.delete(group);
-    if (group.waiting.size === 0 && group.held === 0) byName.delete(group.name);
-  }
-
-  function moveToEnd(group: Group) {
-    waitingWithoutSlot.delete(group);
-    waitingWithSlot.delete(group);
-    update(group);
-  }
-
-  function next(free: number, reserve: number): Group | undefined {
-    if (free <= 0) return undefined;
-    const without = first(waitingWithoutSlot);
-    if (without) return without;
-    for (const group of waitingWithSlot) if (free > reserve || group.held < free) return group;
-    return undefined;
-  }
-
-  return { get, update, moveToEnd, next, size: () => byName.size };
 }
 
 type Enter = (name: string, start: () => void) => () => void;
@@ -170,8 +135,6 @@ export function createFairSlotsByKey(options: FairSlotOptions) {
     keys: () => byKey.size,
   };
 }
-
-const first = <T>(items: Set<T>): T | undefined => items.values().next().value;
 
 function once(work: () => void) {
   let done = false;

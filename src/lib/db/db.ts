@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { listUrls } from './database-url.ts';
 import { ignoreErrorsOfDriverQuestions } from './driver-questions.ts';
+import { connectSocket } from './socket.ts';
 import { composing } from './statement.ts';
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
@@ -45,7 +46,8 @@ export function connect(url: string, options: PoolOptions): Db {
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   const driver = postgres(address, {
     ...folder,
-    ...(socket && { socket }),
+    // Not in the driver's types.
+    ...{ socket: socket ?? connectSocket },
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     prepare,
@@ -103,6 +105,12 @@ export function isDatabaseAway(error: unknown): boolean {
 export const isDatabaseFull = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === diskFull;
 
+/** Whether a statement waited too long for its turn in the pool, and did not begin. */
+export const isPoolBusy = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === poolBusy;
+
+export const poolBusy = 'POOL_BUSY';
+
 /** Whether a transaction was undone because it and another waited for each other. */
 export const isDeadlock = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '40P01';
@@ -131,5 +139,6 @@ const awayCodes = new Set([
   '53300', // too many connections
   '25006', // became a standby: connections to it end soon
   'NO_WRITABLE_SERVER', // of several
+  'CALLER_GONE', // before its statement began
   diskFull, // until there is room again
 ]);

@@ -3,11 +3,14 @@ import net from 'node:net';
 import { withinMs } from '../async/deadline.ts';
 import { listUrls } from './database-url.ts';
 import { connect, type Db, isDatabaseAway, one } from './db.ts';
+import { refuseEarlyEnd } from './socket.ts';
 
 const lookEveryMs = 1000;
 /** A server that does not answer a look for so long is passed over. */
 const answerLimitMs = 1500;
 const connectLimitMs = 5000;
+/** When no server has answered for so long, the connections are broken. */
+const cutOffMs = 4000;
 const probeIdleSeconds = 5;
 const usualPort = 5432;
 
@@ -26,13 +29,15 @@ type Server = { url: string; host: string; port: number; probe: Db };
 
 /**
  * Looks every second whether the server that takes writes still does. When another one does, connections to
- * all others are broken: one that is cut off from its clients would otherwise keep them waiting.
+ * all others are broken: one that is cut off from its clients would otherwise keep them waiting. So they are when no
+ * server answers for some seconds.
  */
 export function reachServers(address: string): Servers {
   const servers = listUrls(address).map(serverAt);
   const sockets = new Map<net.Socket, Server>();
   let current: Server | undefined;
   let looking: Promise<Server> | undefined;
+  let answeredAt = performance.now();
 
   function look(): Promise<Server> {
     looking ??= findWritable(servers)
@@ -48,6 +53,7 @@ export function reachServers(address: string): Servers {
 
   function use(server: Server): Server {
     current = server;
+    answeredAt = performance.now();
     for (const [socket, to] of sockets) if (to !== server) socket.destroy(moved());
     return server;
   }
@@ -63,7 +69,7 @@ export function reachServers(address: string): Servers {
   }
 
   async function connectTo(server: Server): Promise<net.Socket> {
-    const made = follow(net.connect(server.port, server.host), server);
+    const made = follow(refuseEarlyEnd(net.connect(server.port, server.host)), server);
     const late = () => made.destroy(timedOut(server));
     await withinMs(once(made, 'connect'), connectLimitMs, late).catch((error) => {
       made.destroy();
@@ -76,7 +82,13 @@ export function reachServers(address: string): Servers {
 
   /** Also when none did before: statements may wait on a server that is cut off, and ask for no new connection. */
   async function lookAgain() {
-    if (!current || !(await takesWrites(current))) await look().catch(() => {});
+    if (current && (await takesWrites(current))) answeredAt = performance.now();
+    else await look().catch(breakIfCutOff);
+  }
+
+  function breakIfCutOff() {
+    if (performance.now() - answeredAt < cutOffMs) return;
+    for (const [socket, to] of sockets) socket.destroy(timedOut(to));
   }
 
   const timer = setInterval(() => {

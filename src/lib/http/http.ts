@@ -7,7 +7,7 @@ import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
 import { signal } from '../async/signal.ts';
-import { isDatabaseAway, isDatabaseFull } from '../db/db.ts';
+import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { SeeOther } from './see-other.ts';
 
@@ -146,12 +146,19 @@ export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if ((error as { code?: unknown }).code === '22021') return unstorable();
   if (isDatabaseFull(error)) return full();
+  if (isPoolBusy(error)) return busy();
   if (!isDatabaseAway(error)) return undefined;
   return new Refusal('unavailable', 'the database cannot be reached right now, try again shortly', {
     code: 'database_unavailable',
     retryInSeconds: 1,
   });
 }
+
+const busy = () =>
+  new Refusal('unavailable', 'too many requests of this organization wait, try again shortly', {
+    code: 'too_busy',
+    retryInSeconds: 2,
+  });
 
 const full = () =>
   new Refusal(

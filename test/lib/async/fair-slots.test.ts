@@ -77,6 +77,34 @@ test('a waiter that leaves gives its turn to the next and does not start later',
   assert.deepEqual(slots.counts(), { total: 1, held: 1, waiting: 0, groups: 1 });
 });
 
+test('the lines of a group are served in turn, what is next goes before them, and other groups lose no turn', () => {
+  const slots = createFairSlots({ total: 1, reserve: 0 });
+  const started: string[] = [];
+  const enter = (name: string, line?: string) =>
+    slots.enter(name[0]!, () => started.push(name), line);
+  const leaves = [
+    enter('x1'),
+    ...[enter('a1', 'crowd'), enter('a2', 'crowd'), enter('a3', 'crowd')],
+    ...[enter('a4'), enter('a5', 'next'), enter('b1', 'crowd')],
+  ];
+  for (const at of [0, 5, 6, 1, 4, 2]) leaves[at]!();
+  assert.deepEqual(started, ['x1', 'a5', 'b1', 'a1', 'a4', 'a2', 'a3']);
+});
+
+test('one that stops waiting leaves its line, and the line is served again when others come', () => {
+  const slots = createFairSlots({ total: 1, reserve: 0 });
+  const started: string[] = [];
+  const enter = (name: string) => slots.enter('a', () => started.push(name), 'crowd');
+  const leave = enter('first');
+  enter('second')();
+  assert.equal(slots.counts().waiting, 0);
+  const third = enter('third');
+  leave();
+  third();
+  assert.deepEqual(started, ['first', 'third']);
+  assert.deepEqual(slots.counts(), { total: 1, held: 0, waiting: 0, groups: 0 });
+});
+
 test('a group with too many waiters is refused and another is not', () => {
   const { enter } = recorded(1, 0, 1);
   for (const name of ['a1', 'a2']) enter(name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFairSlots } from '../../../src/lib/async/fair-slots.ts';
 import { runAbortable } from '../../../src/lib/db/abortable.ts';
-import { connect, type Db, isDatabaseAway } from '../../../src/lib/db/db.ts';
+import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/db/db.ts';
 import { createPoolSlots, inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
@@ -61,6 +61,83 @@ test('what is done inside a transaction takes no second slot of its group', asyn
     await Promise.all(Array.from({ length: 5 }, () => inGroup('one', work))),
     [2, 2, 2, 2, 2],
   );
+});
+
+test('what has begun goes before what has not, and kinds of work in turn', async () => {
+  const db = shareFairly(pool, createFairSlots({ total: 1, reserve: 0 }));
+  const { lock, wait, release } = await heldLock();
+  const done: string[] = [];
+  const note = async (name: string) => {
+    await db`select 1`;
+    done.push(name);
+  };
+  const begun = inGroup('one', async () => {
+    await wait(db);
+    await note('begun');
+  });
+  await until('it has begun', async () => (await waitingFor(lock)) === 1);
+  const crowd = Array.from({ length: 3 }, () =>
+    inGroup('one', () => note('crowd'), { kind: 'answers' }),
+  );
+  const request = inGroup('one', () => note('request'));
+  await release();
+  await Promise.all([begun, request, ...crowd]);
+  // Between its two statements its slot goes to another, but not to the whole crowd.
+  assert.deepEqual(done, ['crowd', 'begun', 'request', 'crowd', 'crowd']);
+});
+
+test('what has not begun when its caller goes never does; what has begun goes on', async () => {
+  const slots = createFairSlots({ total: 1, reserve: 0 });
+  const db = shareFairly(pool, slots);
+  await pool`create table if not exists traces (name text)`;
+  const { lock, wait, release } = await heldLock();
+  let isGone = false;
+  const begun = inGroup(
+    'one',
+    async () => {
+      await wait(db);
+      await db`insert into traces values ('begun')`;
+    },
+    { isGone: () => isGone },
+  );
+  await until('it has begun', async () => (await waitingFor(lock)) === 1);
+  const late = [
+    async () => await db`insert into traces values ('statement')`,
+    async () => await db.begin((tx) => tx`insert into traces values ('transaction')`),
+  ].map((work) => assert.rejects(inGroup('one', work, { isGone: () => isGone }), isDatabaseAway));
+
+  isGone = true;
+  await release();
+  await Promise.all([begun, ...late]);
+  assert.deepEqual([...(await pool`select name from traces`)], [{ name: 'begun' }]);
+  assert.equal(slots.counts().held, 0);
+});
+
+test('what waits too long for its first connection is refused before it begins', async () => {
+  const slots = createFairSlots({ total: 1, reserve: 0 });
+  const db = shareFairly(pool, slots);
+  const { lock, wait, release } = await heldLock();
+  const begun = inGroup(
+    'one',
+    async () => {
+      await wait(db);
+      await db`select 1`;
+    },
+    { waitMs: 0 },
+  );
+  // The first finds a connection at once, but nothing is quicker than no time at all.
+  await assert.rejects(begun, isPoolBusy);
+
+  const patient = inGroup('one', async () => await wait(db), { waitMs: 60_000 });
+  await until('it has begun', async () => (await waitingFor(lock)) === 1);
+  const late = [
+    async () => await db`select 1`,
+    async () => await db.begin((tx) => tx`select 1`),
+  ].map((work) => assert.rejects(inGroup('one', work, { waitMs: 0 }), isPoolBusy));
+  const others = inGroup('one', async () => await db`select 1`);
+  await release();
+  await Promise.all([patient, others, ...late]);
+  assert.deepEqual(slots.counts(), { total: 1, held: 0, waiting: 0, groups: 0 });
 });
 
 test('a failed statement and a failed transaction give their slot back', async () => {

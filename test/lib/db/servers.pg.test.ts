@@ -141,6 +141,21 @@ test('statements that wait on a server that is cut off are broken, however long 
   primary.resume();
 });
 
+test('statements that wait on a server that is cut off are broken, although no other takes the writes', async (t) => {
+  const { primary } = await startCluster(t);
+  const { db } = poolOf(t, primary, { port: freePort() });
+  await write(db);
+  primary.pause();
+  assert.equal(await db`insert into notes values (2)`.then(() => 'written', isDatabaseAway), true);
+  primary.resume();
+  await until('writes go on', () =>
+    write(db).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
 test('a password that servers refuse is no outage', async (t) => {
   const { primary } = await startCluster(t);
   const url = addressOf(primary.port, primary.port).replace('postgres@', 'stranger@');

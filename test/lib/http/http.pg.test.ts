@@ -4,7 +4,7 @@ import { connect as dial } from 'node:net';
 import { after, test } from 'node:test';
 import { serve } from '@hono/node-server';
 import * as v from 'valibot';
-import { connect } from '../../../src/lib/db/db.ts';
+import { connect, poolBusy } from '../../../src/lib/db/db.ts';
 import { parseBody } from '../../../src/lib/http/body.ts';
 import { makeClient } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
@@ -30,6 +30,9 @@ app.get('/api/v1/broken', () => {
 });
 app.post('/api/v1/full', async () => {
   await db`do ${db.unsafe("$$begin raise exception using errcode = 'disk_full'; end$$")}`;
+});
+app.post('/api/v1/busy', () => {
+  throw Object.assign(new Error('others have all connections'), { code: poolBusy });
 });
 
 const server = serve({ fetch: app.fetch, port: 0 });
@@ -283,6 +286,15 @@ test('when the disk of the database is full it is 503 with a sentence and a code
   const { error, code } = (await answer.json()) as Record<string, unknown>;
   assert.match(String(error), /^the disk of the database is full, so nothing was stored;/);
   assert.equal(code, 'database_full');
+});
+
+test('what waited too long for its turn is 503 with a code of its own, and when to try again', async () => {
+  const answer = await app.request('/api/v1/busy', { method: 'POST', headers: write });
+  assert.equal(answer.status, 503);
+  assert.equal(answer.headers.get('Retry-After'), '2');
+  const { error, code } = (await answer.json()) as Record<string, unknown>;
+  assert.match(String(error), /^too many requests of this organization wait/);
+  assert.equal(code, 'too_busy');
 });
 
 const get = async (path: string, headers = {}) =>

@@ -1,0 +1,63 @@
+/** Where in its group something waits: each line of a group in turn, but the one `next` before all others. */
+export type SlotLine = 'next' | 'usual' | (string & {});
+
+export type SlotGroup = {
+  name: string;
+  held: number;
+  waiting: number;
+  lines: Map<SlotLine, Set<() => void>>;
+};
+
+/** The groups that hold a slot or wait, and the order in which those that wait are served. */
+export function createGroups() {
+  const byName = new Map<string, SlotGroup>();
+  const waitingWithoutSlot = new Set<SlotGroup>();
+  const waitingWithSlot = new Set<SlotGroup>();
+
+  function get(name: string): SlotGroup {
+    const group = byName.get(name) ?? { name, held: 0, waiting: 0, lines: new Map() };
+    byName.set(name, group);
+    return group;
+  }
+
+  /** Puts the group into the queue where it now belongs. A group that is there already keeps its place. */
+  function update(group: SlotGroup) {
+    const queues = [waitingWithoutSlot, waitingWithSlot] as const;
+    const [own, other] = group.held === 0 ? queues : ([queues[1], queues[0]] as const);
+    other.delete(group);
+    if (group.waiting > 0) own.add(group);
+    else own.delete(group);
+    if (group.waiting === 0 && group.held === 0) byName.delete(group.name);
+  }
+
+  function moveToEnd(group: SlotGroup) {
+    waitingWithoutSlot.delete(group);
+    waitingWithSlot.delete(group);
+    update(group);
+  }
+
+  function next(free: number, reserve: number): SlotGroup | undefined {
+    if (free <= 0) return undefined;
+    const without = first(waitingWithoutSlot);
+    if (without) return without;
+    for (const group of waitingWithSlot) if (free > reserve || group.held < free) return group;
+    return undefined;
+  }
+
+  return { get, update, moveToEnd, next, size: () => byName.size };
+}
+
+/** The line that was served goes behind the others of its group. */
+export function takeFirst(group: SlotGroup): () => void {
+  const { lines } = group;
+  const line: SlotLine = lines.has('next') ? 'next' : lines.keys().next().value!;
+  const queue = lines.get(line)!;
+  const start = first(queue)!;
+  queue.delete(start);
+  group.waiting -= 1;
+  lines.delete(line);
+  if (queue.size > 0) lines.set(line, queue);
+  return start;
+}
+
+const first = <T>(items: Set<T>): T | undefined => items.values().next().value;

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { connect, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
+import { refuseWhileAway } from '../../../src/lib/db/refuse-away.ts';
+import { proxyTo } from '../../support/fakes/database-proxy.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { until } from '../../support/probe/until.ts';
+
+const { db: admin, url } = await testDatabase();
+
+function poolAt(t: TestContext, address: string) {
+  const pool = connect(address, { connections: 2 });
+  t.after(() => pool.end({ timeout: 0 }));
+  return refuseWhileAway(pool);
+}
+
+const outcome = (asked: Promise<unknown>) => asked.then(() => 'answered', isDatabaseAway);
+
+test('while the database is away, statements and transactions are refused before they wait', async (t) => {
+  const proxy = await proxyTo(url);
+  const db = poolAt(t, proxy.url);
+  await db`select 1`;
+  await proxy.cut();
+  // Refused without a turn of the event loop: nothing waits for a connection.
+  const atOnce = (asked: Promise<unknown>) =>
+    Promise.race([outcome(asked), setImmediate('it waits')]);
+  await until('it is known', async () => (await atOnce(db`select 1`.execute())) === true);
+  // More than the pool has connections.
+  const refused = Array.from({ length: 50 }, () => atOnce(db`select 1`.execute()));
+  assert.deepEqual(new Set(await Promise.all(refused)), new Set([true]));
+  assert.equal(await outcome(db.begin((tx) => tx`select 1`)), true);
+
+  await proxy.mend();
+  await until(
+    'it goes on by itself',
+    async () => (await outcome(db`select 1`.execute())) === 'answered',
+  );
+  assert.equal(await outcome(db.begin((tx) => tx`select 1`)), 'answered');
+});
+
+test('one lost connection is no outage', async (t) => {
+  const db = poolAt(t, url);
+  const { pid } = one(await db<{ pid: number }[]>`select pg_backend_pid() as pid`);
+  const cut = db.begin(async (tx) => {
+    const own = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
+    await admin`select pg_terminate_backend(${own.pid})`;
+    await tx`select pg_sleep(60)`;
+  });
+  await assert.rejects(cut, isDatabaseAway);
+  const after = Array.from({ length: 10 }, () => outcome(db`select 1`.execute()));
+  assert.deepEqual(await Promise.all(after), Array(10).fill('answered'));
+  assert.ok(pid > 0);
+});
+
+test('a statement that fails is no outage', async (t) => {
+  const db = poolAt(t, url);
+  await assert.rejects(db`select from nowhere`.execute(), { code: '42P01' });
+  assert.equal(await outcome(db`select 1`.execute()), 'answered');
+});
+
+test('a proxy without a server, which closes what it accepts, is an outage', async (t) => {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.end();
+  });
+  t.after(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const db = connect(`postgres://postgres@127.0.0.1:${port}/postgres`, { connections: 1 });
+  t.after(() => db.end({ timeout: 0 }));
+  assert.equal(await outcome(db`select 1`.execute()), true);
+  assert.equal(open.size, 1);
+});
