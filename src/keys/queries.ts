@@ -56,8 +56,8 @@ export async function readWithKey(
   );
 }
 
-/** The organization of the key, for what is built into `readWithKey`. */
-export const orgOfKey = (sql: Sql): Part => sql`(select org_id from live)`;
+/** The organization of the key, for what is built into `readWithKey`. A subquery would be prepared at each place. */
+export const orgOfKey = (sql: Sql): Part => sql`live.org_id`;
 
 const liveAndCounted = (sql: Sql, { key, address }: Credentials) => sql`
   live as materialized (

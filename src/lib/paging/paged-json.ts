@@ -7,6 +7,8 @@ type PagedList = {
   picked: Part;
   /** Joins with a picked row `p`. The last is named `item` and has the columns of an item of the list. */
   item: Part;
+  /** The text of an item as JSON, where that can be had for less than of all columns of `item`. */
+  json?: Part;
   /** How long the whole list is, as a query of one value. */
   total: Part;
   page: Page;
@@ -16,26 +18,29 @@ type PagedList = {
  * The body of a page of a list, newest first, as an expression: the one way in which lists are paged.
  * Its cursor is made by Postgres, because the driver would cut the time to milliseconds.
  */
-export const pagedJson = (sql: Sql, { picked, item, total, page }: PagedList): Part => sql`(
+export const pagedJson = (sql: Sql, { picked, item, json, total, page }: PagedList): Part => sql`(
   with ${picked},
   shown as (
-    select p.place, p.id, p.created_at, row_to_json(item)::text as item
-    from (select *, row_number() over (order by created_at desc, id desc) as place from picked) p
-    ${item}
+    select p.created_at, p.id, ${json ?? sql`row_to_json(item)`}::text as item
+    from picked p ${item}
   )
-  select '{"data":['
-         || coalesce(string_agg(item, ',' order by place) filter (where place <= ${page.limit}::int), '')
-         || '],"meta":{"page":' || ${page.page}::bigint
-         || ',"limit":' || ${page.limit}::int
-         || ',"total":' || (${total})
-         || ',"next_cursor":'
-         || coalesce(case when count(*) > ${page.limit}::int
-                          then '"' || max(page_cursor(created_at, id)) filter (where place = ${page.limit}::int) || '"'
-                     end, 'null')
-         || ${ignoredJson(page)}::text
-         || '}}'
+  select concat(
+    '{"data":[', array_to_string((${inOrder(sql, sql`item`)})[:${page.limit}::int], ','),
+    '],"meta":{"page":', ${page.page}::bigint,
+    ',"limit":', ${page.limit}::int,
+    ',"total":', (${total}),
+    ',"next_cursor":',
+    case when count(*) > ${page.limit}::int then concat('"', page_cursor(
+      (${inOrder(sql, sql`created_at`)})[${page.limit}::int], (${inOrder(sql, sql`id`)})[${page.limit}::int]), '"')
+    else 'null' end,
+    ${ignoredJson(page)}::text,
+    '}}')
   from shown
 )`;
+
+/** Postgres sorts once for all of them, and not at all where the rows come in this order. */
+const inOrder = (sql: Sql, value: Part) =>
+  sql`array_agg(${value} order by created_at desc, id desc)`;
 
 const ignoredJson = ({ ignored }: Page) =>
   ignored.length > 0 ? `,"ignored":${JSON.stringify(ignored)}` : '';
@@ -115,7 +120,7 @@ const newestFromDay = (
   )`;
 
 const newestFirst = (sql: Sql, { limit }: Page) =>
-  sql`order by created_at desc, id desc limit ${limit + 1}::int`;
+  sql`order by created_at desc, id desc limit ${opaque(sql, sql`${limit + 1}::int`)}`;
 
 /** As text: as a timestamp the driver would cut the time to milliseconds, and rows in between would be lost. */
 const after = (sql: Sql, { cursor }: Page) =>
