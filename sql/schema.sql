@@ -362,6 +362,32 @@ create table events (
   constraint events_pkey primary key (org_id, id)
 );
 
+-- Facets of responses of this day have changed since, or while, they were counted: the kept figures of the day are not read.
+create table facet_changes (
+  org_id uuid not null,
+  day date not null,  -- of created_at of the responses, UTC
+  constraint facet_changes_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade
+);
+create index facet_changes_by_day on facet_changes (org_id, day);
+
+-- Totals of the responses of a day that have a facet, where these are many: of each kind of surveys, and of surveys with many.
+create table facet_day_tallies (
+  org_id uuid not null,
+  facet bigint not null,            -- as in response_facets
+  survey_id uuid,                   -- null: of all surveys of the kind, those with a row of their own included
+  day date not null,                -- of created_at, UTC
+  type text not null,               -- of the surveys
+  employees boolean not null,       -- whether the surveys ask employees
+  promoters integer not null,       -- responses that count as promoter
+  passives integer not null,        -- responses that count as passive
+  detractors integer not null,      -- responses that count as detractor
+  score_sum integer not null,       -- sum of the scores of all these
+  by_half_hour integer[] not null,  -- how many of them came before each half hour but the first: promoters, passives and detractors in turn
+  constraint facet_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint facet_day_tallies_once unique nulls not distinct (org_id, facet, survey_id, day, type, employees) include (promoters, passives, detractors, score_sum)
+);
+create index facet_day_tallies_by_day on facet_day_tallies (org_id, day);
+
 -- Earlier slugs of organizations: addresses with them lead to the present ones.
 create table former_slugs (
   slug text not null,  -- as it was in addresses
@@ -738,12 +764,13 @@ create index reporters_by_organization on reporters (org_id);
 create table response_facets (
   org_id uuid not null,
   facet bigint not null,            -- hash of kind, name and value: see the function facet_of
-  created_at timestamptz not null,  -- of the response, as are survey_id and category
+  created_at timestamptz not null,  -- of the response, as are survey_id, category and score
   response_id uuid not null,
   survey_id uuid not null,          -- that of the response
   category text not null,           -- that of the response
+  score smallint not null,          -- that of the response
   constraint response_facets_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
-  constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category)
+  constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category, score)
 );
 create index response_facets_by_response on response_facets (org_id, response_id);
 
@@ -831,8 +858,9 @@ create trigger comments_hide_erased before insert or update of comment on respon
 create trigger responses_added after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function tally_responses('1');
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
-create trigger responses_changed_facets after update of held_reason, created_at, category, contact_id, survey_id on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id) execute function facet_changed_response();
+create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
+create trigger responses_removed_facets after delete on responses referencing old table as changed for each statement execute function facet_removed_responses();
 
 create table schema_migrations (
   name text not null,
@@ -1064,12 +1092,13 @@ create function add_facets(in_org uuid, in_response uuid)
  returns void
  language sql
 begin atomic
- insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)  select r.org_id,
+ insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)  select r.org_id,
              f.facet,
              r.created_at,
              r.id,
              r.survey_id,
-             r.category
+             r.category,
+             r.score
             from (responses r
               cross join lateral ( select property_facets(c.properties) as property_facets
                     from contacts c
@@ -1218,6 +1247,30 @@ create function begin_erasure(in_org uuid)
 return pg_advisory_xact_lock(hashtextextended(('erasures ' || in_org), (0)::bigint))
 ;
 
+create function change_facet_days(in_org uuid, days date[])
+ returns void
+ language sql
+begin atomic
+ insert into facet_changes (org_id, day)  select o.id,
+             d.day
+            from (organizations o
+              cross join ( select distinct u.day
+                    from unnest(change_facet_days.days) u(day)
+                   where (u.day is not null)) d)
+           where (o.id = change_facet_days.in_org);
+ with figures as (
+          select facet_day_tallies_1.ctid as place
+            from facet_day_tallies facet_day_tallies_1
+           where ((facet_day_tallies_1.org_id = change_facet_days.in_org) and (facet_day_tallies_1.day = any (change_facet_days.days)))
+           order by facet_day_tallies_1.day, facet_day_tallies_1.facet, facet_day_tallies_1.survey_id, facet_day_tallies_1.type, facet_day_tallies_1.employees
+          for update of facet_day_tallies_1 skip locked
+         )
+  delete from facet_day_tallies
+    using figures
+   where ((facet_day_tallies.ctid = figures.place) and (facet_day_tallies.org_id = change_facet_days.in_org));
+end
+;
+
 create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer, in_asked asked_delta)
  returns void
  language plpgsql
@@ -1319,14 +1372,14 @@ create function facet_added_responses()
  language plpgsql
 as $function$
 begin
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from changed r
   join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   cross join lateral property_facets(c.properties) facet
   where r.held_reason is null and c.properties <> '{}'
   union all
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from changed r
   cross join lateral property_facets(r.properties) facet
   where r.held_reason is null and r.contact_id is null and r.properties is not null;
@@ -1339,16 +1392,22 @@ create function facet_analyzed_response()
  returns trigger
  language plpgsql
 as $function$
+declare
+  at timestamptz;
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment)
+    returning created_at into at;
+    perform change_facet_days(old.org_id, array[utc_day(at)]);
   end if;
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
   from responses
   where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
-  on conflict do nothing;
+  on conflict do nothing
+  returning created_at into at;
+  perform change_facet_days(new.org_id, array[utc_day(at)]);
   return null;
 end
 $function$
@@ -1367,6 +1426,11 @@ begin
   perform add_facets(r.org_id, r.id)
   from responses r
   where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
+  perform change_facet_days(new.org_id, array(
+    select distinct utc_day(r.created_at)
+    from responses r
+    where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null
+  ));
   return null;
 end
 $function$
@@ -1379,6 +1443,7 @@ as $function$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
   perform add_facets(new.org_id, new.id);
+  perform change_facet_days(new.org_id, array[utc_day(old.created_at), utc_day(new.created_at)]);
   return null;
 end
 $function$
@@ -1391,24 +1456,144 @@ create function facet_of(kind text, name text, value text)
 return ((('x' || "left"(md5((((((kind || ' ') || octet_length(name)) || ' ') || name) || value)), 16)))::bit(64))::bigint
 ;
 
-create function facet_tagged_response()
+create function facet_removed_responses()
  returns trigger
  language plpgsql
 as $function$
 begin
+  perform change_facet_days(org_id, array_agg(distinct utc_day(created_at)))
+  from changed
+  where held_reason is null
+  group by org_id;
+  return null;
+end
+$function$
+;
+
+create function facet_tagged_response()
+ returns trigger
+ language plpgsql
+as $function$
+declare
+  at timestamptz;
+begin
   if tg_op = 'DELETE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text)
+    returning created_at into at;
+    perform change_facet_days(old.org_id, array[utc_day(at)]);
   else
-    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category
+    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
     from responses
     where org_id = new.org_id and id = new.response_id and held_reason is null
-    on conflict do nothing;
+    on conflict do nothing
+    returning created_at into at;
+    perform change_facet_days(new.org_id, array[utc_day(at)]);
   end if;
   return null;
 end
 $function$
+;
+
+create function facet_tallies_of_days(in_org uuid, days date[])
+ returns setof facet_day_tallies
+ language sql
+ stable
+begin atomic
+ with faceted as (
+          select f.facet,
+             f.survey_id,
+             d.d as day,
+             s.type,
+             (not (s.audience is distinct from 'employee')) as employees,
+             half_hour_of(f.created_at) as half,
+             f.category,
+             f.score
+            from (((unnest(facet_tallies_of_days.days) d(d)
+              join responses r_1 on (((r_1.org_id = facet_tallies_of_days.in_org) and (r_1.held_reason is null) and (r_1.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (r_1.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
+              cross join lateral ( select response_facets.facet,
+                     response_facets.survey_id,
+                     response_facets.created_at,
+                     response_facets.category,
+                     response_facets.score
+                    from response_facets
+                   where ((response_facets.org_id = facet_tallies_of_days.in_org) and (response_facets.response_id = r_1.id))
+                  offset 0) f)
+              join surveys s on (((s.org_id = facet_tallies_of_days.in_org) and (s.id = f.survey_id))))
+         ), many as (
+          select faceted.facet,
+             faceted.day
+            from faceted
+           group by faceted.facet, faceted.day
+          having (count(*) >= 24)
+         ), halves as (
+          select grouping(faceted.survey_id) as of_kind,
+             faceted.facet,
+             faceted.survey_id,
+             faceted.day,
+             faceted.type,
+             faceted.employees,
+             faceted.half,
+             count(*) filter (where (faceted.category = 'promoter')) as promoters,
+             count(*) filter (where (faceted.category = 'passive')) as passives,
+             count(*) filter (where (faceted.category = 'detractor')) as detractors,
+             sum(faceted.score) as score_sum
+            from (faceted
+              join many using (facet, day))
+           group by grouping sets ((faceted.facet, faceted.day, faceted.type, faceted.employees, faceted.half), (faceted.facet, faceted.day, faceted.type, faceted.employees, faceted.half, faceted.survey_id))
+         ), rows as (
+          select row_number() over () as "row",
+             halves.facet,
+             halves.survey_id,
+             halves.day,
+             halves.type,
+             halves.employees,
+             sum(halves.promoters) as promoters,
+             sum(halves.passives) as passives,
+             sum(halves.detractors) as detractors,
+             sum(halves.score_sum) as score_sum
+            from halves
+           group by halves.of_kind, halves.facet, halves.survey_id, halves.day, halves.type, halves.employees
+          having ((halves.of_kind = 1) or (sum(((halves.promoters + halves.passives) + halves.detractors)) >= (24)::numeric))
+         ), counted as (
+          select each."row",
+             each.half,
+             each.place,
+             sum(each.n) over (partition by each."row", each.place order by each.half rows between unbounded preceding and 1 preceding) as n
+            from ( select r_1."row",
+                     g.half,
+                     p.place,
+                         case p.place
+                             when 1 then h.promoters
+                             when 2 then h.passives
+                             else h.detractors
+                         end as n
+                    from (((rows r_1
+                      cross join generate_series(0, 47) g(half))
+                      cross join generate_series(1, 3) p(place))
+                      left join halves h on ((((h.facet = r_1.facet) and (h.day = r_1.day) and (h.type = r_1.type) and (h.employees = r_1.employees) and (h.half = g.half)) and (not (h.survey_id is distinct from r_1.survey_id)))))) each
+         ), arrays as (
+          select counted."row",
+             array_agg((coalesce(counted.n, (0)::numeric))::integer order by counted.half, counted.place) as by_half_hour
+            from counted
+           where (counted.half > 0)
+           group by counted."row"
+         )
+  select facet_tallies_of_days.in_org as in_org,
+     r.facet,
+     r.survey_id,
+     r.day,
+     r.type,
+     r.employees,
+     (r.promoters)::integer as promoters,
+     (r.passives)::integer as passives,
+     (r.detractors)::integer as detractors,
+     (r.score_sum)::integer as score_sum,
+     a.by_half_hour
+    from (rows r
+      join arrays a using ("row"));
+end
 ;
 
 create procedure fold_tallies()
@@ -1789,13 +1974,13 @@ begin
       set status = 'responded', responded_at = in_at, updated_at = now()
       where org_id = in_org and survey_id = in_survey and id = in_contact;
       if before.properties <> '{}' then
-        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-        select in_org, facet, in_at, in_id, in_survey, in_category
+        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+        select in_org, facet, in_at, in_id, in_survey, in_category, in_score
         from property_facets(before.properties) facet;
       end if;
     elsif in_properties is not null then
-      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-      select in_org, facet, in_at, in_id, in_survey, in_category
+      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+      select in_org, facet, in_at, in_id, in_survey, in_category, in_score
       from property_facets(in_properties) facet;
     end if;
     perform count_response(
@@ -1932,6 +2117,28 @@ end
 $function$
 ;
 
+create procedure tally_facets(in in_org uuid, in days date[])
+ language plpgsql
+as $procedure$
+declare
+  free constant date[] := array(
+    select day
+    from unnest(days) d (day)
+    where (select count(*) from facet_day_tallies t where t.org_id = in_org and t.day = d.day)
+      = (select count(*)
+         from (select from facet_day_tallies t where t.org_id = in_org and t.day = d.day for update skip locked) held)
+  );
+begin
+  delete from facet_day_tallies where org_id = in_org and day = any (free);
+  with seen as (
+    delete from facet_changes where org_id = in_org and day = any (free)
+  )
+  insert into facet_day_tallies
+  select * from facet_tallies_of_days(in_org, free);
+end
+$procedure$
+;
+
 create procedure tally_half_hours()
  language plpgsql
 as $procedure$
@@ -1964,21 +2171,32 @@ begin
   for owner in
     select distinct org_id from organization_day_tallies
     where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    union
+    select distinct org_id from facet_changes where day < today
   loop
-    perform from organizations where id = owner.org_id for key share skip locked;
-    continue when not found;
+    locked := array[date '-infinity'];
+    loop
+      perform from organizations where id = owner.org_id for key share skip locked;
+      exit when not found;
 
-    locked := array(
-      select day from organization_day_tallies
-      where org_id = owner.org_id
-        and by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
-      order by day
-      for update skip locked
-    );
-    update organization_day_tallies t
-    set by_half_hour = counted.by_half_hour, commented = counted.commented
-    from half_hours_of_days(owner.org_id, null, locked) counted
-    where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day;
+      locked := array(
+        select day from organization_day_tallies t
+        where org_id = owner.org_id and slot = 0 and day < today and day > locked[cardinality(locked)]
+          and ((by_half_hour is null and promoters + passives + detractors >= 24)
+            or exists (select from facet_changes c where c.org_id = owner.org_id and c.day = t.day))
+        order by day
+        limit 50
+        for update skip locked
+      );
+      exit when cardinality(locked) = 0;
+      update organization_day_tallies t
+      set by_half_hour = counted.by_half_hour, commented = counted.commented
+      from half_hours_of_days(owner.org_id, null, locked) counted
+      where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
+        and t.by_half_hour is null and t.promoters + t.passives + t.detractors >= 24;
+      call tally_facets(owner.org_id, locked);
+      commit;
+    end loop;
     commit;
   end loop;
 end
@@ -2017,6 +2235,13 @@ create function tally_slot()
  language sql
  stable
 return ((pg_backend_pid() % 16))::smallint
+;
+
+create function utc_day(at timestamptz)
+ returns date
+ language sql
+ immutable parallel safe
+return ((at at time zone 'UTC'))::date
 ;
 
 -- Reads campaigns.

@@ -159,13 +159,13 @@ begin
       set status = 'responded', responded_at = in_at, updated_at = now()
       where org_id = in_org and survey_id = in_survey and id = in_contact;
       if before.properties <> '{}' then
-        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-        select in_org, facet, in_at, in_id, in_survey, in_category
+        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+        select in_org, facet, in_at, in_id, in_survey, in_category, in_score
         from property_facets(before.properties) facet;
       end if;
     elsif in_properties is not null then
-      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-      select in_org, facet, in_at, in_id, in_survey, in_category
+      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+      select in_org, facet, in_at, in_id, in_survey, in_category, in_score
       from property_facets(in_properties) facet;
     end if;
     perform count_response(

@@ -52,19 +52,27 @@ create table response_facets (
   response_id uuid not null,
   survey_id   uuid not null,
   category    text not null,
+  score       smallint not null,
 
-  primary key (org_id, facet, created_at, response_id) include (survey_id, category),
+  primary key (org_id, facet, created_at, response_id) include (survey_id, category, score),
   foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
 );
 
 comment on table response_facets is
   'A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by';
 comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
-comment on column response_facets.created_at is 'of the response, as are survey_id and category';
+comment on column response_facets.created_at is 'of the response, as are survey_id, category and score';
 comment on column response_facets.category is 'that of the response';
 comment on column response_facets.survey_id is 'that of the response';
+comment on column response_facets.score is 'that of the response';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
+
+-- What changes the facets of responses says so of their days: figures are kept of these (0050_facet_tallies.sql).
+
+create function utc_day(at timestamptz) returns date
+language sql immutable parallel safe
+return (at at time zone 'UTC')::date;
 
 create function facet_of(kind text, name text, value text) returns bigint
 language sql immutable parallel safe
@@ -81,8 +89,8 @@ end;
 create function add_facets(in_org uuid, in_response uuid) returns void
 language sql
 begin atomic
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from responses r
   cross join lateral (
     select property_facets(c.properties)
@@ -108,14 +116,14 @@ create function facet_added_responses() returns trigger
 language plpgsql
 as $$
 begin
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from changed r
   join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
   cross join lateral property_facets(c.properties) facet
   where r.held_reason is null and c.properties <> '{}'
   union all
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from changed r
   cross join lateral property_facets(r.properties) facet
   where r.held_reason is null and r.contact_id is null and r.properties is not null;
@@ -133,14 +141,17 @@ as $$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
   perform add_facets(new.org_id, new.id);
+  perform change_facet_days(new.org_id, array[utc_day(old.created_at), utc_day(new.created_at)]);
   return null;
 end
 $$;
 
 create trigger responses_changed_facets
-  after update of held_reason, created_at, category, contact_id, survey_id on responses
-  for each row when ((old.held_reason, old.created_at, old.category, old.contact_id, old.survey_id)
-                     is distinct from (new.held_reason, new.created_at, new.category, new.contact_id, new.survey_id))
+  after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses
+  for each row when (
+    (old.held_reason, old.created_at, old.category, old.score, old.contact_id, old.survey_id, old.properties)
+    is distinct from
+    (new.held_reason, new.created_at, new.category, new.score, new.contact_id, new.survey_id, new.properties))
   execute function facet_changed_response();
 
 create function facet_changed_contact() returns trigger
@@ -155,6 +166,11 @@ begin
   perform add_facets(r.org_id, r.id)
   from responses r
   where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
+  perform change_facet_days(new.org_id, array(
+    select distinct utc_day(r.created_at)
+    from responses r
+    where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null
+  ));
   return null;
 end
 $$;
@@ -166,16 +182,22 @@ create trigger contacts_changed_facets after update of properties on contacts
 create function facet_tagged_response() returns trigger
 language plpgsql
 as $$
+declare
+  at timestamptz;
 begin
   if tg_op = 'DELETE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text)
+    returning created_at into at;
+    perform change_facet_days(old.org_id, array[utc_day(at)]);
   else
-    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category
+    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
     from responses
     where org_id = new.org_id and id = new.response_id and held_reason is null
-    on conflict do nothing;
+    on conflict do nothing
+    returning created_at into at;
+    perform change_facet_days(new.org_id, array[utc_day(at)]);
   end if;
   return null;
 end
@@ -187,16 +209,22 @@ create trigger response_tags_changed after insert or delete on response_tags
 create function facet_analyzed_response() returns trigger
 language plpgsql
 as $$
+declare
+  at timestamptz;
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment)
+    returning created_at into at;
+    perform change_facet_days(old.org_id, array[utc_day(at)]);
   end if;
-  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
   from responses
   where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
-  on conflict do nothing;
+  on conflict do nothing
+  returning created_at into at;
+  perform change_facet_days(new.org_id, array[utc_day(at)]);
   return null;
 end
 $$;

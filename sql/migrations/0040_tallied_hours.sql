@@ -86,21 +86,32 @@ begin
   for owner in
     select distinct org_id from organization_day_tallies
     where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    union
+    select distinct org_id from facet_changes where day < today
   loop
-    perform from organizations where id = owner.org_id for key share skip locked;
-    continue when not found;
+    locked := array[date '-infinity'];
+    loop
+      perform from organizations where id = owner.org_id for key share skip locked;
+      exit when not found;
 
-    locked := array(
-      select day from organization_day_tallies
-      where org_id = owner.org_id
-        and by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
-      order by day
-      for update skip locked
-    );
-    update organization_day_tallies t
-    set by_half_hour = counted.by_half_hour, commented = counted.commented
-    from half_hours_of_days(owner.org_id, null, locked) counted
-    where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day;
+      locked := array(
+        select day from organization_day_tallies t
+        where org_id = owner.org_id and slot = 0 and day < today and day > locked[cardinality(locked)]
+          and ((by_half_hour is null and promoters + passives + detractors >= 24)
+            or exists (select from facet_changes c where c.org_id = owner.org_id and c.day = t.day))
+        order by day
+        limit 50
+        for update skip locked
+      );
+      exit when cardinality(locked) = 0;
+      update organization_day_tallies t
+      set by_half_hour = counted.by_half_hour, commented = counted.commented
+      from half_hours_of_days(owner.org_id, null, locked) counted
+      where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
+        and t.by_half_hour is null and t.promoters + t.passives + t.detractors >= 24;
+      call tally_facets(owner.org_id, locked);
+      commit;
+    end loop;
     commit;
   end loop;
 end

@@ -1,7 +1,7 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { HeldTally } from '../responses/rules.ts';
+import { chosenSurveys, type NpsScope } from '../responses/scope.cte.ts';
 import { sampleVariance, sumScores } from '../responses/score-sums.queries.ts';
-import { chosenSurveys, type NpsScope } from '../responses/totals.queries.ts';
 import { countTrend } from '../responses/trend.queries.ts';
 import type { TrendRows } from '../responses/trend.rules.ts';
 import type { Category, SurveyType } from '../scores.ts';

@@ -1,7 +1,7 @@
 import type { Db } from '../lib/db/db.ts';
 import { type NpsTrendRow, trendOf } from '../responses/nps.ts';
 import { readInstants } from '../responses/range.ts';
-import { everything, type NpsScope } from '../responses/totals.queries.ts';
+import { everything, type NpsScope } from '../responses/scope.cte.ts';
 import { type TrendRows, trendRows } from '../responses/trend.rules.ts';
 import type { Tally } from '../scores.ts';
 import type { HomeScope } from './choice.rules.ts';

@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { ImportWriter } from '../responses/import-batch.ts';
 import { readNps } from '../responses/nps.ts';
-import { everything } from '../responses/totals.queries.ts';
+import { everything } from '../responses/scope.cte.ts';
 import type { SurveyType } from '../scores.ts';
 import {
   type FileCounts,

@@ -2,7 +2,8 @@ import { opaque, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 import type { Category } from '../scores.ts';
 import { type Range, splitRange } from './range.ts';
-import { everything, keptDays, type NpsScope } from './totals.queries.ts';
+import { everything, type NpsScope } from './scope.cte.ts';
+import { keptDays } from './totals.queries.ts';
 
 type CommentedRows = Pick<NpsScope, 'survey_id' | 'type' | 'audience'> & {
   category: Category | null;

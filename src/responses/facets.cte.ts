@@ -4,15 +4,15 @@ import type { OrgId } from '../org-id.ts';
 /** What a response is found by: a property of its contact, a tag (by id) or its sentiment. */
 export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
 
-/** Responses that count and have all these facets: id, org_id, created_at, survey_id and category, in the order of an index. */
+/** Responses that count and have all these facets: id, org_id, created_at, survey_id, category and score, in the order of an index. */
 export const facetRows = (
   sql: Sql,
   orgId: OrgId,
   [first, ...others]: readonly Facet[],
 ): Part => sql`(
-  select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category
+  select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category, f.score
   from response_facets f
-  where f.org_id = ${orgId} and f.facet = ${hash(sql, first!)}
+  where f.org_id = ${orgId} and f.facet = ${facetOf(sql, first!)}
     ${hasFacets(sql, { orgId, facets: others }, sql`f.created_at, f.response_id`)}
 )`;
 
@@ -23,7 +23,7 @@ export const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part 
   facets.reduce(
     (before, facet) => sql`${before} and exists (
       select from response_facets x
-      where x.org_id = ${orgId} and x.facet = ${hash(sql, facet)} and (x.created_at, x.response_id) = (${row})
+      where x.org_id = ${orgId} and x.facet = ${facetOf(sql, facet)} and (x.created_at, x.response_id) = (${row})
     )`,
     sql``,
   );
@@ -39,10 +39,11 @@ function wouldHave(sql: Sql, facet: Facet): Part {
       select from response_tags t
       where t.org_id = r.org_id and t.response_id = r.id and t.tag_id = ${facet.value}::uuid)`;
   }
-  return sql`(r.contact_id is null and ${hash(sql, facet)} in (select property_facets(r.properties)) or exists (
+  return sql`(r.contact_id is null and ${facetOf(sql, facet)} in (select property_facets(r.properties)) or exists (
     select from contacts c, property_facets(c.properties) facet
-    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${hash(sql, facet)}))`;
+    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${facetOf(sql, facet)}))`;
 }
 
-const hash = (sql: Sql, { kind, name, value }: Facet) =>
+/** What an index knows a facet by. */
+export const facetOf = (sql: Sql, { kind, name, value }: Facet) =>
   sql`facet_of(${kind}::text, ${name}::text, ${value}::text)`;

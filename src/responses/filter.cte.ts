@@ -4,7 +4,8 @@ import type { Category, SurveyType } from '../scores.ts';
 import { countCommented } from './commented.cte.ts';
 import { type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
 import type { Range } from './range.ts';
-import { countedColumn, everything, opaqueTime, surveysOfKind, tallies } from './totals.queries.ts';
+import { surveysOfKind } from './scope.cte.ts';
+import { countedColumn, opaqueTime, tallies } from './totals.queries.ts';
 
 /** Which responses of an organization are listed. */
 export type ResponseFilter = {
@@ -150,7 +151,9 @@ export const isTallied = (filter: ResponseFilter) =>
 
 /** How many responses a filter without a search leaves, as a query of one value. */
 export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  if (isTallied(filter)) return countTallied(sql, orgId, filter);
+  const hasFigures = filter.facets.length === 1;
+  if (isTallied(hasFigures ? { ...filter, facets: [] } : filter))
+    return countTallied(sql, orgId, filter);
   if (filter.hasComment !== null && isTallied({ ...filter, hasComment: null })) {
     const rowsIn = (range: Range) =>
       filteredRows(sql, orgId, { ...filter, hasComment: true, range });
@@ -164,8 +167,8 @@ export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): P
 }
 
 function countTallied(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  const { survey_id, type, audience, category, range } = filter;
+  const { survey_id, type, audience, category, range, facets } = filter;
   return sql`
     select coalesce(sum(${countedColumn(sql, category)}), 0)::int
-    from (${tallies(sql, orgId, { ...everything, survey_id, type, audience, range })}) t`;
+    from (${tallies(sql, orgId, { survey_id, type, audience, range, facets })}) t`;
 }

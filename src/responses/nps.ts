@@ -1,7 +1,8 @@
 import type { Sql } from '../lib/db/db.ts';
 import { readJson } from '../lib/paging/paged-json.ts';
 import { type HeldTally, type NpsRollup, rollUp } from './rules.ts';
-import { countCategories, type NpsScope } from './totals.queries.ts';
+import type { NpsScope } from './scope.cte.ts';
+import { countCategories } from './totals.queries.ts';
 import { countTrend } from './trend.queries.ts';
 import { type TrendDates, type TrendRows, trendRows } from './trend.rules.ts';
 

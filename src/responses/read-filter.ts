@@ -4,7 +4,7 @@ import type { NpsQuery } from './nps.schemas.ts';
 import type { Instants } from './range.ts';
 import { likePattern } from './rules.ts';
 import type { ResponseQuery } from './schemas.ts';
-import { everything, type NpsScope } from './totals.queries.ts';
+import { everything, type NpsScope } from './scope.cte.ts';
 
 type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'> & Pick<NpsScope, 'facets'>;
 export const scopeOf = ({ facets, ...query }: ScopeQuery) => ({

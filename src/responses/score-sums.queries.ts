@@ -1,7 +1,8 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
-import { chosenSurveys, type NpsScope } from './totals.queries.ts';
-import { edges } from './trend.queries.ts';
+import { chosenSurveys, type NpsScope } from './scope.cte.ts';
+import { countedRows } from './totals.queries.ts';
+import { edges, facetDaysOfTrend } from './trend.queries.ts';
 import type { TrendRows } from './trend.rules.ts';
 
 type ScoresOfRows = { scope: NpsScope; rows: TrendRows };
@@ -15,15 +16,16 @@ export const sumScores = (sql: Sql, orgId: OrgId, { scope, rows }: ScoresOfRows)
   ), near_edges as materialized (
     select row, sign * coalesce(sum(score), 0) as scores
     from edges
-    left join responses r
-      on org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}
-      and created_at >= least(at, midnight) and created_at < greatest(at, midnight)
+    cross join lateral (
+      select score
+      from ${countedRows(sql, orgId, scope)}
+        and created_at >= least(at, midnight) and created_at < greatest(at, midnight)
+    ) r
     where at <> midnight
     group by row, sign
   ), parts as (
     select width_bucket(day, (select days from bounds)) as row, sum(score_sum) as scores
-    from day_tallies
-    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
+    from ${scoreSumsByDay(sql, orgId, scope)}
       and day >= (select first_day from bounds) and day < (select last_day from bounds)
     group by 1
     union all
@@ -40,6 +42,11 @@ export const sumScores = (sql: Sql, orgId: OrgId, { scope, rows }: ScoresOfRows)
   ) sums
 )`;
 
+const scoreSumsByDay = (sql: Sql, orgId: OrgId, scope: NpsScope) =>
+  scope.facets.length > 0
+    ? sql`(${facetDaysOfTrend(sql, orgId, scope)}) days_of_facets where true`
+    : sql`day_tallies where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}`;
+
 /** Enough to know how far scores are spread, however many there are. */
 const largestSample = 5_000;
 
@@ -54,8 +61,7 @@ export const sampleVariance = (
   select var_samp(score)::float8
   from (
     select score
-    from responses
-    where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}
+    from ${countedRows(sql, orgId, scope)}
       and created_at >= ${from}::timestamp at time zone ${timeZone}
       and created_at < (${to}::date + 1)::timestamp at time zone ${timeZone}
     order by created_at desc

@@ -1,25 +1,10 @@
 import { opaque, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
-import type { Category, SurveyType } from '../scores.ts';
-import { type Facet, facetRows, wouldHaveFacets } from './facets.cte.ts';
-import { dayOf, type Range, splitRange } from './range.ts';
-
-/** Which answers are counted: those of an organization, less what a filter leaves out. */
-export type NpsScope = {
-  survey_id: string | null;
-  type: SurveyType | null;
-  audience: 'employee' | 'customer' | null;
-  range: Range;
-  facets: readonly Facet[];
-};
-
-export const everything: NpsScope = {
-  survey_id: null,
-  type: null,
-  audience: null,
-  range: { from: null, to: null },
-  facets: [],
-};
+import type { Category } from '../scores.ts';
+import { facetDays } from './facet-days.cte.ts';
+import { facetRows, wouldHaveFacets } from './facets.cte.ts';
+import { dayOf, splitRange } from './range.ts';
+import { chosenSurveys, type NpsScope, ofKind } from './scope.cte.ts';
 
 /** How many responses in scope fell into each category, and how many are on hold, as JSON of a `HeldTally`. */
 export const countCategories = (sql: Sql, orgId: OrgId, scope: NpsScope): Part => sql`(
@@ -43,19 +28,29 @@ const countHeld = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
 
 /** The rows whose sums are the totals in scope: kept tallies of whole days, counted rows of the rest. */
 export function tallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
-  if (scope.facets.length > 0) return countRows(sql, orgId, scope);
   const { days, edges } = splitRange(scope.range);
   const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
-  if (days) parts.push(keptTallies(sql, orgId, scope, days));
+  if (days && scope.facets.length > 0) parts.push(facetTallies(sql, orgId, scope, days));
+  else if (days) parts.push(keptTallies(sql, orgId, scope, days));
   return parts.reduce((before, part) => sql`${before} union all ${part}`);
 }
 
 type Days = { first: string | null; end: string | null };
 
+function facetTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Days) {
+  const bounds = {
+    first: first ? dayValue(sql, first) : null,
+    end: end ? dayValue(sql, end) : null,
+  };
+  return sql`
+    select promoters, passives, detractors
+    from (${facetDays(sql, orgId, { scope, ...bounds, each: 'stretch' })}) days_of_facets`;
+}
+
 function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Days) {
   const ofDays = sql`
-    ${first ? sql`and day >= ${opaque(sql, sql`${first}::date`)}` : sql``}
-    ${end ? sql`and day < ${opaque(sql, sql`${end}::date`)}` : sql``}`;
+    ${first ? sql`and day >= ${dayValue(sql, first)}` : sql``}
+    ${end ? sql`and day < ${dayValue(sql, end)}` : sql``}`;
   const ofSurveys = chosenSurveys(sql, orgId, scope);
   if (!first && !end) {
     return sql`
@@ -68,6 +63,8 @@ function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope, { first, end }: Da
     from (${keptDays(sql, orgId, scope)}) kept
     where true ${ofDays}`;
 }
+
+const dayValue = (sql: Sql, day: string) => opaque(sql, sql`${day}::date`);
 
 /** The tallies of days in scope. Where a kind is all that there is, those of the organization are the same and fewer. */
 export function keptDays(sql: Sql, orgId: OrgId, scope: NpsScope): Part {
@@ -83,7 +80,7 @@ export function keptDays(sql: Sql, orgId: OrgId, scope: NpsScope): Part {
   return sql`${ofAll} and not (${others}) union all ${ofSurveys} and (${others})`;
 }
 
-/** Of a range's edge, which is less than a day, or of facets, whose rows stand in an index of their own. */
+/** Of a range's edge, which is less than a day. */
 const countRows = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select count(*) filter (where category = 'promoter')  as promoters,
          count(*) filter (where category = 'passive')   as passives,
@@ -97,24 +94,6 @@ export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
   scope.facets.length > 0
     ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${chosenSurveys(sql, orgId, scope)}`
     : sql`responses r where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}`;
-
-/** The condition that leaves the surveys in scope. */
-export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
-  const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
-  if (!type && !audience) return one;
-  return sql`${one} and survey_id in (${surveysOfKind(sql, orgId, { type, audience })})`;
-}
-
-type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
-
-export const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`
-  select id
-  from surveys
-  where org_id = ${orgId} and ${ofKind(sql, kind)}`;
-
-const ofKind = (sql: Sql, { type, audience }: SurveyKind) => sql`
-  ${type ? sql`type = ${type}` : sql`true`}
-  ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
 /** The bounds of a range, as `opaque` values. */
 export const opaqueTime = (sql: Sql, time: Date): Part => opaque(sql, sql`${time}::timestamptz`);

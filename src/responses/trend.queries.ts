@@ -1,7 +1,9 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
+import { facetDays } from './facet-days.cte.ts';
 import { wouldHaveFacets } from './facets.cte.ts';
-import { chosenSurveys, countedRows, keptDays, type NpsScope } from './totals.queries.ts';
+import { chosenSurveys, type NpsScope } from './scope.cte.ts';
+import { countedRows, keptDays } from './totals.queries.ts';
 import type { TrendRows } from './trend.rules.ts';
 
 /**
@@ -20,7 +22,7 @@ export const countTrend = (
            array_agg(at order by row) as ats, array_agg(day order by row) as days
     from edges
   ),
-  ${scope.facets.length > 0 ? counted(sql, orgId, scope) : kept(sql, orgId, scope)},
+  ${scope.facets.length > 1 ? counted(sql, orgId, scope) : kept(sql, orgId, scope)},
   on_hold as (
     select width_bucket(created_at, (select ats from bounds)) as row, count(*) as held
     from responses r
@@ -86,6 +88,7 @@ const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
 
 /** Those of a kind come from one table or the other, and are read once: joined with the edges they would be for each. */
 function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
+  if (scope.facets.length > 0) return sql`materialized (${facetDaysOfTrend(sql, orgId, scope)})`;
   const days = keptDays(sql, orgId, scope);
   if (!scope.type && !scope.audience) return sql`not materialized (${days})`;
   return sql`materialized (
@@ -94,6 +97,15 @@ function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
     where day >= (select first_day - 1 from bounds) and day <= (select last_day from bounds)
   )`;
 }
+
+/** A day more on each side: the first row may begin on the day before, and the last may end on the day after. */
+export const facetDaysOfTrend = (sql: Sql, orgId: OrgId, scope: NpsScope) =>
+  facetDays(sql, orgId, {
+    scope,
+    first: sql`(select first_day - 1 from bounds)`,
+    end: sql`(select last_day + 1 from bounds)`,
+    each: 'day',
+  });
 
 /**
  * How many responses lie between each edge and its midnight. Where the half hours of its day are kept, only
@@ -133,7 +145,7 @@ const sinceMidnight = (sql: Sql, column: Part, place: number) => sql`
   coalesce(sum(case sign when 1 then ${column} end), 0)
     - sum(sign * coalesce(by_half_hour[3 * half + ${place}::int], 0))`;
 
-/** Facets have no tallies: their rows are counted. */
+/** Several facets at once have no tallies: their rows are counted. */
 const counted = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   tallied as (
     select width_bucket(created_at, (select ats from bounds)) as row, ${categoryCounts(sql)}

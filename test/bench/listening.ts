@@ -169,8 +169,8 @@ export async function addFacets(db: Db) {
       from responses r
       where hashtext(r.id::text) % 50 = 0`;
     await sql`
-      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category)
-      select r.org_id, f, r.created_at, r.id, r.survey_id, r.category
+      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+      select r.org_id, f, r.created_at, r.id, r.survey_id, r.category, r.score
       from responses r
       left join contacts c on c.id = r.contact_id
       cross join lateral (

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readNps, readTrend } from '../../src/responses/nps.ts';
 import { readInstants } from '../../src/responses/range.ts';
-import { everything } from '../../src/responses/totals.queries.ts';
+import { everything } from '../../src/responses/scope.cte.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';

@@ -107,6 +107,9 @@ async function fillEveryTable(db: Db) {
   const tag_id = randomUUID();
   await db`insert into tags ${db({ id: tag_id, org_id, name: 'vip', color: '#ffffff' })}`;
   await db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
+  const figures = { promoters: 30, passives: 0, detractors: 0, score_sum: 270 };
+  await db`
+    insert into facet_day_tallies ${db({ org_id, facet: 7, day: '2026-03-01', type: 'nps', employees: false, ...figures, by_half_hour: [1] })}`;
   await db`
     insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);

@@ -1,0 +1,88 @@
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
+import { type Facet, facetOf, facetRows } from './facets.cte.ts';
+import { chosenSurveys, type NpsScope, ofKind } from './scope.cte.ts';
+
+/** Whole UTC days as values of SQL, the first up to but without the end; null is without an end on that side. */
+type DayBounds = { first: Part | null; end: Part | null };
+
+/** How the rows of the days that are not kept are summed up: as few sums as there are stretches of them, or day by day. */
+type Counting = DayBounds & { each: 'stretch' | 'day' };
+
+/**
+ * The tallies of the responses in scope, which has facets: those that are kept of days, and in addition what the rows
+ * of all other days come to. These lie in as few stretches as there are between kept days. Only one facet has kept
+ * figures; of several at once the rows are counted.
+ */
+export function facetDays(
+  sql: Sql,
+  orgId: OrgId,
+  { scope, ...counting }: Counting & { scope: NpsScope },
+): Part {
+  const { first, end } = counting;
+  const [facet, ...others] = scope.facets;
+  return sql`
+    with ${facet && others.length === 0 ? keptFigures(sql, orgId, { scope, facet, ...counting }) : noFigures(sql)},
+    stretches as (
+      select coalesce(lag(day) over (order by day) + 1, ${first ?? sql`date '-infinity'`}) as first, day as after_last
+      from (
+        select distinct day from figures
+        union all
+        select ${end ?? sql`date 'infinity'`}
+      ) days
+    )
+    select day, promoters, passives, detractors, score_sum, by_half_hour
+    from figures
+    where true ${figuresOfKind(sql, scope)}
+    union all
+    select counted.day, promoters, passives, detractors, score_sum, null
+    from stretches
+    cross join lateral (
+      select ${counting.each === 'day' ? sql`utc_day(created_at)` : sql`null::date`} as day,
+             count(*) filter (where category = 'promoter')  as promoters,
+             count(*) filter (where category = 'passive')   as passives,
+             count(*) filter (where category = 'detractor') as detractors,
+             sum(score) as score_sum
+      from ${facetRows(sql, orgId, scope.facets)} r
+      where created_at >= first::timestamp at time zone 'UTC'
+        and created_at < after_last::timestamp at time zone 'UTC' ${chosenSurveys(sql, orgId, scope)}
+      ${counting.each === 'day' ? sql`group by 1` : sql``}
+    ) counted
+    where first < after_last`;
+}
+
+type KeptFigures = DayBounds & { scope: NpsScope; facet: Facet };
+
+/** Of days whose responses and facets are as they were when they were counted. */
+const keptFigures = (sql: Sql, orgId: OrgId, { scope, facet, first, end }: KeptFigures) => sql`
+  kept as materialized (
+    select day, type, employees, promoters, passives, detractors, score_sum, by_half_hour
+    from facet_day_tallies
+    where org_id = ${orgId} and facet = ${facetOf(sql, facet)}
+      and survey_id ${scope.survey_id ? sql`= ${scope.survey_id}` : sql`is null`}
+      ${first ? sql`and day >= ${first}` : sql``}
+      ${end ? sql`and day < ${end}` : sql``}
+  ), figures as materialized (
+    select *
+    from kept
+    where day not in (
+      select day
+      from facet_changes
+      where org_id = ${orgId} and day between (select min(day) from kept) and (select max(day) from kept)
+      union all
+      select day
+      from organization_day_tallies
+      where org_id = ${orgId} and by_half_hour is null
+        and day between (select min(day) from kept) and (select max(day) from kept)
+    )
+  )`;
+
+const noFigures = (sql: Sql) => sql`
+  figures as (
+    select null::date as day, null::text as type, null::boolean as employees, 0 as promoters, 0 as passives,
+           0 as detractors, 0 as score_sum, null::integer[] as by_half_hour
+    where false
+  )`;
+
+const figuresOfKind = (sql: Sql, { type, audience }: NpsScope) =>
+  type || audience ? sql`and ${ofKind(sql, { type, audience }, sql`employees`)}` : sql``;

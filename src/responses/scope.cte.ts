@@ -1,0 +1,45 @@
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../org-id.ts';
+import type { SurveyType } from '../scores.ts';
+import type { Facet } from './facets.cte.ts';
+import type { Range } from './range.ts';
+
+/** Which answers are counted: those of an organization, less what a filter leaves out. */
+export type NpsScope = {
+  survey_id: string | null;
+  type: SurveyType | null;
+  audience: 'employee' | 'customer' | null;
+  range: Range;
+  facets: readonly Facet[];
+};
+
+export const everything: NpsScope = {
+  survey_id: null,
+  type: null,
+  audience: null,
+  range: { from: null, to: null },
+  facets: [],
+};
+
+/** The condition that leaves the surveys in scope. */
+export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
+  const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
+  if (!type && !audience) return one;
+  return sql`${one} and survey_id in (${surveysOfKind(sql, orgId, { type, audience })})`;
+}
+
+type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
+
+export const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`
+  select id
+  from surveys
+  where org_id = ${orgId} and ${ofKind(sql, kind)}`;
+
+/** On a row with a `type`, and with an expression of whether its surveys ask employees. */
+export const ofKind = (
+  sql: Sql,
+  { type, audience }: SurveyKind,
+  employees = sql`(audience = 'employee')`,
+): Part => sql`
+  ${type ? sql`type = ${type}` : sql`true`}
+  ${audience ? sql`and ${employees} is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
