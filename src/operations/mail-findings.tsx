@@ -46,6 +46,23 @@ export function MailFindings({ findings, here }: MailFindingsProps) {
   );
 }
 
+/** Where mails are while no mail server is configured, and how an operator configures one. */
+export const NoMailServer = () => (
+  <Part id="mail" title={texts.title}>
+    <p>
+      <State kind="warning">{texts.noServer.state}</State>
+    </p>
+    <p>
+      {texts.noServer.meaning} <a href="/mailbox">{texts.noServer.mailbox}</a>
+      {texts.noServer.where}
+    </p>
+    <p>
+      {texts.noServer.operator} <code>ASKBACK_SMTP_URL</code> {texts.noServer.restart}{' '}
+      <code>askback files DIR</code> {texts.noServer.documentation}
+    </p>
+  </Part>
+);
+
 function Found({ findings, here }: { findings: readonly Finding[] | undefined; here: string }) {
   const sorted = (findings ?? []).toSorted(
     (one, other) => order.indexOf(one.status) - order.indexOf(other.status),

@@ -8,7 +8,7 @@ import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { examineMail } from './examine-mail.ts';
 import type { Finding } from './finding.ts';
 import { createResolver, type Resolver } from './mail-dns/resolver.ts';
-import { MailFindings } from './mail-findings.tsx';
+import { MailFindings, NoMailServer } from './mail-findings.tsx';
 import { listSendersOf } from './senders.queries.ts';
 
 /** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
@@ -25,13 +25,13 @@ export type MailScreenTools = {
 
 /**
  * Settings, Mail: what the doctor finds about the senders of the organization. Below `/o/:slug/settings/mail`, for
- * owners. The page comes at once; DNS is asked by a second request.
+ * owners. The page comes at once; DNS is asked by a second request. Without a mail server there is nothing to look at.
  */
 export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   const { bounceDomain, smtpUrl = null, dkim = null } = settings;
 
   async function examine(orgId: string): Promise<Finding[]> {
-    const senders = smtpUrl ? await listSendersOf(db, orgId) : [];
+    const senders = await listSendersOf(db, orgId);
     return await examineMail(
       { dns: dns ?? createResolver(), settings: { bounceDomain, smtpUrl, dkim } },
       { senders, sendsFrom: [], publicUrl },
@@ -43,6 +43,7 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
 
   return new Hono<ScreenEnv>().get('/', async (c) => {
     const { orgId } = requireRole(c, 'owner');
+    if (!smtpUrl) return renderSettings(c, { setting: 'mail', body: <NoMailServer /> });
     const looks = c.req.query('look') === 'now';
     const findings = looks ? await examiner({ orgId })() : null;
     const here = settingPath(c.var.organization, 'mail');

@@ -9,13 +9,16 @@ import { memberBrowser } from '../support/probe/member.ts';
 
 const { db } = await testDatabase();
 
-async function mailPage(role: 'owner' | 'editor' = 'owner') {
+async function mailPage(
+  role: 'owner' | 'editor' = 'owner',
+  smtpUrl: string | null = 'smtp://127.0.0.1:1',
+) {
   const asked: string[] = [];
   const dns = fakeResolver(
     { 'MX acme.test': ['10 mx.acme.test'], 'A mx.acme.test': ['8.8.8.8'] },
     asked,
   );
-  const settings = { ...testSettings, bounceDomain: null, smtpUrl: 'smtp://127.0.0.1:1' };
+  const settings = { ...testSettings, bounceDomain: null, smtpUrl };
   const orgId = await makeOrganization(db);
   await makeSurvey(db, orgId);
   const other = await makeOrganization(db);
@@ -43,6 +46,19 @@ test('findings are of the senders of this organization, with records to copy', a
   const before = asked.length;
   await get(`${page}?look=now`);
   assert.equal(asked.length, before, 'DNS is not asked again at once');
+});
+
+test('without a mail server nothing is in order: it says where mails are and what to set', async () => {
+  const { get, page, asked } = await mailPage('owner', null);
+  for (const path of [page, `${page}?look=now`]) {
+    const html = await (await get(path)).text();
+    assert.doesNotMatch(html, /In order/);
+    assert.match(html, /No mail server is configured/);
+    assert.match(html, /<a href="\/mailbox">built-in mailbox<\/a>/);
+    assert.match(html, /<code>ASKBACK_SMTP_URL<\/code>/);
+    assert.doesNotMatch(html, /hx-get="[^"]*look=now"/);
+  }
+  assert.deepEqual(asked, []);
 });
 
 test('only owners see it', async () => {
