@@ -17,6 +17,8 @@ export type ProviderAccount = AccountClaims & {
 
 type ProviderOptions = {
   redirectUri: string;
+  /** What follows the host in the name of the issuer, such as the id of a tenant. */
+  path?: string;
   client?: Partial<ClientMetadata>;
   /** Whether claims stand in the token; otherwise they are at an address of their own. */
   claimsInToken?: boolean;
@@ -32,7 +34,8 @@ export const clientSecret = 'secret-of-the-client-of-askback';
 export async function startOpenidProvider(options: ProviderOptions) {
   const listening = createServer();
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+  const { path = '' } = options;
+  const issuer = `http://127.0.0.1:${(listening.address() as AddressInfo).port}${path}`;
   const state = {
     account: { sub: 'ann', email: 'ann@acme.test', email_verified: true } as ProviderAccount,
     denies: false,
@@ -52,15 +55,18 @@ export async function startOpenidProvider(options: ProviderOptions) {
     jwks: { keys: [signingKey()] },
     claims: {
       openid: ['sub'],
-      email: ['email', 'email_verified'],
-      profile: ['name'],
+      email: ['email', 'email_verified', 'xms_edov'],
+      profile: [
+        ...['name', 'given_name', 'family_name', 'picture'],
+        ...['preferred_username', 'oid', 'tid', 'hd'],
+      ],
       groups: ['groups'],
     },
     scopes: ['openid', 'email', 'profile', 'groups'],
     conformIdTokenClaims: !(options.claimsInToken ?? true),
     cookies: { keys: ['a key of the provider'] },
     features: { devInteractions: { enabled: false } },
-    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    interactions: { url: (_, interaction) => `${path}/interaction/${interaction.uid}` },
     pkce: { required: () => true },
     ttl: {
       Session: 600,
@@ -92,6 +98,7 @@ export async function startOpenidProvider(options: ProviderOptions) {
   };
   listening.on('request', (request, response) => {
     state.requests.push(`${request.method} ${request.url?.split('?')[0]}`);
+    mountAt(path, request);
     if (state.down) response.writeHead(502).end('bad gateway');
     else if (request.url?.startsWith('/interaction/')) void signIn(request, response);
     else void answer(request, response);
@@ -101,6 +108,13 @@ export async function startOpenidProvider(options: ProviderOptions) {
     await new Promise((resolve) => listening.close(resolve));
   };
   return { issuer, state, close, [Symbol.asyncDispose]: close };
+}
+
+/** The provider finds out where it stands by comparing both addresses, as below a router of its framework. */
+function mountAt(path: string, request: IncomingMessage) {
+  const url = request.url ?? '';
+  Object.assign(request, { originalUrl: url });
+  if (url.startsWith(`${path}/`)) request.url = url.slice(path.length);
 }
 
 /** Goes through the provider as a browser does, and returns the address that it sends the browser back to. */
