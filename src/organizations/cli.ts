@@ -45,7 +45,7 @@ const settings = {
   'keep-comments-days': keep('comments'),
   'keep-contacts-days': keep('contacts without activity'),
   'keep-openings-days': keep('visits of links', mostDaysOfLogs),
-  'keep-mails-days': keep('the log of mails'),
+  'keep-mails-days': keep('entries of the mail log'),
   ai: flag('analyze comments'),
 } as const satisfies Options;
 

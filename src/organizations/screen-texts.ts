@@ -33,7 +33,7 @@ export const textsTexts = {
 
 export const usageTexts = {
   title: 'Usage',
-  retention: 'Deleted at last, because it is older than the organization keeps',
+  retention: 'Deleted last, because it was older than the organization keeps',
   mails: 'Mails this month',
   of: (limit: string) => `of ${limit}`,
   left: (left: string, month: string) =>

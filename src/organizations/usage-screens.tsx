@@ -30,15 +30,21 @@ const LastRetention = ({ run }: { run: RetentionRun }) => (
   <Part id="retention" title={texts.retention}>
     <p>
       <Time at={run.at} />:{' '}
-      {[
-        counted(run.comments, 'comment'),
-        counted(run.contacts, 'contact'),
-        counted(run.openings, 'opening'),
-        counted(run.mails, 'mail'),
-      ].join(', ')}
+      {kindsOf(run)
+        .filter(([number]) => number > 0)
+        .map(([number, one]) => counted(number, one))
+        .join(', ')}
     </p>
   </Part>
 );
+
+const kindsOf = ({ comments, contacts, openings, mails }: RetentionRun) =>
+  [
+    [comments, 'comment'],
+    [contacts, 'contact'],
+    [openings, 'opening'],
+    [mails, 'mail'],
+  ] as const;
 
 const nearShare = 0.8;
 

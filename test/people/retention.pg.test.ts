@@ -4,6 +4,7 @@ import { mostDaysOfLogs } from '../../src/organizations/retention.ts';
 import { applyRetention } from '../../src/people/retention/apply.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
 const { db } = await testDatabase();
@@ -174,4 +175,26 @@ test('an organization that has set no days keeps everything', async () => {
   const [left] = await db`select comment, contact_id from responses where org_id = ${org}`;
   assert.deepEqual({ ...left }, { comment: 'kept', contact_id });
   assert.deepEqual(await acts(), []);
+});
+
+test('Usage says what the last run deleted, and the audit log that it was the service', async () => {
+  const { org, of } = await scene({ keep_comments_days: days, keep_openings_days: days });
+  const { home, get } = await memberBrowser(db, { org });
+  const usage = async () =>
+    (await (await get(`${home}/settings/usage`)).text()).replace(/<[^>]*>/g, ' ');
+  assert.doesNotMatch(await usage(), /older than the organization keeps/);
+  await makeResponse(db, of, { comment: 'old', created_at: ages.old });
+  await applyRetention({ db });
+  assert.match(await usage(), /older than the organization keeps.*: 1 comment\s/s);
+  for (const comment of ['old too', 'as old']) {
+    await makeResponse(db, of, { comment, created_at: ages.old });
+  }
+  const contact_id = await makeContact(db, of);
+  await db`
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+    values (${org}, ${of.survey_id}, ${contact_id}, 'view', 'GET', ${ages.old})`;
+  await applyRetention({ db });
+  assert.match(await usage(), /: 2 comments, 1 opening\s/);
+  const audit = await (await get(`${home}/settings/audit`)).text();
+  assert.match(audit, /deleted what is older than the organization keeps/);
 });
