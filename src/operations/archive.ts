@@ -115,7 +115,7 @@ const repeat = ({ db, config }: { db: Db; config: Config }, filed: readonly File
   eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, filed);
 
 const repeatedText = ({ receipts, erased_again, unknown_organizations }: ErasedAgain) =>
-  `${receipts} erasures: ${erased_again} persons were there and are erased again` +
+  `receipts of erasures: ${receipts}; persons that were there and are erased again: ${erased_again}` +
   (unknown_organizations > 0
     ? `; ${unknown_organizations} are of organizations that are not there`
     : '');

@@ -6,26 +6,26 @@ export const mostDaysOfLogs = 90;
 export const retentions = [
   {
     setting: 'keep_comments_days',
-    label: 'Keep comments for days',
-    help: 'After so many days comments are deleted with their analyses, notes and excerpts; scores stay.',
+    label: 'Days to keep comments',
+    help: 'Then comments are deleted with their analyses, notes and excerpts; scores stay. Empty for no such rule.',
     most: mostDays,
   },
   {
     setting: 'keep_contacts_days',
-    label: 'Keep inactive contacts for days',
-    help: 'A contact without a mail, a visit, an answer or a change for so long is deleted; its scores stay, anonymous.',
+    label: 'Days to keep inactive contacts',
+    help: 'A contact without a mail, a visit, an answer or a change for so long is deleted; its scores stay, anonymous. Empty for no such rule.',
     most: mostDays,
   },
   {
     setting: 'keep_openings_days',
-    label: 'Keep openings for days',
+    label: 'Days to keep openings',
     help: `Visits of links. ${mostDaysOfLogs} days at most, which is also what an empty field means.`,
     most: mostDaysOfLogs,
   },
   {
     setting: 'keep_mails_days',
-    label: 'Keep the mail log for days',
-    help: 'What was mailed to which address, and results of campaigns. Never shorter than Frequency days.',
+    label: 'Days to keep the mail log',
+    help: 'What was mailed to which address, and results of campaigns. Never shorter than Frequency days, or than a reminder needs (61). Empty for no such rule.',
     most: mostDays,
   },
 ] as const;

@@ -54,6 +54,30 @@ test('every setting of the form is stored', async () => {
   });
 });
 
+test('the form shows how long what is kept, and takes what it shows', async () => {
+  const { orgId, asItIs, general, get, post } = await owner();
+  const days = {
+    ...{ keep_comments_days: '365', keep_contacts_days: '730' },
+    ...{ keep_openings_days: '89', keep_mails_days: '400' },
+  };
+  await post(general, { ...asItIs, ...days });
+  const html = await (await get(general)).text();
+  const shown = Object.keys(days).map((name) => {
+    const [field = ''] = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(html) ?? [];
+    return [name, / value="(\d+)"/.exec(field)?.[1], / max="(\d+)"/.exec(field)?.[1]];
+  });
+  assert.deepEqual(
+    shown,
+    Object.entries(days).map(([name, value]) => [
+      ...[name, value],
+      name === 'keep_openings_days' ? '90' : '36500',
+    ]),
+  );
+  await post(general, { ...asItIs, ...Object.fromEntries(shown) });
+  const { keep_contacts_days, keep_mails_days } = await getOrganization(db, orgId);
+  assert.deepEqual([keep_contacts_days, keep_mails_days], [730, 400]);
+});
+
 test('saving without a change leaves no event', async () => {
   const { asItIs, general, post, events } = await owner();
   assert.equal((await post(general, asItIs)).status, 303);

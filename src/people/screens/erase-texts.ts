@@ -28,6 +28,8 @@ export const eraseTexts = {
   allowed: 'The address may be added and mailed again.',
   receipt: 'Receipt',
   nothing: 'nothing else',
+  scoresKept: 'Scores are kept, anonymous.',
+  scoresDeleted: 'Scores are deleted.',
 } as const;
 
 /** Each kind of what was erased, of one and of several. */

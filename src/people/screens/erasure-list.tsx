@@ -32,25 +32,23 @@ export function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
 const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) => (
   <DataTable
     caption="Receipts, newest first"
-    columns={[
-      { head: 'Erased' },
-      { head: 'What' },
-      { head: 'Scores' },
-      { head: texts.receipt },
-      { head: 'Address' },
-    ]}
+    columns={[{ head: 'Erased' }, { head: 'What' }, { head: 'Address' }, { head: texts.receipt }]}
     rows={receipts.map((receipt) => ({
       cells: [
         <Time at={new Date(receipt.erased_at)} />,
-        inWords(receipt.counts),
-        receipt.scores === 'kept' ? 'kept, anonymous' : 'deleted',
+        <>
+          {inWords(receipt.counts)}
+          <span class="soft block">
+            {receipt.scores === 'kept' ? texts.scoresKept : texts.scoresDeleted}
+          </span>
+        </>,
+        <Address path={path} receipt={receipt} />,
         <>
           <span class="mono">{receipt.id}</span>
           <span class="mono soft light block" title={receipt.address_hash}>
             {receipt.address_hash.slice(0, shownOfHash)}…
           </span>
         </>,
-        <Address path={path} receipt={receipt} />,
       ],
     }))}
   />
