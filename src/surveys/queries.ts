@@ -25,7 +25,7 @@ export type SurveyStatus = 'draft' | 'active' | 'completed';
 /** A page of the organization's surveys, newest first. */
 export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
-    picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}` }, page),
+    picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}`, columns: listed(sql) }, page),
     item: sql`
       cross join lateral (
         select coalesce(sum(sent), 0)::int                               as sent_count,
@@ -40,6 +40,9 @@ export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
     total: sql`select count(*) from surveys where org_id = ${orgId}`,
     page,
   });
+
+const listed = (sql: Sql) => sql`
+  id, name, question_text, from_name, from_email, status, type, audience, created_at, updated_at`;
 
 /** The column `survey_name` of an item, looked up for each: a join might read all surveys of the organization. */
 export const nameOfSurvey = (sql: Sql, orgId: OrgId, item: Part): Part => sql`

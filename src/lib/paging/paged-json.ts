@@ -56,6 +56,8 @@ const deepOffset = 500;
 type ListRows = {
   /** A table and its conditions. */
   rows: Part;
+  /** What the items are made of, `created_at` and `id` included: each column of a wide table costs at each step. */
+  columns?: Part;
   /** How many of these rows each day has, as a query of `day` and `rows`, where that is kept; a day may have several. */
   perDay?: Part | undefined;
 };
@@ -73,7 +75,7 @@ export function newest(sql: Sql, list: ListRows, page: Page): Part {
   return sql`picked as (
     select *
     from (
-      select * from ${list.rows} ${after(sql, page)}
+      select ${list.columns ?? sql`*`} from ${list.rows} ${after(sql, page)}
       order by created_at desc, id desc
       limit 201 ${skipped}
     ) longest
