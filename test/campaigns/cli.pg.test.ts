@@ -42,13 +42,23 @@ async function scene(organization = {}) {
   return { orgId, surveyId, ...campaignRunner(db, orgId) };
 }
 
+async function unsubscribeOne(orgId: string) {
+  await db`
+    insert into suppressions (org_id, email, kind)
+    select org_id, email, 'unsubscribed' from contacts where org_id = ${orgId} limit 1`;
+}
+
 test('a dry run counts, and makes no campaign', async () => {
-  const { surveyId } = await scene();
+  const { orgId, surveyId } = await scene();
+  await unsubscribeOne(orgId);
   const tried = await json('campaign create', '--survey', surveyId, '--dry-run');
-  assert.deepEqual([tried.dry_run, tried.total, tried.remaining], [true, 3, 3]);
+  assert.deepEqual(tried, {
+    ...{ survey_id: surveyId, dry_run: true, total: 3, remaining: 2, duplicates: 1 },
+    reasons: { unsubscribed: 1 },
+  });
   assert.match(
     await run('campaign create', '--survey', surveyId, '--dry-run'),
-    /would be mailed +3/,
+    /would be mailed +2\nnot mailed: unsubscribed +1/,
   );
   assert.deepEqual(await json('campaign list', '--survey', surveyId), []);
 });
@@ -71,6 +81,20 @@ test('a campaign is made, paused, resumed, listed and read to its results', asyn
   );
 });
 
+test('tables say what became of a campaign and of each contact', async () => {
+  const { orgId, surveyId, workFor } = await scene();
+  await unsubscribeOne(orgId);
+  const { id } = await json('campaign create', '--survey', surveyId, '--name', 'Spring');
+  await workFor(5);
+  const list = await run('campaign list', '--survey', surveyId);
+  assert.match(list, /id +status +total +sent +duplicates +failed +remaining +name/);
+  assert.match(list, new RegExp(`${id} +finished +3 +2 +1 +0 +0 +Spring`));
+  assert.match(await run('campaign show', '--id', id), /status +finished\n/);
+  const results = await run('campaign results', '--id', id);
+  assert.match(results, /email +status +at +reason/);
+  assert.match(results, /@\S+ +duplicate .*unsubscribed/);
+});
+
 test('a campaign of later is stopped', async () => {
   const { surveyId } = await scene();
   const at = new Date(Date.now() + 3_600_000).toISOString();
@@ -83,7 +107,7 @@ test('a campaign of later is stopped', async () => {
     '--per-hour',
     '60',
   );
-  assert.deepEqual([made.status, made.per_hour], ['scheduled', 60]);
+  assert.deepEqual([made.status, made.send_at, made.per_hour], ['scheduled', at, 60]);
   assert.equal((await json('campaign stop', '--id', made.id)).status, 'stopped');
 });
 

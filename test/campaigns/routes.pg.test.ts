@@ -103,12 +103,29 @@ test('a dry run writes nothing, and says why contacts are left out', async () =>
     select email from contacts where org_id = ${orgId} limit 1`;
   await db`
     insert into suppressions (org_id, email, kind) values (${orgId}, ${contact!.email}, 'unsubscribed')`;
-  const { status, body } = await post(`/surveys/${surveyId}/campaigns?dry_run=true`);
-  const { id, total, remaining, reasons } = body.data;
-  assert.deepEqual([status, id, total, remaining], [200, null, 3, 2]);
-  assert.deepEqual(reasons, { unsubscribed: 1 });
+  const path = `/surveys/${surveyId}/campaigns?dry_run=true`;
+  const { status, body } = await post(path, { name: 'Spring', per_hour: 60 });
+  assert.equal(status, 200);
+  assert.deepEqual(body.data, {
+    ...{ id: null, survey_id: surveyId, name: 'Spring', status: 'running', send_at: null },
+    ...{ per_hour: 60, total: 3, sent: 0, duplicates: 1, invalid: 0, failed: 0, remaining: 2 },
+    ...{ reason: null, created_at: null, started_at: null, finished_at: null },
+    reasons: { unsubscribed: 1 },
+  });
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const later = (await post(path, { send_at })).body.data;
+  assert.deepEqual([later['status'], later['send_at']], ['scheduled', send_at]);
+  assert.notEqual(later['name'], 'Spring');
   const listed = (await get(`/surveys/${surveyId}/campaigns`)).body;
   assert.deepEqual(listed.data, []);
+});
+
+test('a dry run over the monthly limit is refused like its campaign, and one of later is not', async () => {
+  const { surveyId, post } = await scene({ organization: { monthly_send_limit: 2 } });
+  const path = `/surveys/${surveyId}/campaigns?dry_run=true`;
+  assert.equal((await post(path)).status, 403);
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  assert.equal((await post(path, { send_at })).status, 200);
 });
 
 const refused: [what: string, over: object, body: object | undefined, status: number][] = [
@@ -139,5 +156,8 @@ test("a campaign is its organization's alone, and a read key changes none", asyn
     assert.equal((await mine.post(`${path}/${word}`, undefined, mine.read)).status, 403, word);
   }
   assert.equal((await mine.get(`/campaigns/${randomUUID()}`)).status, 404);
-  assert.equal((await mine.get('/campaigns/x')).status, 404);
+  for (const each of ['/campaigns/x', '/campaigns/x/results', '/surveys/x/campaigns'])
+    assert.equal((await mine.get(each)).status, 404, each);
+  for (const each of ['/campaigns/x/pause', '/surveys/x/campaigns'])
+    assert.equal((await mine.post(each, {})).status, 404, each);
 });

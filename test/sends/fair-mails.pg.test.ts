@@ -105,7 +105,7 @@ test('a mail that would not end in time does not begin, and is no unknown outcom
       if (!(await mayLeave())) return lost();
       left.push(email);
       const { promise, resolve } = Promise.withResolvers<MailOutcome>();
-      const timer = setTimeout(() => resolve(accepted()), 1000);
+      const timer = setTimeout(() => resolve(accepted()), 3200);
       signal.addEventListener('abort', () => {
         clearTimeout(timer);
         resolve({ kind: 'unknown', reason: 'out of time' });
@@ -113,7 +113,7 @@ test('a mail that would not end in time does not begin, and is no unknown outcom
       return await promise;
     },
   };
-  const settings = { sendDeadlineSeconds: 8 };
+  const settings = { sendDeadlineSeconds: 10 };
   await createMailJobs({ db, log, mailer, progress, settings }).run(orgId, ids);
 
   const rows = await db<{ status: string; reason_code: string | null }[]>`

@@ -4,9 +4,9 @@ import { type CsvRow, csvRowsInParts } from '../../../src/lib/cli/csv-rows.ts';
 
 const options = { delimiter: ',', firstLine: 1 };
 
-async function read(pieces: Iterable<string>): Promise<CsvRow[]> {
+async function read(pieces: Iterable<string>, { firstLine = 1 } = {}): Promise<CsvRow[]> {
   const rows: CsvRow[] = [];
-  for await (const some of csvRowsInParts(pieces, options)) rows.push(...some);
+  for await (const some of csvRowsInParts(pieces, { ...options, firstLine })) rows.push(...some);
   return rows;
 }
 
@@ -24,6 +24,14 @@ test('rows are the same wherever the text is cut', async () => {
   );
   const cut = [...text.replace(',,', ',')];
   assert.deepEqual(await read(cut), whole);
+});
+
+test('lines are counted from the one on which the text begins, whose byte order mark is no text', async () => {
+  const rows = await read(['\ufeffemail,name\nann@people.test,Ann'], { firstLine: 2 });
+  assert.deepEqual(rows, [
+    { line: 2, cells: ['email', 'name'] },
+    { line: 3, cells: ['ann@people.test', 'Ann'] },
+  ]);
 });
 
 test('a character that stands where a part ends stays whole', async () => {
