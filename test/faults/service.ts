@@ -10,6 +10,8 @@ const command = () => {
   const bundled = process.env['TEST_PROGRAM'];
   return bundled ? [bundled] : ['--import', 'tsx', source];
 };
+/** A start ends when it loses its connection, and the supervisor starts again. */
+const lost = /^askback: the database cannot be reached/;
 const startMs = 120_000;
 
 /**
@@ -35,13 +37,18 @@ export async function createService(environment: Readonly<Record<string, string>
       said.push(line);
       logged.push(line);
     });
-    own.once('exit', (code) => {
-      if (code !== null && !(asked && code === 0))
+    let isReady = false;
+    const lostBeforeReady = () => !isReady && lost.test(said.at(-1) ?? '');
+    own.once('close', (code) => {
+      if (code !== null && !(asked && code === 0) && !lostBeforeReady())
         ended.push(`ended by itself with ${code}: ${said.slice(-5).join(' / ')}`);
     });
-    const ready = once(createInterface({ input: own.stdout! }), 'line');
+    const ready = once(createInterface({ input: own.stdout! }), 'line').then(() => {
+      isReady = true;
+    });
     const late = AbortSignal.timeout(startMs);
-    await Promise.race([ready, once(own, 'exit'), once(late, 'abort')]);
+    await Promise.race([ready, once(own, 'close'), once(late, 'abort')]);
+    if (own.exitCode !== null && lostBeforeReady()) await start();
   }
 
   /** Returns when the process is gone. */

@@ -80,9 +80,16 @@ function change(model: Model, operation: Exclude<Operation, { do: 'answer' }>) {
       model.exists = false;
       return;
     default:
-      model.active = operation.do === 'reactivate';
-      if (model.active) Object.assign(model, { failures: 0, quiet: false });
+      return switchTo(model, operation.do === 'reactivate');
   }
+}
+
+/** Switching on what is on already and does not fail changes nothing. */
+function switchTo(model: Model, isOn: boolean) {
+  if (isOn && (!model.active || model.failures > 0)) {
+    Object.assign(model, { failures: 0, quiet: false });
+  }
+  model.active = isOn;
 }
 
 function add(model: Model, message: number, status: Delivery['status'], isReplay = false) {
