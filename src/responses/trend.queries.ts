@@ -22,7 +22,7 @@ export const countTrend = (
            array_agg(at order by row) as ats, array_agg(day order by row) as days
     from edges
   ),
-  ${scope.facets.length > 1 ? counted(sql, orgId, scope) : kept(sql, orgId, scope)},
+  ${scope.facets.length > 1 ? counted(sql, orgId, scope) : kept(sql, orgId, { scope, rows })},
   on_hold as (
     select width_bucket(created_at, (select ats from bounds)) as row, count(*) as held
     from responses r
@@ -70,21 +70,29 @@ export const edges = (sql: Sql, { edges: days, starts, timeZone, from, to }: Tre
     ) nearest
   )`;
 
+type TrendOf = { scope: NpsScope; rows: TrendRows };
+
 /** From the tallies of days, and what lies between the edges and the midnights next to them. */
-const kept = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+const kept = (sql: Sql, orgId: OrgId, { scope, rows }: TrendOf) => sql`
   kept_days as ${daysOfTrend(sql, orgId, scope)},
-  ${nearEdges(sql, orgId, scope)},
+  ${isOfWholeDays(rows) ? sql`` : sql`${nearEdges(sql, orgId, scope)},`}
   tallied as (
     select width_bucket(day, (select days from bounds)) as row,
            sum(promoters) as promoters, sum(passives) as passives, sum(detractors) as detractors
     from kept_days
     where day >= (select first_day from bounds) and day < (select last_day from bounds)
     group by 1
-    union all
-    select row, sign * promoters, sign * passives, sign * detractors from near_edges
-    union all
-    select row - 1, -sign * promoters, -sign * passives, -sign * detractors from near_edges
+    ${isOfWholeDays(rows) ? sql`` : ofNearEdges(sql)}
   )`;
+
+/** In most organizations: then no edge lies between two midnights, and Postgres need not be asked for what is there. */
+const isOfWholeDays = ({ timeZone, from, to }: TrendRows) => timeZone === 'UTC' && !from && !to;
+
+const ofNearEdges = (sql: Sql) => sql`
+  union all
+  select row, sign * promoters, sign * passives, sign * detractors from near_edges
+  union all
+  select row - 1, -sign * promoters, -sign * passives, -sign * detractors from near_edges`;
 
 /** Those of a kind come from one table or the other, and are read once: joined with the edges they would be for each. */
 function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
