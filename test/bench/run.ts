@@ -7,6 +7,7 @@ import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
 import { growth } from './growth.ts';
 import { listening } from './listening.ts';
+import { partitions } from './partitions.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
 import { sends } from './sends.ts';
@@ -28,12 +29,13 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   telemetry,
   app,
   growth,
+  partitions,
 };
 
 const keeps = process.argv.includes('--keep');
 const only = process.argv.slice(2).find((word) => word !== '--keep');
-/** It takes an hour's quarter and 20 GB of disk: it runs when it is named. */
-const named = ['growth'];
+/** One takes an hour's quarter and 20 GB of disk, the other compares layouts: they run when they are named. */
+const named = ['growth', 'partitions'];
 const chosen = Object.keys(parts).filter((name) => (only ? name === only : !named.includes(name)));
 if (chosen.length === 0) throw new Error(`only= takes one of ${Object.keys(parts).join(', ')}`);
 
