@@ -18,6 +18,7 @@ const mostOpenMails = 4000;
 const lookEveryMs = 1000;
 /** While there is more to claim: the mail server is not kept waiting. */
 const refillEveryMs = 200;
+const lookWhenClosedEveryMs = 60_000;
 
 export type AdvanceTools = {
   db: Db;
@@ -27,6 +28,7 @@ export type AdvanceTools = {
 };
 
 export type CampaignTurn = { org_id: string; campaign_id: string; turn: number };
+type Closed = { opensAt: Date; now: Date };
 type Step = 'again' | 'over' | 'later';
 
 /**
@@ -54,7 +56,9 @@ async function takeStep(tx: Sql, tools: AdvanceTools, job: CampaignTurn): Promis
   const isClosed = opensAt > now;
   const withdrawn = isClosed ? await withdrawBatches(tx, campaign) : 0;
   const open = await countOpenMails(tx, ids);
-  if (isClosed && campaign.waiting + withdrawn > 0) return await waitUntil(tx, campaign, opensAt);
+  if (isClosed && campaign.waiting + withdrawn > 0) {
+    return await waitUntil(tx, campaign, { opensAt, now });
+  }
   if (campaign.waiting === 0 && open === 0) return await finish(tx, campaign, now);
   return await mail(tx, campaign, { open, now });
 }
@@ -87,10 +91,11 @@ async function startScheduled(tx: Sql, campaign: CampaignState, now: Date): Prom
   return started ? 'again' : 'over';
 }
 
-/** Outside of its window nothing begins: what was claimed waits again. */
-async function waitUntil(tx: Sql, campaign: CampaignState, opensAt: Date): Promise<Step> {
-  await changeCampaign(tx, campaign, { next_mail_at: opensAt });
-  return await lookAt(tx, campaign, opensAt);
+/** Outside of its window nothing begins: what was claimed waits again. The window may be changed meanwhile. */
+async function waitUntil(tx: Sql, campaign: CampaignState, { opensAt, now }: Closed) {
+  await changeCampaign(tx, campaign, { next_mail_at: null });
+  const atLatest = new Date(now.getTime() + lookWhenClosedEveryMs);
+  return await lookAt(tx, campaign, opensAt < atLatest ? opensAt : atLatest);
 }
 
 async function finish(tx: Sql, campaign: CampaignState, now: Date): Promise<Step> {

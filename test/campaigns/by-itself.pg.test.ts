@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime';
 import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
-import { accepted, rejected, unanswered } from '../support/make/mail-outcomes.ts';
+import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -124,6 +124,31 @@ test('reminders that the month has no room for are skipped, with the reason', as
   await pass(5);
   assert.equal(mailed.length, 2);
   assert.deepEqual([await reasons(), await used()], [[{ reason_code: 'send_limit', count: 1 }], 2]);
+});
+
+test('while the mail server is down reminders wait, and go out once each when it is back', async () => {
+  let isDown = true;
+  const { surveyId, sweep, mailAll, workFor, mailed, used } = await scene({
+    says: () => (isDown ? lost('ECONNREFUSED') : accepted()),
+    survey: { reminders: db.json([{ after_days: 1 }]) },
+  });
+  await sweep();
+  await mailAll();
+  // A mail that is put off goes by the real clock, so the past moves instead.
+  await db`update mails set claimed_at = now() - interval '25 hours', finished_at = now() - interval '25 hours'
+           where survey_id = ${surveyId}`;
+  await db`update campaigns set created_at = now() - interval '2 days', seen_until = null
+           where survey_id = ${surveyId}`;
+  await sweep();
+  const reminders = async () => [
+    ...(await db`select distinct status from mails where survey_id = ${surveyId} and reminder = 1`),
+  ];
+  assert.deepEqual(await reminders(), [{ status: 'claimed' }]);
+  isDown = false;
+  mailed.length = 0;
+  await workFor(30);
+  assert.deepEqual([mailed.length, new Set(mailed.map(({ email }) => email)).size], [3, 3]);
+  assert.deepEqual([await reminders(), await used()], [[{ status: 'sent' }], 3]);
 });
 
 test('what would have been due before the reminder was set is left alone', async () => {

@@ -286,6 +286,23 @@ test('outside of its window a campaign waits, and what was claimed is withdrawn'
   assert.deepEqual(counts(await find(id)), [5, 5, 0, 0, 0]);
 });
 
+test('a campaign that waits for its window goes on within a minute when that is opened', async () => {
+  const closed = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
+  const { surveyId, create, work, later, clock, mailed } = await scene({
+    survey: { send_window: closed },
+    people: 1,
+  });
+  clock.at = new Date('2027-03-30T09:00:00Z'); // Tuesday
+  await create({ per_hour: 3600 });
+  await work();
+  assert.equal(mailed.length, 0);
+  const open = { ...closed, days: ['mon', 'tue'] };
+  await db`update surveys set send_window = ${db.json(open)} where id = ${surveyId}`;
+  later(60_000);
+  await work();
+  assert.equal(mailed.length, 1);
+});
+
 test('a campaign whose job was lost goes on after a sweep', async () => {
   const { orgId, tools, create, find, work, workFor, later } = await scene();
   const id = await create();
