@@ -78,6 +78,24 @@ test('the form shows how long what is kept, and takes what it shows', async () =
   assert.deepEqual([keep_contacts_days, keep_mails_days], [730, 400]);
 });
 
+test('days to keep are shown to members that change none, and 0 keeps without an end', async () => {
+  const { orgId, asItIs, general, post } = await owner();
+  const fields = ['comments', 'contacts', 'openings', 'mails'].map((what) => `keep_${what}_days`);
+  const days = (each: (place: number) => string) =>
+    Object.fromEntries(fields.map((field, place) => [field, each(place)]));
+  await post(general, { ...asItIs, ...days((place) => `${71 + place}`) });
+  const viewer = await memberBrowser(db, { app, org: orgId, role: 'viewer' });
+  const page = await (await viewer.get(general)).text();
+  const shown = page.match(/<dd[^>]*>\s*7[1-4]\s*<\/dd>/g) ?? [];
+  assert.equal(shown.length, 4);
+  await post(general, { ...asItIs, ...days(() => '0') });
+  const stored = await getOrganization(db, orgId);
+  assert.deepEqual(
+    fields.map((field) => stored[field as 'keep_comments_days']),
+    [null, null, null, null],
+  );
+});
+
 test('saving without a change leaves no event', async () => {
   const { asItIs, general, post, events } = await owner();
   assert.equal((await post(general, asItIs)).status, 303);
