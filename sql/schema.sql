@@ -1500,6 +1500,8 @@ create function facet_tallies_of_days(in_org uuid, days date[])
  returns setof facet_day_tallies
  language sql
  stable
+ set work_mem to '64MB'
+ set jit to 'off'
 begin atomic
  with faceted as (
           select f.facet,
@@ -1511,7 +1513,10 @@ begin atomic
              f.category,
              f.score
             from (((unnest(facet_tallies_of_days.days) d(d)
-              join responses r_1 on (((r_1.org_id = facet_tallies_of_days.in_org) and (r_1.held_reason is null) and (r_1.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (r_1.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
+              cross join lateral ( select responses.id
+                    from responses
+                   where ((responses.org_id = facet_tallies_of_days.in_org) and (responses.held_reason is null) and (responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))
+                  offset 0) r_1)
               cross join lateral ( select response_facets.facet,
                      response_facets.survey_id,
                      response_facets.created_at,
