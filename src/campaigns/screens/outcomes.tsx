@@ -48,14 +48,7 @@ export function Outcomes({ campaign, results, page, total, search, here, at }: O
 
 const Search = ({ search, here }: Pick<OutcomesProps, 'search' | 'here'>) => (
   <form method="get" action={here} class="inline">
-    <Field
-      name="search"
-      label="Search"
-      type="search"
-      value={search}
-      help="Part of an address or a name."
-      autocomplete="off"
-    />
+    <Field name="search" label="Search" type="search" value={search} autocomplete="off" />
     <button type="submit">Search</button>
   </form>
 );
