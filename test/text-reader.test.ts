@@ -60,6 +60,9 @@ for (const kind of ['timeout', 'busy', 'failed'] as const) {
       assert.match(redacted, /\[name\]/);
     }
     assert.match(await reader.excerpt(comment, acme), /was very slow to answer$/);
+    const slow = { ...acme, names: ['Very Slow'] };
+    for (const known of [await reader.excerpt(comment, slow), await reader.redact(comment, slow)])
+      assert.match(known, /was \[name\] to answer$/, 'a known name that is a word like any other');
     assert.deepEqual(reports[0], { task: 'excerpt', kind });
   });
 

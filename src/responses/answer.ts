@@ -34,7 +34,7 @@ export type AnswerTools = { db: Db; pump: () => void; deliveries: OwnDeliveries;
 /**
  * Answers through a link: checks the submission, decides whether the response goes on hold, and records it
  * with its events, completing the survey if it was the last one: all of it or nothing. The caller of a
- * shareable link is known by address alone.
+ * shareable link is known by address alone. An analysis waits for the pump's next round: one for each would delay mails.
  */
 export async function answerSurvey(
   tools: AnswerTools,
@@ -70,7 +70,7 @@ export async function answerSurvey(
       );
       if (!recorded) throw alreadyAnswered();
       tools.deliveries.start(added, recorded.emitted ?? []);
-      tools.pump();
+      if (recorded.completed || (owner === null && events.length > 0)) tools.pump();
       publishAnswered(response, { type: link.type, ...recorded });
       return response;
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteOldDeliveries } from '../../src/webhooks/cleanup.queries.ts';
+import { deleteOldDeliveries, deleteOldEvents } from '../../src/webhooks/cleanup.queries.ts';
 import { countDeliveries } from '../support/make/deliveries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
@@ -36,4 +36,21 @@ test('younger and pending deliveries stay', async () => {
   await deleteAllOld();
   assert.equal(await countDeliveries(db, young, 'delivered'), 15);
   assert.equal(await countDeliveries(db, due, 'pending'), 15);
+});
+
+test('an old event stays as long as an old delivery of it is kept or pending, and no longer', async () => {
+  const kept = await history(3, { days: 31, status: 'delivered' });
+  const due = await history(3, { days: 31, status: 'pending' });
+  const young = await history(3, { days: 29, status: 'delivered' });
+  const left = async (orgId: string) => {
+    while (await deleteOldEvents(db, orgId, { days: 30, atMost: 2 }));
+    return (await db`select from events where org_id = ${orgId}`).length;
+  };
+  for (const { org_id } of [kept, due, young]) assert.equal(await left(org_id), 3);
+  for (const { org_id } of [kept, due, young]) {
+    await db`delete from ended_deliveries where org_id = ${org_id}`;
+    await db`delete from pending_deliveries where org_id = ${org_id}`;
+  }
+  assert.deepEqual([await left(kept.org_id), await left(due.org_id)], [0, 0]);
+  assert.equal(await left(young.org_id), 3);
 });
