@@ -17,7 +17,7 @@ export type Database = {
   db: Db;
   /** The same pool, divided between the organizations that requests belong to. Work for all of them must not use it. */
   requestDb: Db;
-  /** How much of `db` is in use. */
+  /** How much of `db` is in use, and what waits for it, requests that wait for their turn included. */
   pool: () => PoolUse;
   /** The way for what needs a connection of its own: notifications, advisory locks, jobs, migrations. */
   sessions: SessionAddress;
@@ -67,11 +67,12 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
       const pooler = await judgePooled(pooled, { sessions, patience });
       return open(pooled, behind(pooler, way)).db;
     };
-    const { db, use: pool } = watchPool(isApart ? await apart() : sessions.db);
+    const { db, use } = watchPool(isApart ? await apart() : sessions.db);
+    const slots = createPoolSlots(connections);
     return {
       db,
-      requestDb: shareFairly(refuseWhileAway(db), createPoolSlots(connections)),
-      pool,
+      requestDb: shareFairly(refuseWhileAway(db), slots),
+      pool: () => ({ ...use(), waiting: use().waiting + slots.counts().waiting }),
       sessions,
       isApart,
       dataDir: embedded?.dataDir ?? config.dataDir,

@@ -68,7 +68,7 @@ export const observed = [
   {
     name: 'askback_db_pool_waiting',
     kind: 'gauge',
-    help: 'Queries and transactions that wait for a connection, or behind another query on one.',
+    help: 'Queries and transactions that wait for a connection, for the turn of their organization, or behind another query on one.',
     labels: {},
   },
   {
