@@ -91,7 +91,13 @@ export function reachServers(address: string): Servers {
     for (const [socket, to] of sockets) socket.destroy(timedOut(to));
   }
 
+  /** The driver takes our listeners off a socket that it wraps for TLS, so not all of them say that they have closed. */
+  function dropClosed() {
+    for (const socket of sockets.keys()) if (socket.destroyed) sockets.delete(socket);
+  }
+
   const timer = setInterval(() => {
+    dropClosed();
     void lookAgain();
   }, lookEveryMs).unref();
 
