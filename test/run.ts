@@ -13,6 +13,8 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
 const apart = /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
 /** Most files wait for a process, a timer or a disk for half of their time. */
 const filesAtOnce = availableParallelism() + 1;
+/** A test that hangs fails by name, long before the run that it is part of is ended from outside. */
+const longestMs = 15 * 60_000;
 const needing = {
   '--browser': 'test/{e2e,browser}/*.e2e.ts',
   '--prometheus': 'test/prometheus/*.prometheus.ts',
@@ -51,6 +53,7 @@ async function runTests(url: string): Promise<number> {
   const options = [
     ...['--import', 'tsx', '--test', '--test-reporter=./test/support/reporter.ts'],
     `--test-concurrency=${others ? 1 : filesAtOnce}`,
+    `--test-timeout=${longestMs}`,
   ];
   const tests = spawn(process.execPath, [...options, ...files], {
     stdio: 'inherit',
