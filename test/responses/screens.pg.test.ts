@@ -48,6 +48,26 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   assert.match(await page('?category=passive'), /No response matches/);
 });
 
+test('a property is typed as name=value, shown above the list, and taken off by a link', async () => {
+  const { page, respond, of, list } = await inbox();
+  const person = await makeContact(db, of, { properties: { plan: 'a&b', city: 'Oslo' } });
+  await respond({ contact_id: person, comment: 'From Oslo' });
+  await respond({ comment: 'From nowhere' });
+  const some = await page('?property=plan+%3D+a%26b&property.city=Oslo&page=1&category=');
+  assert.match(some, /1 response\b/);
+  assert.doesNotMatch(some, /From nowhere/);
+  assert.match(some, /<bdi>plan<\/bdi> = <bdi>a&amp;b<\/bdi>/);
+  const links = [...some.matchAll(/class="more" href="([^"]+)">Remove/g)].map(([, to]) => to);
+  assert.deepEqual(links, [`${list}?property.plan=a%26b`, `${list}?property.city=Oslo`]);
+  assert.match(
+    some,
+    /href="[^"]+export\?property.city=Oslo&amp;property.plan=a%26b&amp;format=csv"/,
+  );
+  for (const half of ['plan', 'plan=', '=pro', '%20=%20']) {
+    assert.match(await page(`?property=${half}`), /2 responses/, half);
+  }
+});
+
 test('an inbox without responses says how to get some', async () => {
   const { page } = await inbox();
   assert.match(await page(), /No responses yet/);

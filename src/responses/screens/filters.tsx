@@ -103,6 +103,14 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
               size="day"
             />
+            <Field
+              name="property"
+              label="Property"
+              value=""
+              placeholder="plan=pro"
+              autocomplete="off"
+              size="day"
+            />
             <Ticked name="has_comment" checked={value('has_comment') === 'true'}>
               With a comment
             </Ticked>
@@ -181,6 +189,6 @@ function summary(query: URLSearchParams): string {
   return set === 0 ? 'Filters' : `Filters (${set} set)`;
 }
 
-/** Filters by property, and another time zone than the organization's, come in the address alone. */
+/** Properties that are asked for already, and another time zone than the organization's, stay in the address. */
 const properties = (query: URLSearchParams) =>
   Object.fromEntries([...query].filter(([name]) => name.startsWith('property.') || name === 'tz'));

@@ -14,6 +14,7 @@ import { runSearch } from '../search.ts';
 import { Filters } from './filters.tsx';
 import { listId, ResponseList } from './list.tsx';
 import { pathOf } from './paths.ts';
+import { withTypedProperties } from './property-filters.tsx';
 import { findChoices } from './shown.queries.ts';
 import type { ShownResponse } from './shown.ts';
 
@@ -84,8 +85,10 @@ type ListMeta = { page: number; limit: number; total: number };
 
 /** A field that was left empty is no filter. */
 export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
-  Object.fromEntries(
-    Object.entries(c.req.queries())
-      .map(([name, values]) => [name, values.filter((value) => value !== '')] as const)
-      .filter(([, values]) => values.length > 0),
+  withTypedProperties(
+    Object.fromEntries(
+      Object.entries(c.req.queries())
+        .map(([name, values]) => [name, values.filter((value) => value !== '')] as const)
+        .filter(([, values]) => values.length > 0),
+    ),
   );

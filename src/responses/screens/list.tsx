@@ -5,6 +5,7 @@ import { Live } from '../../web/app/live.tsx';
 import { Chip, State, Tag, Time } from '../../web/app/marks.tsx';
 import { PagedList } from '../../web/app/paged-list.tsx';
 import { ExportLinks } from './export-links.tsx';
+import { PropertyFilters } from './property-filters.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 import { personOf, type ShownResponse, scoreText } from './shown.ts';
 import { responseTexts as texts } from './texts.ts';
@@ -31,6 +32,7 @@ export function ResponseList(props: ListProps) {
         <span class="small soft">newest first</span>
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
+      <PropertyFilters path={path} query={query} />
       {query.get('held') === 'true' ? <p class="small soft">{texts.heldList}</p> : null}
       <PagedList
         meta={meta}
