@@ -48,6 +48,11 @@ export const responseEntries: readonly ScreenEntry[] = [
     path: ({ full }) =>
       `/o/${full.slug}/responses?category=passive&date_from=2001-01-01&date_to=2001-01-02`,
   },
+  {
+    name: 'responses-property',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}/responses?property=plan%3Dteam`,
+  },
   { name: 'response', as: 'editor', path: responsePath('commented') },
   { name: 'response-held', as: 'editor', path: responsePath('held') },
   { name: 'response-viewer', as: 'viewer', path: responsePath('commented') },
