@@ -62,12 +62,6 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               value={value('tag')}
               options={[any, ...tags.map(({ id, name }) => ({ value: id, text: name }))]}
             />
-            <Select
-              name="language"
-              label="Language"
-              value={value('language')}
-              options={[any, ...languageOptions]}
-            />
           </div>
           <div>
             <Field
@@ -101,6 +95,13 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               label="Sentiment"
               value={value('sentiment')}
               options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
+              size="day"
+            />
+            <Select
+              name="language"
+              label="Language"
+              value={value('language')}
+              options={[any, ...languageOptions]}
               size="day"
             />
             <Field
