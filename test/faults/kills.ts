@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SMTPServer } from 'smtp-server';
 import { bundle } from '../../ops/build/bundle.ts';
-import { connect } from '../../src/lib/db/db.ts';
+import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { openSession } from '../../src/lib/queue/session.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -115,13 +115,17 @@ async function addContacts(db: Ground['db'], { orgId, surveyId, emails, cause }:
     insert into contacts (org_id, survey_id, email, token, status)
     select ${orgId}, ${surveyId}, email, replace(gen_random_uuid()::text, '-', ''), ${status}
     from unnest(${emails}::text[]) as e (email)`;
-  if (cause !== 'reminder') return;
-  await db`
+  if (cause === 'reminder') await db.begin((tx) => addAsked(tx, { orgId, surveyId }));
+}
+
+/** At once, because reminders of all organizations are looked for by each process that runs meanwhile. */
+async function addAsked(tx: Sql, { orgId, surveyId }: Pick<Order, 'orgId' | 'surveyId'>) {
+  await tx`
     insert into mails (org_id, survey_id, contact_id, email, request_id, month, status, claimed_at, finished_at)
     select org_id, survey_id, id, email, gen_random_uuid(), '2020-01-01', 'sent', now() - interval '25 hours',
            now() - interval '25 hours'
     from contacts where survey_id = ${surveyId}`;
-  await db`
+  await tx`
     insert into campaigns (org_id, survey_id, kind, reminder, after_days, name, status, created_at)
     values (${orgId}, ${surveyId}, 'reminder', 1, 1, 'reminder', 'running', now() - interval '2 days')`;
 }
