@@ -126,6 +126,30 @@ test('reminders that the month has no room for are skipped, with the reason', as
   assert.deepEqual([await reasons(), await used()], [[{ reason_code: 'send_limit', count: 1 }], 2]);
 });
 
+test('a reminder that falls due across the end of a month comes after as many days, and takes the room of the new month', async () => {
+  const { orgId, clock, sweep, mailAll, pass, mailed } = await scene({
+    survey: { reminders: db.json([{ after_days: 3 }]) },
+    organization: { monthly_send_limit: 3 },
+  });
+  clock.at = new Date('2027-01-30T12:00:00Z');
+  await db`insert into mail_usage (org_id, month, used) values (${orgId}, '2027-01-01', 3)`;
+  await sweep();
+  await mailAll();
+  await pass(2.5);
+  assert.equal(mailed.length, 0);
+  await pass(0.5);
+  assert.equal(mailed.length, 3);
+  const months = await db`
+    select month::text, used from mail_usage where org_id = ${orgId} order by month`;
+  assert.deepEqual(
+    [...months],
+    [
+      { month: '2027-01-01', used: 3 },
+      { month: '2027-02-01', used: 3 },
+    ],
+  );
+});
+
 test('while the mail server is down reminders wait, and go out once each when it is back', async () => {
   let isDown = true;
   const { surveyId, sweep, mailAll, workFor, mailed, used } = await scene({
