@@ -63,7 +63,7 @@ export async function createService(environment: Readonly<Record<string, string>
   async function stop() {
     asked = true;
     child?.kill('SIGTERM');
-    await once(child!, 'exit');
+    await once(child!, 'close'); // not its exit: what comes after that would count as unasked once another is started
   }
 
   return { address: `http://127.0.0.1:${port}`, ended, logged, start, kill, stop };
