@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isTimeZone } from '../lib/validation/time-zone.ts';
 import { isLongerThan } from '../limits.ts';
 
 const longestSlug = 80;
@@ -36,15 +37,6 @@ export const Lines = v.pipe(
 function tidyLines(text: string): string {
   const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim());
   return lines.join('\n').trim();
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function isLanguage(tag: string): boolean {

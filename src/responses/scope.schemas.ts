@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { described } from '../lib/paging/schemas.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { isTimeZone } from '../lib/validation/time-zone.ts';
 import { surveyTypes } from '../scores.ts';
 import { readInstants } from './range.ts';
 
@@ -29,17 +30,6 @@ export const TimeZone = v.pipe(
   v.regex(/^[A-Za-z]/, 'must be the name of a time zone, such as Europe/Berlin'),
   v.check(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin'),
 );
-
-/** To make a format takes longer than all other checks of a request, and most requests name no zone. */
-function isTimeZone(name: string): boolean {
-  if (name === 'UTC') return true;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export const surveyScope = {
   survey_id: described(v.optional(Uuid), 'limit to one survey'),

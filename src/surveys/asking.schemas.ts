@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { described } from '../lib/paging/schemas.ts';
+import { isTimeZoneName } from '../lib/validation/time-zone.ts';
 import { SubjectText } from './text.schemas.ts';
 
 // When a survey asks by itself, and where it may be shown.
@@ -70,7 +71,7 @@ export const SendWindowInput = described(
         to: TimeOfDay,
         time_zone: v.pipe(
           v.string('must be text'),
-          v.check(isTimeZone, 'must be a time zone such as Europe/Berlin'),
+          v.check(isTimeZoneName, 'must be a time zone such as Europe/Berlin'),
         ),
       },
       'must be an object',
@@ -127,16 +128,6 @@ export const EmbedInput = described(
   ),
   'the websites that may show it in a frame, and how',
 );
-
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** What cannot end the directive of a policy that names it, nor mean every host. */
 const plainHost = /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/;
