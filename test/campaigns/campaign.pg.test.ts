@@ -371,3 +371,10 @@ test('a draft and a closed survey refuse a campaign', async () => {
   });
   await assert.rejects(closed.create(), { code: 'survey_closed' });
 });
+
+test('mails that are put off under a clock that is ahead end the work of a test by name', async () => {
+  const { create, later, work } = await scene({ people: 1, says: () => lost('no answer') });
+  await create();
+  later(60 * 60 * 1000);
+  await assert.rejects(work(), /put off 4 times in one go: the clock of the test, .* is ahead/);
+});
