@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { inAscii } from './ascii.ts';
 
 /**
  * The program as one module. Not minified: it starts no faster, and an uncaught error prints its source.
@@ -18,10 +20,11 @@ export const threadFile = 'text-thread.cjs';
 type Form = { format: 'esm' | 'cjs'; plugins: Plugin[] };
 
 async function bundleModule(entry: string, outfile: string, { format, plugins }: Form) {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: [entry],
     outfile,
     bundle: true,
+    write: false,
     metafile: true,
     platform: 'node',
     target: 'node26',
@@ -33,6 +36,8 @@ async function bundleModule(entry: string, outfile: string, { format, plugins }:
     legalComments: 'none', // `askback licenses` prints them whole
     logLevel: 'warning',
   });
+  mkdirSync(dirname(outfile), { recursive: true });
+  writeFileSync(outfile, inAscii(outputFiles[0]!.text));
   return packagesIn(metafile);
 }
 
