@@ -40,6 +40,7 @@ create table analyses (
 );
 create trigger analyses_added after insert on analyses for each row execute function facet_analyzed_response();
 create trigger analyses_changed after update of sentiment on analyses for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
+create trigger analyses_removed after delete on analyses referencing old table as changed for each statement execute function facet_unanalyzed_responses();
 
 -- A key that a program calls the API with. Only a hash of its secret is stored: a leaked backup leaks no live key.
 create table api_keys (
@@ -1599,6 +1600,31 @@ begin atomic
     from (rows r
       join arrays a using ("row"));
 end
+;
+
+create function facet_unanalyzed_responses()
+ returns trigger
+ language plpgsql
+as $function$
+declare
+  removed record;
+begin
+  for removed in
+    with gone as (
+      delete from response_facets f
+      using changed a
+      join responses r on r.org_id = a.org_id and r.id = a.response_id
+      where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
+        and f.created_at = r.created_at and f.response_id = r.id
+      returning f.org_id, f.created_at
+    )
+    select org_id, array_agg(distinct utc_day(created_at)) as days from gone group by org_id
+  loop
+    perform change_facet_days(removed.org_id, removed.days);
+  end loop;
+  return null;
+end
+$function$
 ;
 
 create procedure fold_tallies()

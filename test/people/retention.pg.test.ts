@@ -58,6 +58,30 @@ test('comments go after their days with what was made of them, also on hold, and
   await assertTalliesHold(db);
 });
 
+test('a comment that went is found by its sentiment no more', async () => {
+  const { org, of } = await scene({ keep_comments_days: days });
+  for (const [comment, created_at] of everyAge) {
+    const response_id = await makeResponse(db, of, { comment, created_at });
+    await db`
+      insert into analyses (org_id, response_id, provider, sentiment)
+      values (${org}, ${response_id}, 'test', 'negative')`;
+  }
+  await db`delete from facet_changes where org_id = ${org}`;
+  await applyRetention({ db });
+  const found = await db`
+    select r.comment
+    from response_facets f
+    join responses r on r.org_id = f.org_id and r.id = f.response_id
+    where f.org_id = ${org} and f.facet = facet_of('sentiment', '', 'negative')`;
+  assert.deepEqual(
+    found.map(({ comment }) => comment),
+    ['young'],
+  );
+  const changed = await db`
+    select day::text from facet_changes where org_id = ${org} and day = utc_day(${ages.old})`;
+  assert.equal(changed.length, 1);
+});
+
 test('a contact goes when nothing has come of it for its days, and its score stays', async () => {
   const { org, of, acts } = await scene({ keep_contacts_days: days });
   const made = async (name: string, over: Record<string, unknown> = {}) =>
