@@ -57,7 +57,11 @@ export async function examineMail(
 }
 
 const noServer = () =>
-  finding('SMTP', 'ok', 'no mail server is configured: mails stay in the built-in mailbox');
+  finding(
+    'SMTP',
+    'warn',
+    'no mail server is configured: mails reach no contact and stay in the built-in mailbox',
+  );
 
 function complainOfCount(count: number): Finding[] {
   if (count === 0) {
