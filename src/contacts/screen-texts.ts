@@ -5,7 +5,8 @@ export const contactTexts = {
   title: 'Contacts',
   of: (survey: string) => `Contacts of ${survey}`,
   none: 'This survey has no contacts yet.',
-  noneMeans: 'Upload a list, or add one contact. Nothing is sent before you press Send.',
+  noneMeans: (askAfterDays: number | null) =>
+    `Upload a list, or add one contact. ${sendingMeans(askAfterDays)}`,
   noneFound: 'No contact matches.',
   upload: 'Upload',
   uploadTitle: 'Upload a list',
@@ -30,6 +31,14 @@ export const contactTexts = {
     ].join(', '),
   rejects: 'Lines that were left out',
 } as const;
+
+/** When a contact that is added is mailed. */
+function sendingMeans(askAfterDays: number | null): string {
+  if (askAfterDays === null) return 'Nothing is sent before you press Send.';
+  const when =
+    askAfterDays === 0 ? 'as soon as it is added' : `${counted(askAfterDays, 'day')} later`;
+  return `This survey asks by itself: it mails each contact ${when}.`;
+}
 
 type Imported = { added: number; known: number; repeated: number; invalid: number };
 

@@ -15,6 +15,8 @@ type ContactListProps = {
   /** The path of the survey. */
   here: string;
   mayEdit: boolean;
+  /** The days after which the survey asks by itself, if it does. */
+  askAfterDays: number | null;
 };
 
 export function ContactList(props: ContactListProps) {
@@ -116,7 +118,7 @@ function Search({ search, here }: { search: string; here: string }) {
   );
 }
 
-function Rows({ contacts, total, page, search, here }: ContactListProps) {
+function Rows({ contacts, total, page, search, here, askAfterDays }: ContactListProps) {
   const at = (number: number) => {
     const query = new URLSearchParams({ ...(search && { search }), page: String(number) });
     return `${here}/contacts?${query}`;
@@ -127,7 +129,7 @@ function Rows({ contacts, total, page, search, here }: ContactListProps) {
       at={at}
       empty={
         <EmptyState title={search === '' ? contactTexts.none : contactTexts.noneFound}>
-          {search === '' ? <p>{contactTexts.noneMeans}</p> : null}
+          {search === '' ? <p>{contactTexts.noneMeans(askAfterDays)}</p> : null}
         </EmptyState>
       }
     >

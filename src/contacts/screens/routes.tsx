@@ -125,7 +125,11 @@ async function showList(
   const base = `/o/${slug}/surveys`;
   const here = `${base}/${surveyId}`;
   const body = (
-    <ContactList {...{ ...shown, page, search, form, here }} mayEdit={role !== 'viewer'} />
+    <ContactList
+      {...{ ...shown, page, search, form, here }}
+      mayEdit={role !== 'viewer'}
+      askAfterDays={survey.ask_after_days}
+    />
   );
   return renderScreen(c, {
     ...{ title: contactTexts.of(survey.name), section: 'surveys', body, status },
