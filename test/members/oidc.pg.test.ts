@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { hashToken, newToken } from '../../src/sessions/cookie.ts';
-import type { OidcSettings } from '../../src/settings/sign-in.ts';
-import {
-  clientId,
-  clientSecret,
-  type ProviderAccount,
-  passProvider,
-  startOpenidProvider,
-} from '../support/fakes/openid-provider.ts';
+import { type ProviderAccount, passProvider } from '../support/fakes/openid-provider.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import {
   joinOrganization,
@@ -17,65 +10,34 @@ import {
   signIn,
   slugOfOrganization,
 } from '../support/make/session.ts';
-import { testSettings } from '../support/make/settings.ts';
+import {
+  callback,
+  publicUrl,
+  type SignInBrowser,
+  type SignInRules,
+  singleSignOn,
+} from '../support/make/single-sign-on.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
-const publicUrl = 'https://askback.test';
-const callback = `${publicUrl}/sign-in/oidc/callback`;
-const fake = await startOpenidProvider({ redirectUri: callback });
-after(() => fake.close());
-
 const organization = await makeOrganization(db);
 const home = `/o/${await slugOfOrganization(db, organization)}/settings/tags`;
-
-type Rules = Partial<OidcSettings>;
-
-function appWith(rules: Rules = {}) {
-  const oidc: OidcSettings = {
-    ...{ issuer: fake.issuer, clientId, clientSecret, name: 'Acme Login' },
-    ...{ domains: [], organization, role: null, groups: [] },
-    ...rules,
-  };
-  return bareApp(db, { settings: { ...testSettings, signIn: { byPassword: true, oidc } } });
-}
-
-type Browser = ReturnType<typeof visitorBrowser>;
+const { state, appWith, memberOf, ...provider } = await singleSignOn(db, { organization });
 
 const account = (over: Partial<ProviderAccount> = {}): ProviderAccount => {
   const sub = randomUUID();
   return { sub, email: `${sub}@acme.test`, email_verified: true, name: 'Ann Lee', ...over };
 };
 
-/** Goes to the provider and comes back to the address that it gives. */
-async function goThrough(browser: Browser, person: ProviderAccount, next = home) {
-  fake.state.account = person;
-  const begun = await browser.get(`/sign-in/oidc?next=${encodeURIComponent(next)}`);
-  assert.equal(begun.status, 303);
-  const back = await passProvider(begun.headers.get('Location')!, callback);
-  return `${back.pathname}${back.search}`;
-}
+const goThrough = (browser: SignInBrowser, person: ProviderAccount, next = home) =>
+  provider.goThrough(browser, person, next);
 
-async function signInAs(person: ProviderAccount, rules: Rules = {}) {
-  const browser = visitorBrowser(appWith(rules));
-  const answer = await browser.get(await goThrough(browser, person));
-  return { browser, answer, text: await answer.clone().text() };
-}
+const signInAs = (person: ProviderAccount, rules: SignInRules = {}) =>
+  provider.signInAs(person, rules, home);
 
-const memberOf = async (email: string) => {
-  const [row] = await db<
-    { id: string; name: string; role: string | null; group_role: string | null }[]
-  >`
-    select m.id, m.name, s.role, s.group_role
-    from members m
-    left join memberships s on s.member_id = m.id and s.org_id = ${organization}
-    where m.email = ${email}`;
-  return row;
-};
-
-const isIn = async (browser: Browser) => (await browser.get(home)).status === 200;
+const isIn = async (browser: SignInBrowser) => (await browser.get(home)).status === 200;
 
 async function invite(email: string, role: string) {
   const link = {
@@ -129,7 +91,7 @@ test('a newcomer without role, group or invitation gets no account', async () =>
 
 test('an invitation lets a newcomer in, and its role wins over groups', async () => {
   const person = account({ groups: ['readers'] });
-  const rules: Rules = { role: 'viewer', groups: [{ group: 'readers', role: 'viewer' }] };
+  const rules: SignInRules = { role: 'viewer', groups: [{ group: 'readers', role: 'viewer' }] };
   await invite(person.email!, 'editor');
   await signInAs(person, rules);
   assert.equal((await memberOf(person.email!))?.role, 'editor');
@@ -138,7 +100,7 @@ test('an invitation lets a newcomer in, and its role wins over groups', async ()
 });
 
 test('a role of groups follows them, until an owner changes it', async () => {
-  const rules: Rules = {
+  const rules: SignInRules = {
     groups: [
       { group: 'readers', role: 'viewer' },
       { group: 'writers', role: 'editor' },
@@ -160,7 +122,7 @@ test('a role of groups follows them, until an owner changes it', async () => {
 
 test('the last owner stays one, whatever groups say', async () => {
   const org = await makeOrganization(db);
-  const rules: Rules = { organization: org, groups: [{ group: 'owners', role: 'owner' }] };
+  const rules: SignInRules = { organization: org, groups: [{ group: 'owners', role: 'owner' }] };
   const person = account({ groups: ['owners'] });
   await signInAs(person, rules);
   await signInAs({ ...person, groups: [] }, rules);
@@ -173,16 +135,17 @@ test('with several organizations and none named, a newcomer joins none', async (
   assert.equal(answer.status, 403);
 });
 
-const refused: [what: string, over: Partial<ProviderAccount>, rules: Rules, says: RegExp][] = [
+const refused: [what: string, over: Partial<ProviderAccount>, rules: SignInRules, says: RegExp][] =
   [
-    'an address that is not verified',
-    { email_verified: false },
-    {},
-    /does not confirm that your email/,
-  ],
-  ['an address of another domain', {}, { domains: ['other.test'] }, /Addresses of your domain/],
-  ['no address', { email: undefined as never }, {}, /passed on no email address/],
-];
+    [
+      'an address that is not verified',
+      { email_verified: false },
+      {},
+      /does not confirm that your email/,
+    ],
+    ['an address of another domain', {}, { domains: ['other.test'] }, /Addresses of your domain/],
+    ['no address', { email: undefined as never }, {}, /passed on no email address/],
+  ];
 for (const [what, over, rules, says] of refused) {
   test(`${what} signs in no member, invited or known`, async () => {
     const person = account();
@@ -249,19 +212,19 @@ test('a code of another sign-in under the own state is refused by its nonce and 
 });
 
 test('a person who turns back at the provider is informed, and tries again', async () => {
-  fake.state.denies = true;
+  state.denies = true;
   const browser = visitorBrowser(appWith());
   const answer = await browser.get(await goThrough(browser, account()));
-  fake.state.denies = false;
+  state.denies = false;
   assert.equal(answer.status, 403);
   assert.match(await answer.text(), /You turned back at Acme Login/);
 });
 
 test('a provider that is down leaves the page and the password as they are', async () => {
-  fake.state.down = true;
+  state.down = true;
   const browser = visitorBrowser(appWith());
   const answer = await browser.get('/sign-in/oidc');
-  fake.state.down = false;
+  state.down = false;
   assert.equal(answer.status, 503);
   assert.match(await answer.text(), /Acme Login does not answer now/);
   const page = await (await browser.get('/sign-in')).text();
@@ -292,7 +255,7 @@ test('a member proves it once more at the provider, and another account there do
   const { id } = (await memberOf(person.email!))!;
   const prove = async (as: ProviderAccount) => {
     await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
-    fake.state.account = as;
+    state.account = as;
     const begun = await browser.get(`/account/prove/oidc?next=${home}`);
     const url = new URL(begun.headers.get('Location')!);
     assert.equal(url.searchParams.get('prompt'), 'login');
