@@ -1,52 +1,27 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { allowErasedAddress } from '../../src/people/erasure/allow.ts';
-import { erasePerson } from '../../src/people/erasure/erase.ts';
 import { openErasureFile } from '../../src/people/erasure/file.ts';
 import { fileErasures } from '../../src/people/erasure/file-erasures.ts';
 import { parseErasures } from '../../src/people/erasure/filed.ts';
-import {
-  makeContact,
-  makeOrganization,
-  makeResponse,
-  makeSurvey,
-  writeKeyOf,
-} from '../support/make/rows.ts';
+import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
+import { makeContact, makeResponse, writeKeyOf } from '../support/make/rows.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 import { askback, secretKey } from '../support/processes/program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'askback-again-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = erasureFolder();
 const environment = (url: string) => ({
   ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
   ASKBACK_ERASURES_FILE: join(folder, 'of-the-command.jsonl'),
 });
-let files = 0;
-
-/** A deployment with one person that has answered, and what erases it into a file of its own. */
+/** A deployment of its own with one person that has answered. */
 async function deployment() {
   const { db, url } = await testDatabase();
-  const org = await makeOrganization(db);
-  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
-  const contact_id = await makeContact(db, of, { email: 'ada@people.test', name: 'Ada' });
-  await makeResponse(db, of, { contact_id, comment: 'slow as treacle' });
-  const erasuresFile = join(folder, `erasures-${++files}.jsonl`);
-  const erasureFile = openErasureFile({ erasuresFile }, folder, (sentence) => {
-    throw new Error(sentence);
-  });
-  const tools = {
-    ...{ db, erasureFile, secrets: createSecrets([Buffer.from(secretKey, 'base64')]) },
-    ...{ settings: { sendDeadlineSeconds: 60 }, pump: () => {} },
-  };
-  const erase = () =>
-    erasePerson(tools, writeKeyOf(org), { email: 'ada@people.test', scores: 'kept' });
-  return { db, url, org, of, tools, erase, erasuresFile };
+  return { db, url, ...(await erasableScene(db, folder)) };
 }
 
 async function run(url: string, ...words: string[]) {

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+import type { Db } from '../../../src/lib/db/db.ts';
+import { erasePerson } from '../../../src/people/erasure/erase.ts';
+import { openErasureFile } from '../../../src/people/erasure/file.ts';
+import { secretKey } from '../processes/program.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey, writeKeyOf } from './rows.ts';
+
+/** A folder for files of receipts, which goes when the tests have ended. */
+export function erasureFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'askback-erasures-'));
+  after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+let files = 0;
+
+/** One person that has answered, and what erases it, with receipts in a file of its own. */
+export async function erasableScene(db: Db, folder: string) {
+  const org = await makeOrganization(db);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const person = { email: 'ada@people.test', name: 'Ada' };
+  const add = async () => {
+    const contact_id = await makeContact(db, of, person);
+    await makeResponse(db, of, { contact_id, comment: 'slow as treacle' });
+  };
+  await add();
+  const erasuresFile = join(folder, `erasures-${++files}.jsonl`);
+  const erasureFile = openErasureFile({ erasuresFile }, folder, (sentence) => {
+    throw new Error(sentence);
+  });
+  const tools = {
+    ...{ db, erasureFile, secrets: createSecrets([Buffer.from(secretKey, 'base64')]) },
+    ...{ settings: { sendDeadlineSeconds: 60 }, pump: () => {} },
+  };
+  const erase = () => erasePerson(tools, writeKeyOf(org), { email: person.email, scores: 'kept' });
+  return { org, of, add, tools, erase, erasuresFile };
+}
