@@ -242,3 +242,26 @@ function withWidth(width: number): Buffer {
   bytes.writeUInt32BE(width, 16);
   return bytes;
 }
+
+/** Numbers of the last run, and what Usage says of it. */
+const runs: [comments: number, contacts: number, openings: number, mails: number, said: string][] =
+  [
+    [2, 3, 4, 5, '2 comments, 3 contacts, 4 openings, 5 mails'],
+    [1, 0, 0, 0, '1 comment'],
+    [0, 1, 0, 0, '1 contact'],
+    [0, 0, 1, 0, '1 opening'],
+    [0, 0, 0, 1, '1 mail'],
+  ];
+for (const [comments, contacts, openings, mails, said] of runs) {
+  test(`Usage says that retention deleted ${said}, and of another organization nothing`, async () => {
+    const [ours, theirs] = [await owner(), await owner()];
+    await db`
+      insert into audit_events (org_id, act, actor, actor_kind, details)
+      values (${ours.orgId}, 'retention.applied', 'the service', 'job',
+              ${db.json({ comments, contacts, openings, mails })})`;
+    const pageOf = async ({ get, home }: typeof ours) =>
+      (await (await get(`${home}/settings/usage`)).text()).replace(/<[^>]*>/g, '');
+    assert.ok((await pageOf(ours)).includes(`: ${said}`));
+    assert.doesNotMatch(await pageOf(theirs), /Deleted last/);
+  });
+}

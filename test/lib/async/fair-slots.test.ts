@@ -91,6 +91,24 @@ test('the lines of a group are served in turn, what is next goes before them, an
   assert.deepEqual(started, ['x1', 'a5', 'b1', 'a1', 'a4', 'a2', 'a3']);
 });
 
+test('what is next goes before every other line of its group, whichever these are', () => {
+  const line = fc.constantFrom('next', 'usual', 'crowd', 'other');
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
+      const slots = createFairSlots({ total: 1, reserve: 0 });
+      const started: number[] = [];
+      const leaves = ['usual', ...lines].map((name, place) =>
+        slots.enter('a', () => started.push(place), name),
+      );
+      for (let at = 0; at < leaves.length; at++) leaves[started[at]!]!();
+      const served = started.slice(1).map((place) => lines[place - 1]!);
+      const nextOnes = lines.filter((name) => name === 'next');
+      assert.deepEqual(served.slice(0, nextOnes.length), nextOnes);
+      assert.deepEqual(served.toSorted(), lines.toSorted());
+    }),
+  );
+});
+
 test('one that stops waiting leaves its line, and the line is served again when others come', () => {
   const slots = createFairSlots({ total: 1, reserve: 0 });
   const started: string[] = [];

@@ -140,6 +140,30 @@ test('what waits too long for its first connection is refused before it begins',
   assert.deepEqual(slots.counts(), { total: 1, held: 0, waiting: 0, groups: 0 });
 });
 
+test('how long it may wait is in milliseconds: after less it begins, after more it is refused', async () => {
+  const db = shareFairly(pool, createFairSlots({ total: 1, reserve: 0 }));
+  const { lock, wait, release } = await heldLock();
+  const holding = inGroup('one', async () => await wait(db));
+  await until('it holds the only slot', async () => (await waitingFor(lock)) === 1);
+  const startedAt = performance.now();
+  const statement = async () => await db`select 1`;
+  const transaction = async () => await db.begin((tx) => tx`select 1`);
+  const ends = [5, 600_000].map((waitMs) =>
+    Promise.all(
+      [statement, transaction].map((work) =>
+        inGroup('one', work, { waitMs }).then(() => 'begun', isPoolBusy),
+      ),
+    ),
+  );
+  await until('they have waited', async () => performance.now() - startedAt > 50);
+  await release();
+  await holding;
+  assert.deepEqual(await Promise.all(ends), [
+    [true, true],
+    ['begun', 'begun'],
+  ]);
+});
+
 test('a failed statement and a failed transaction give their slot back', async () => {
   const slots = createFairSlots({ total: 2, reserve: 1 });
   const db = shareFairly(pool, slots);

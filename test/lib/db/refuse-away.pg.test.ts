@@ -31,7 +31,7 @@ test('while the database is away, statements and transactions are refused before
   // More than the pool has connections.
   const refused = Array.from({ length: 50 }, () => atOnce(db`select 1`.execute()));
   assert.deepEqual(new Set(await Promise.all(refused)), new Set([true]));
-  assert.equal(await outcome(db.begin((tx) => tx`select 1`)), true);
+  assert.equal(await atOnce(db.begin((tx) => tx`select 1`)), true);
 
   await proxy.mend();
   await until(
