@@ -14,7 +14,7 @@ import type { Config } from '../settings/config.ts';
 import { createTextReader } from '../text-reader.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
 import { keepTheme, removeTheme } from './keep-theme.ts';
-import { lastMonth, startOfDay } from './period.queries.ts';
+import { endOfDay, lastMonth, startOfDay } from './period.queries.ts';
 import { countUnanalyzed, enqueueAnalyses, listThemes } from './queries.ts';
 import { longestTheme } from './rules.ts';
 import { summarize } from './summarize.ts';
@@ -30,7 +30,7 @@ const create = command({
   options: {
     org: id('the organization'),
     from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
-    to: optional(DayOrMoment, 'D', 'the first day or moment after it (with --from: now)'),
+    to: optional(DayOrMoment, 'D', 'its last day, or the moment at its end (with --from: now)'),
   },
   run: (tools: CommandTools, { org, from, to }) =>
     inDatabase(tools, async (db, config) => {
@@ -53,10 +53,11 @@ async function periodOf(
 ) {
   if (to && !from) throw new Refusal('invalid', '--to needs --from');
   if (!from) return await lastMonth(db, timeZone);
-  const momentOf = async ({ day, moment }: NonNullable<PeriodOption>) =>
-    day ? await startOfDay(db, timeZone, day) : moment!;
-  const period = { start: await momentOf(from), end: to ? await momentOf(to) : new Date() };
-  if (period.start >= period.end) throw new Refusal('invalid', '--from must be before --to');
+  const period = {
+    start: from.day ? await startOfDay(db, timeZone, from.day) : from.moment!,
+    end: to?.day ? await endOfDay(db, timeZone, to.day) : (to?.moment ?? new Date()),
+  };
+  if (period.start >= period.end) throw new Refusal('invalid', '--from must not be after --to');
   return period;
 }
 

@@ -4,7 +4,7 @@ import { Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { Db } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { type SummaryPeriod, startOfDay } from './period.queries.ts';
+import { endOfDay, type SummaryPeriod, startOfDay } from './period.queries.ts';
 import { countUnanalyzed } from './queries.ts';
 import { type SummaryTools, summarize } from './summarize.ts';
 
@@ -23,11 +23,7 @@ export async function periodOfDays(
       code: 'period_backwards',
     });
   }
-  const dayAfter = new Date(Date.parse(to) + 86_400_000).toISOString().slice(0, 10);
-  return {
-    start: await startOfDay(db, timeZone, from),
-    end: await startOfDay(db, timeZone, dayAfter),
-  };
+  return { start: await startOfDay(db, timeZone, from), end: await endOfDay(db, timeZone, to) };
 }
 
 /** Has a summary made by a job: an analyst may take long for its words. Returns the id that it will have. */

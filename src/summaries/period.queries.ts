@@ -91,3 +91,11 @@ export async function startOfDay(sql: Sql, timeZone: string, day: string): Promi
       select ${day}::text::timestamp at time zone ${timeZone} as start`,
   ).start;
 }
+
+/** When the day after it begins. */
+export async function endOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
+  return one(
+    await sql<{ end: Date }[]>`
+      select (${day}::text::timestamp + interval '1 day') at time zone ${timeZone} as end`,
+  ).end;
+}

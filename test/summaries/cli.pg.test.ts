@@ -18,7 +18,7 @@ test("a summary on demand covers days by the organization's clock, is kept and p
   const org = await makeFeedback(db, { time_zone: 'Europe/Berlin' });
   await org.answer(10, null, '2026-04-30T22:30:00Z');
   await org.answer(0, null, '2026-05-31T22:30:00Z');
-  const period = ['--from', '2026-05-01', '--to', '2026-06-01'];
+  const period = ['--from', '2026-05-01', '--to', '2026-05-31'];
 
   const summary = await json('summary', 'create', '--org', org.id, ...period);
 
@@ -39,7 +39,7 @@ test('without a period the summary is of the last calendar month, printed as tex
 });
 
 const wrongPeriods: [words: string[], complaint: RegExp][] = [
-  [['--from', '2026-06-01', '--to', '2026-05-01'], /--from must be before --to/],
+  [['--from', '2026-06-01', '--to', '2026-05-01'], /--from must not be after --to/],
   [['--to', '2026-05-01'], /--to needs --from/],
 ];
 for (const [words, complaint] of wrongPeriods) {
