@@ -284,7 +284,6 @@ create table day_tallies (
   score_sum bigint not null default 0,    -- sum of the scores of all these
   contacts integer not null default 0,    -- contacts added on that day
   by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
-  commented integer[],                    -- responses with a comment: promoters, passives and detractors; counted with the half hours, and as valid as they are
   constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint day_tallies_pkey primary key (survey_id, day, slot)
 ) with (fillfactor=50);
@@ -371,6 +370,17 @@ create table facet_changes (
 );
 create index facet_changes_by_day on facet_changes (org_id, day);
 
+-- Which responses of a day have a facet: those of response_facets, where these are at least 8, and those of columns.
+create table facet_day_bits (
+  org_id uuid not null,
+  facet bigint not null,      -- hash of kind, name and value, as in response_facets
+  day date not null,          -- of created_at, UTC
+  bits bit varying not null,  -- one for each response of the day, newest first
+  constraint facet_day_bits_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint facet_day_bits_pkey primary key (org_id, facet, day)
+);
+create index facet_day_bits_by_day on facet_day_bits (org_id, day);
+
 -- Totals of the responses of a day that have a facet, where these are many: of each kind of surveys, and of surveys with many.
 create table facet_day_tallies (
   org_id uuid not null,
@@ -388,6 +398,15 @@ create table facet_day_tallies (
   constraint facet_day_tallies_once unique nulls not distinct (org_id, facet, survey_id, day, type, employees) include (promoters, passives, detractors, score_sum)
 );
 create index facet_day_tallies_by_day on facet_day_tallies (org_id, day);
+
+-- Responses of a day in their order: what the bits of facet_day_bits stand for.
+create table facet_days (
+  org_id uuid not null,
+  day date not null,   -- of created_at, UTC
+  ids bytea not null,  -- of all that count, 16 bytes each, newest first
+  constraint facet_days_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint facet_days_pkey primary key (org_id, day)
+);
 
 -- Earlier slugs of organizations: addresses with them lead to the present ones.
 create table former_slugs (
@@ -602,7 +621,6 @@ create table organization_day_tallies (
   detractors integer not null default 0,  -- responses that count as detractor
   contacts integer not null default 0,    -- contacts added on that day
   by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
-  commented integer[],                    -- responses with a comment: promoters, passives and detractors; counted with the half hours, and as valid as they are
   constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_day_tallies_pkey primary key (org_id, day, slot)
 ) with (fillfactor=50);
@@ -859,6 +877,7 @@ create trigger comments_hide_erased before insert or update of comment on respon
 create trigger responses_added after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function tally_responses('1');
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
+create trigger responses_changed_facet_days after update of comment, language, chosen_state, owner_id on responses for each row when (new.held_reason is null and ((old.comment is null) is distinct from (new.comment is null) or old.language is distinct from new.language or old.state is distinct from new.state or old.owner_id is distinct from new.owner_id)) execute function change_facet_day();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 create trigger responses_removed_facets after delete on responses referencing old table as changed for each statement execute function facet_removed_responses();
@@ -1248,6 +1267,17 @@ create function begin_erasure(in_org uuid)
 return pg_advisory_xact_lock(hashtextextended(('erasures ' || in_org), (0)::bigint))
 ;
 
+create function change_facet_day()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  perform change_facet_days(new.org_id, array[utc_day(new.created_at)]);
+  return null;
+end
+$function$
+;
+
 create function change_facet_days(in_org uuid, days date[])
  returns void
  language sql
@@ -1269,6 +1299,26 @@ begin atomic
   delete from facet_day_tallies
     using figures
    where ((facet_day_tallies.ctid = figures.place) and (facet_day_tallies.org_id = change_facet_days.in_org));
+ with sets as (
+          select facet_day_bits_1.ctid as place
+            from facet_day_bits facet_day_bits_1
+           where ((facet_day_bits_1.org_id = change_facet_days.in_org) and (facet_day_bits_1.day = any (change_facet_days.days)))
+           order by facet_day_bits_1.day, facet_day_bits_1.facet
+          for update of facet_day_bits_1 skip locked
+         )
+  delete from facet_day_bits
+    using sets
+   where ((facet_day_bits.ctid = sets.place) and (facet_day_bits.org_id = change_facet_days.in_org));
+ with orders as (
+          select facet_days_1.ctid as place
+            from facet_days facet_days_1
+           where ((facet_days_1.org_id = change_facet_days.in_org) and (facet_days_1.day = any (change_facet_days.days)))
+           order by facet_days_1.day
+          for update of facet_days_1 skip locked
+         )
+  delete from facet_days
+    using orders
+   where ((facet_days.ctid = orders.place) and (facet_days.org_id = change_facet_days.in_org));
 end
 ;
 
@@ -1414,6 +1464,102 @@ end
 $function$
 ;
 
+create function facet_bits_of(in_org uuid, days date[])
+ returns setof facet_day_bits
+ language sql
+ stable
+ set work_mem to '64MB'
+ set jit to 'off'
+begin atomic
+ with placed as (
+          select d.d as day,
+             ((row_number() over (partition by d.d order by r.created_at desc, r.id desc) - 1))::integer as place,
+             r.id,
+             r.created_at,
+             r.survey_id,
+             r.category,
+             r.commented,
+             r.language,
+             r.state,
+             r.owner_id
+            from (unnest(facet_bits_of.days) d(d)
+              cross join lateral ( select responses.id,
+                     responses.created_at,
+                     responses.survey_id,
+                     responses.category,
+                     (responses.comment is not null) as commented,
+                     responses.language,
+                     responses.state,
+                     responses.owner_id
+                    from responses
+                   where ((responses.org_id = facet_bits_of.in_org) and (responses.held_reason is null) and (responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))
+                  offset 0) r)
+         ), words as (
+          select placed.day,
+             null as kind,
+             null as value,
+             f.facet,
+             (placed.place / 64) as word,
+             bit_or(((1)::bigint << (63 - (placed.place % 64)))) as bits
+            from (placed
+              cross join lateral ( select response_facets.facet
+                    from response_facets
+                   where ((response_facets.org_id = facet_bits_of.in_org) and (response_facets.response_id = placed.id))
+                  offset 0) f)
+           group by placed.day, f.facet, (placed.place / 64)
+         union all
+          select placed.day,
+             v.kind,
+             v.value,
+             null::bigint,
+             (placed.place / 64),
+             bit_or(((1)::bigint << (63 - (placed.place % 64)))) as bit_or
+            from ((placed
+              join surveys s on (((s.org_id = facet_bits_of.in_org) and (s.id = placed.survey_id))))
+              cross join lateral ( values ('category',placed.category), ('survey',(placed.survey_id)), ('type',s.type), ('employees',
+                         case s.audience
+                             when 'employee' then ''
+                             else null
+                         end), ('comment',
+                         case
+                             when placed.commented then ''
+                             else null
+                         end), ('language',placed.language), ('state',placed.state), ('owner',(placed.owner_id)), ('owned',
+                         case
+                             when (placed.owner_id is not null) then ''
+                             else null
+                         end)) v(kind, value))
+           where (v.value is not null)
+           group by placed.day, v.kind, v.value, (placed.place / 64)
+         ), sets as (
+          select words.day,
+             words.kind,
+             words.value,
+             words.facet,
+             array_agg(words.bits order by words.word) as bits,
+             array_agg(words.word order by words.word) as words
+            from words
+           group by words.day, words.kind, words.value, words.facet
+          having ((words.kind is not null) or (sum(bit_count((words.bits)::bit(64))) >= (8)::numeric))
+         ), sizes as (
+          select placed.day,
+             (max(placed.place) + 1) as many
+            from placed
+           group by placed.day
+          having (count(*) >= 24)
+         )
+  select facet_bits_of.in_org as in_org,
+     coalesce(sets.facet, facet_of(sets.kind, '', sets.value)) as "coalesce",
+     sets.day,
+     ("left"(texts.bits, sizes.many))::bit varying as "left"
+    from ((sets
+      join sizes using (day))
+      cross join lateral ( select string_agg(((coalesce(given.bits, (0)::bigint))::bit(64)), '' order by n.n) as bits
+            from (generate_series(0, ((sizes.many - 1) / 64)) n(n)
+              left join unnest(sets.words, sets.bits) given(word, bits) on ((given.word = n.n)))) texts);
+end
+;
+
 create function facet_changed_contact()
  returns trigger
  language plpgsql
@@ -1448,6 +1594,25 @@ begin
   return null;
 end
 $function$
+;
+
+create function facet_days_of(in_org uuid, days date[])
+ returns setof facet_days
+ language sql
+ stable
+begin atomic
+ select facet_days_of.in_org as in_org,
+     d.d,
+     string_agg(uuid_send(r.id), '\x'::bytea order by r.created_at desc, r.id desc) as string_agg
+    from (unnest(facet_days_of.days) d(d)
+      cross join lateral ( select responses.id,
+             responses.created_at
+            from responses
+           where ((responses.org_id = facet_days_of.in_org) and (responses.held_reason is null) and (responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))
+          offset 0) r)
+   group by d.d
+  having (count(*) >= 24);
+end
 ;
 
 create function facet_of(kind text, name text, value text)
@@ -1731,7 +1896,7 @@ return (floor((extract(epoch from (at - date_trunc('day', at, 'UTC'))) / (1800):
 ;
 
 create function half_hours_of_days(in_org uuid, in_survey uuid, days date[])
- returns table(day date, by_half_hour integer[], commented integer[])
+ returns table(day date, by_half_hour integer[])
  language sql
  stable
 begin atomic
@@ -1739,8 +1904,7 @@ begin atomic
           select each.day,
              each.half,
              each.place,
-             sum(each.n) as n,
-             sum(each.commented) as commented
+             sum(each.n) as n
             from ( select d.d as day,
                      half_hour_of(responses.created_at) as half,
                          case responses.category
@@ -1748,8 +1912,7 @@ begin atomic
                              when 'passive' then 2
                              else 3
                          end as place,
-                     1 as n,
-                     ((responses.comment is not null))::integer as commented
+                     1 as n
                     from (unnest(half_hours_of_days.days) d(d)
                       join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
                    where ((half_hours_of_days.in_survey is not null) and (responses.org_id = half_hours_of_days.in_org) and (responses.survey_id = half_hours_of_days.in_survey) and (responses.held_reason is null))
@@ -1761,8 +1924,7 @@ begin atomic
                              when 'passive' then 2
                              else 3
                          end as "case",
-                     1,
-                     ((responses.comment is not null))::integer as int4
+                     1
                     from (unnest(half_hours_of_days.days) d(d)
                       join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
                    where ((half_hours_of_days.in_survey is null) and (responses.org_id = half_hours_of_days.in_org) and (responses.held_reason is null))
@@ -1770,7 +1932,6 @@ begin atomic
                   select d.d,
                      half.half,
                      place.place,
-                     0,
                      0
                     from unnest(half_hours_of_days.days) d(d),
                      generate_series(0, 47) half(half),
@@ -1780,13 +1941,11 @@ begin atomic
           select counted.day,
              counted.half,
              counted.place,
-             counted.commented,
              sum(counted.n) over (partition by counted.day, counted.place order by counted.half rows between unbounded preceding and 1 preceding) as n
             from counted
          )
   select added.day,
-     array_agg((added.n)::integer order by added.half, added.place) filter (where (added.half > 0)) as array_agg,
-     array[(sum(added.commented) filter (where (added.place = 1)))::integer, (sum(added.commented) filter (where (added.place = 2)))::integer, (sum(added.commented) filter (where (added.place = 3)))::integer] as "array"
+     array_agg((added.n)::integer order by added.half, added.place) filter (where (added.half > 0)) as array_agg
     from added
    group by added.day;
 end
@@ -2158,11 +2317,25 @@ declare
     where (select count(*) from facet_day_tallies t where t.org_id = in_org and t.day = d.day)
       = (select count(*)
          from (select from facet_day_tallies t where t.org_id = in_org and t.day = d.day for update skip locked) held)
+      and (select count(*) from facet_day_bits t where t.org_id = in_org and t.day = d.day)
+      = (select count(*)
+         from (select from facet_day_bits t where t.org_id = in_org and t.day = d.day for update skip locked) held)
+      and (select count(*) from facet_days t where t.org_id = in_org and t.day = d.day)
+      = (select count(*)
+         from (select from facet_days t where t.org_id = in_org and t.day = d.day for update skip locked) held)
   );
 begin
   delete from facet_day_tallies where org_id = in_org and day = any (free);
+  delete from facet_day_bits where org_id = in_org and day = any (free);
+  delete from facet_days where org_id = in_org and day = any (free);
   with seen as (
     delete from facet_changes where org_id = in_org and day = any (free)
+  ), ordered as (
+    insert into facet_days
+    select * from facet_days_of(in_org, free)
+  ), sets as (
+    insert into facet_day_bits
+    select * from facet_bits_of(in_org, free)
   )
   insert into facet_day_tallies
   select * from facet_tallies_of_days(in_org, free);
@@ -2193,7 +2366,7 @@ begin
       for update skip locked
     );
     update day_tallies t
-    set by_half_hour = counted.by_half_hour, commented = counted.commented
+    set by_half_hour = counted.by_half_hour
     from half_hours_of_days(owner.org_id, owner.survey_id, locked) counted
     where t.survey_id = owner.survey_id and t.slot = 0 and t.day = counted.day;
     commit;
@@ -2221,7 +2394,7 @@ begin
       );
       exit when cardinality(locked) = 0;
       update organization_day_tallies t
-      set by_half_hour = counted.by_half_hour, commented = counted.commented
+      set by_half_hour = counted.by_half_hour
       from half_hours_of_days(owner.org_id, null, locked) counted
       where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
         and t.by_half_hour is null and t.promoters + t.passives + t.detractors >= 24;

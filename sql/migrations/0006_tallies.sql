@@ -42,7 +42,6 @@ create table day_tallies (
   score_sum  bigint not null default 0,
   contacts   integer not null default 0,
   by_half_hour integer[],
-  commented  integer[],
 
   primary key (survey_id, day, slot),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
@@ -57,8 +56,6 @@ comment on column day_tallies.passives is 'responses that count as passive';
 comment on column day_tallies.detractors is 'responses that count as detractor';
 comment on column day_tallies.score_sum is 'sum of the scores of all these';
 comment on column day_tallies.contacts is 'contacts added on that day';
-comment on column day_tallies.commented is
-  'responses with a comment: promoters, passives and detractors; counted with the half hours, and as valid as they are';
 comment on column day_tallies.by_half_hour is
   'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
 
@@ -73,7 +70,6 @@ create table organization_day_tallies (
   detractors integer not null default 0,
   contacts   integer not null default 0,
   by_half_hour integer[],
-  commented  integer[],
 
   primary key (org_id, day, slot)
 ) with (fillfactor = 50);
@@ -86,8 +82,6 @@ comment on column organization_day_tallies.promoters is 'responses that count as
 comment on column organization_day_tallies.passives is 'responses that count as passive';
 comment on column organization_day_tallies.detractors is 'responses that count as detractor';
 comment on column organization_day_tallies.contacts is 'contacts added on that day';
-comment on column organization_day_tallies.commented is
-  'responses with a comment: promoters, passives and detractors; counted with the half hours, and as valid as they are';
 comment on column organization_day_tallies.by_half_hour is
   'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
 

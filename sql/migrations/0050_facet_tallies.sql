@@ -1,10 +1,10 @@
 -- Kept figures of facets, so that what has a property or a tag is counted by day, however many responses have it. As
 -- half hours are, they are counted after the day and only where these are many: an answer writes nothing for them.
 --
--- The figures of a day are read only where its half hours are kept, which any change of its responses takes away, and
--- where no row of `facet_changes` says that facets alone have changed. Such a row commits together with the change: a
--- count that does not see the one does not see the other either, and leaves the row for the next count. So nothing
--- waits, and what is read is exact at every moment.
+-- The figures of a day, and the sets of 0045_facet_days.sql, are read only where its half hours are kept, which any
+-- change of its responses takes away, and where no row of `facet_changes` says that facets alone have changed. Such a
+-- row commits together with the change: a count that does not see the one does not see the other either, and leaves the
+-- row for the next count. So nothing waits, and what is read is exact at every moment.
 
 create table facet_day_tallies (
   org_id       uuid not null references organizations (id) on delete cascade,
@@ -69,6 +69,16 @@ begin atomic
     for update skip locked
   )
   delete from facet_day_tallies using figures where ctid = figures.place and org_id = in_org;
+
+  with sets as (
+    select ctid as place from facet_day_bits where org_id = in_org and day = any (days) order by day, facet for update skip locked
+  )
+  delete from facet_day_bits using sets where ctid = sets.place and org_id = in_org;
+
+  with orders as (
+    select ctid as place from facet_days where org_id = in_org and day = any (days) order by day for update skip locked
+  )
+  delete from facet_days using orders where ctid = orders.place and org_id = in_org;
 end;
 
 create function facet_removed_responses() returns trigger
@@ -85,6 +95,24 @@ $$;
 
 create trigger responses_removed_facets after delete on responses
   referencing old table as changed for each statement execute function facet_removed_responses();
+
+-- What only the sets of a day know of a response. A new one takes the half hours of its day away.
+create function change_facet_day() returns trigger
+language plpgsql
+as $$
+begin
+  perform change_facet_days(new.org_id, array[utc_day(new.created_at)]);
+  return null;
+end
+$$;
+
+create trigger responses_changed_facet_days
+  after update of comment, language, chosen_state, owner_id on responses
+  for each row when (
+    new.held_reason is null and
+    (old.comment is null, old.language, old.state, old.owner_id)
+    is distinct from (new.comment is null, new.language, new.state, new.owner_id))
+  execute function change_facet_day();
 
 -- What the facets of these days come to, as far as it is kept: at least 24 responses of a day, as half hours.
 create function facet_tallies_of_days(in_org uuid, days date[]) returns setof facet_day_tallies
@@ -166,11 +194,25 @@ declare
     where (select count(*) from facet_day_tallies t where t.org_id = in_org and t.day = d.day)
       = (select count(*)
          from (select from facet_day_tallies t where t.org_id = in_org and t.day = d.day for update skip locked) held)
+      and (select count(*) from facet_day_bits t where t.org_id = in_org and t.day = d.day)
+      = (select count(*)
+         from (select from facet_day_bits t where t.org_id = in_org and t.day = d.day for update skip locked) held)
+      and (select count(*) from facet_days t where t.org_id = in_org and t.day = d.day)
+      = (select count(*)
+         from (select from facet_days t where t.org_id = in_org and t.day = d.day for update skip locked) held)
   );
 begin
   delete from facet_day_tallies where org_id = in_org and day = any (free);
+  delete from facet_day_bits where org_id = in_org and day = any (free);
+  delete from facet_days where org_id = in_org and day = any (free);
   with seen as (
     delete from facet_changes where org_id = in_org and day = any (free)
+  ), ordered as (
+    insert into facet_days
+    select * from facet_days_of(in_org, free)
+  ), sets as (
+    insert into facet_day_bits
+    select * from facet_bits_of(in_org, free)
   )
   insert into facet_day_tallies
   select * from facet_tallies_of_days(in_org, free);

@@ -1,6 +1,8 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { Position } from '../lib/paging/page.ts';
+import { foundRows } from './facet-sets.cte.ts';
 import { filteredRows, type ResponseFilter } from './filter.cte.ts';
+import { readsSets, setRows } from './filter-sets.cte.ts';
 import { itemColumns, itemJoins, matched, rowOf } from './queries.ts';
 
 type ExportStep = { filter: ResponseFilter; after: Position | null; limit: number };
@@ -15,12 +17,20 @@ export async function nextResponses(
   { filter, after, limit }: ExportStep,
 ): Promise<{ items: string; last: Position | undefined }> {
   const { pattern } = filter;
-  const rows = pattern === null ? filteredRows(sql, orgId, filter) : sql`matched where true`;
+  const sets = readsSets(filter);
+  const rows =
+    pattern === null && !sets
+      ? filteredRows(sql, orgId, filter)
+      : sets
+        ? sql`found where true`
+        : sql`matched where true`;
+  const page = { offset: 0, limit, after: after ?? undefined };
   const later = after
     ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`
     : sql``;
   const [found] = await sql<{ items: string; rows: number; at: string; id: string }[]>`
     with ${pattern === null ? sql`` : sql`${matched(sql, orgId, filter, pattern)},`}
+    ${sets ? sql`${foundRows(sql, orgId, { ...setRows(sql, orgId, filter), page, counts: false })},` : sql``}
     picked as materialized (
       select * from ${rows} ${later} order by created_at desc, id desc limit ${limit}::int
     ), last as (

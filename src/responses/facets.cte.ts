@@ -4,16 +4,25 @@ import type { OrgId } from '../org-id.ts';
 /** What a response is found by: a property of its contact, a tag (by id) or its sentiment. */
 export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
 
-/** Responses that count and have all these facets: id, org_id, created_at, survey_id, category and score, in the order of an index. */
-export const facetRows = (
-  sql: Sql,
-  orgId: OrgId,
-  [first, ...others]: readonly Facet[],
-): Part => sql`(
+/**
+ * Responses that count and have all these facets: id, org_id, created_at, survey_id, category and score, in the order of
+ * an index. Of several, the rows of the rarest are read, and each is looked up with the others.
+ */
+export const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sql`(
   select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category, f.score
   from response_facets f
-  where f.org_id = ${orgId} and f.facet = ${facetOf(sql, first!)}
-    ${hasFacets(sql, { orgId, facets: others }, sql`f.created_at, f.response_id`)}
+  where f.org_id = ${orgId} and f.facet = ${facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!)}
+    ${facets.length > 1 ? hasFacets(sql, { orgId, facets }, sql`f.created_at, f.response_id`) : sql``}
+)`;
+
+/** As far as is kept of days: of what is rare on each, nothing is. */
+const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
+  select facet
+  from unnest(array[${facets.map((facet) => facetOf(sql, facet)).reduce((before, facet) => sql`${before}, ${facet}`)}]) facet
+  order by (
+    select coalesce(sum(bit_count(bits)), 0) from facet_day_bits b where b.org_id = ${orgId} and b.facet = facet.facet
+  )
+  limit 1
 )`;
 
 type Wanted = { orgId: OrgId; facets: readonly Facet[] };
@@ -21,8 +30,9 @@ type Wanted = { orgId: OrgId; facets: readonly Facet[] };
 /** The conditions that a response which counts, known by time and id, has all these facets. */
 export const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part =>
   facets.reduce(
-    (before, facet) => sql`${before} and exists (
-      select from response_facets x
+    (before, facet) => sql`${before} and (
+      select true
+      from response_facets x
       where x.org_id = ${orgId} and x.facet = ${facetOf(sql, facet)} and (x.created_at, x.response_id) = (${row})
     )`,
     sql``,

@@ -1,7 +1,6 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 import type { Category, SurveyType } from '../scores.ts';
-import { countCommented } from './commented.cte.ts';
 import { type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
 import type { Range } from './range.ts';
 import { surveysOfKind } from './scope.cte.ts';
@@ -46,24 +45,18 @@ export const allResponses: ResponseFilter = {
 
 /**
  * The filtered responses, as a source `r` with id and created_at, and its conditions. What facets do not know is
- * looked up by the time too, which the indexes of comments, languages, states and owners have.
+ * looked up row by row: most days are known without, and what is left is little.
  */
 export function filteredRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   if (!readsFacets(filter)) return sql`responses r where ${matches(sql, orgId, filter)}`;
   const own = ownConditions(sql, orgId, filter);
   return sql`${facetRows(sql, orgId, filter.facets)} r
     where true ${indexed(sql, orgId, filter)}
-    ${
-      own
-        ? sql`and exists (
-      select from responses o
-      where o.org_id = ${orgId} and o.held_reason is null and o.created_at = r.created_at and o.id = r.id ${own(sql`o`)})`
-        : sql``
-    }`;
+    ${own ? sql`and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${own(sql`o`)})` : sql``}`;
 }
 
 /** Whether the rows are those of the facets, which know only what their index has. */
-export const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
+const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
   facets.length > 0 && !held && pattern === null;
 
 /** The conditions on a row `r` of responses, without those of a search. */
@@ -105,10 +98,10 @@ function ofKind(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter
 
 /** Conditions on columns that only responses have, for a source of the given name; undefined without any. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  const { held, hasComment, language, state, owner } = filter;
+  const { hasComment, language, state, owner } = filter;
   if (!hasOwnConditions(filter)) return undefined;
   return (row: Part) => sql`
-    ${commentCondition(sql, orgId, { hasComment, row, isAlone: held || !(language || state || owner) })}
+    ${hasComment === null ? sql`` : sql`and ${row}.comment is ${hasComment ? sql`not null` : sql`null`}`}
     ${language ? sql`and ${row}.language = ${language}` : sql``}
     ${state ? sql`and ${row}.state = ${state}` : sql``}
     ${owner ? ownerCondition(sql, orgId, { owner, row }) : sql``}`;
@@ -118,19 +111,6 @@ const ownerCondition = (sql: Sql, orgId: OrgId, { owner, row }: { owner: string;
   owner === noOwner
     ? sql`and ${row}.owner_id is null`
     : sql`and ${row}.owner_id = (${memberOf(sql, orgId, owner)})`;
-
-type CommentWish = { hasComment: boolean | null; row: Part; isAlone: boolean };
-
-/** Next to a condition that has an index of its own, a comment is looked up in its index, not in the row. */
-function commentCondition(sql: Sql, orgId: OrgId, { hasComment, row, isAlone }: CommentWish) {
-  if (hasComment === null) return sql``;
-  if (!hasComment) return sql`and ${row}.comment is null`;
-  if (isAlone) return sql`and ${row}.comment is not null`;
-  return sql`and exists (
-    select from responses k
-    where k.org_id = ${orgId} and k.held_reason is null and k.comment is not null
-      and k.created_at = ${row}.created_at and k.id = ${row}.id)`;
-}
 
 const hasOwnConditions = ({ hasComment, language, state, owner }: ResponseFilter) =>
   hasComment !== null || language !== null || state !== null || owner !== null;
@@ -149,22 +129,11 @@ export const isTallied = (filter: ResponseFilter) =>
   filter.facets.length === 0 &&
   !hasOwnConditions(filter);
 
-/** How many responses a filter without a search leaves, as a query of one value. */
-export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  const hasFigures = filter.facets.length === 1;
-  if (isTallied(hasFigures ? { ...filter, facets: [] } : filter))
-    return countTallied(sql, orgId, filter);
-  if (filter.hasComment !== null && isTallied({ ...filter, hasComment: null })) {
-    const rowsIn = (range: Range) =>
-      filteredRows(sql, orgId, { ...filter, hasComment: true, range });
-    const commented = countCommented(sql, orgId, { scope: filter, rowsIn });
-    // Those with a comment are counted by day, those without are the rest.
-    return filter.hasComment
-      ? commented
-      : sql`select (${countTallied(sql, orgId, filter)}) - (${commented})`;
-  }
-  return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
-}
+/** How many responses a filter leaves that is tallied, or lists what is on hold: as a query of one value. */
+export const countFiltered = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
+  isTallied(filter)
+    ? countTallied(sql, orgId, filter)
+    : sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
 
 function countTallied(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   const { survey_id, type, audience, category, range, facets } = filter;

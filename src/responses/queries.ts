@@ -2,14 +2,15 @@ import type { Part, Sql } from '../lib/db/db.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, oneJson, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
+import { countFound, foundRows } from './facet-sets.cte.ts';
 import {
   countFiltered,
   filteredRows,
   isTallied,
   matches,
   type ResponseFilter,
-  readsFacets,
 } from './filter.cte.ts';
+import { readsSets, setRows } from './filter-sets.cte.ts';
 import { dayOf, startOfDay } from './range.ts';
 import { countedColumn, opaqueDay } from './totals.queries.ts';
 
@@ -29,7 +30,7 @@ export const listResponses = (
 
 /** Joins a picked row with its response; a source that is `responses` itself has it already. */
 export const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
-  filter.pattern === null && !readsFacets(filter)
+  filter.pattern === null && !readsSets(filter)
     ? sql`cross join lateral (select p.*) r`
     : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
 
@@ -114,12 +115,22 @@ function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
       ${matched(sql, orgId, filter, filter.pattern)},
       ${newest(sql, { rows: sql`matched where true` }, page)}`;
   }
+  if (readsSets(filter)) return pickFound(sql, orgId, filter, page);
   const rows = filteredRows(sql, orgId, filter);
   const perDay =
     isTallied(filter) && !filter.type && !filter.audience
       ? countPerDay(sql, orgId, filter)
       : undefined;
   return newest(sql, { rows, perDay }, page);
+}
+
+function pickFound(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
+  const { limit, cursor: after } = page;
+  const offset = after ? 0 : (page.page - 1) * limit;
+  const sets = setRows(sql, orgId, filter);
+  return sql`
+    ${foundRows(sql, orgId, { ...sets, page: { limit, offset, after }, counts: true })},
+    ${newest(sql, { rows: sql`found where true`, skipped: sql`(select n from skipped)` }, page)}`;
 }
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
@@ -158,7 +169,7 @@ const newestDay = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
   from responses r
   where ${matches(sql, orgId, filter)}`;
 
-const countAll = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
-  filter.pattern === null
-    ? countFiltered(sql, orgId, filter)
-    : sql`select count(*)::int from matched`;
+function countAll(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
+  if (filter.pattern !== null) return sql`select count(*)::int from matched`;
+  return readsSets(filter) ? countFound(sql) : countFiltered(sql, orgId, filter);
+}

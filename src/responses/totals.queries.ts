@@ -69,7 +69,7 @@ const dayValue = (sql: Sql, day: string) => opaque(sql, sql`${day}::date`);
 /** The tallies of days in scope. Where a kind is all that there is, those of the organization are the same and fewer. */
 export function keptDays(sql: Sql, orgId: OrgId, scope: NpsScope): Part {
   const { survey_id, type, audience } = scope;
-  const days = sql`day, promoters, passives, detractors, by_half_hour, commented`;
+  const days = sql`day, promoters, passives, detractors, by_half_hour`;
   const ofSurveys = sql`
     select ${days} from day_tallies where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}`;
   const ofAll = sql`select ${days} from organization_day_tallies where org_id = ${orgId}`;

@@ -60,6 +60,8 @@ type ListRows = {
   columns?: Part;
   /** How many of these rows each day has, as a query of `day` and `rows`, where that is kept; a day may have several. */
   perDay?: Part | undefined;
+  /** How many of these rows come before the page, where others that do are not among them. */
+  skipped?: Part | undefined;
 };
 
 /**
@@ -71,7 +73,8 @@ export function newest(sql: Sql, list: ListRows, page: Page): Part {
   if (list.perDay && offset >= deepOffset) {
     return newestFromDay(sql, { rows: list.rows, perDay: list.perDay }, { offset, page });
   }
-  const skipped = offset === 0 ? sql`` : sql`offset ${opaque(sql, sql`${offset}::bigint`)}`;
+  const before = list.skipped ?? opaque(sql, sql`${offset}::bigint`);
+  const skipped = offset === 0 ? sql`` : sql`offset ${before}`;
   return sql`picked as (
     select *
     from (

@@ -110,6 +110,8 @@ async function fillEveryTable(db: Db) {
   const figures = { promoters: 30, passives: 0, detractors: 0, score_sum: 270 };
   await db`
     insert into facet_day_tallies ${db({ org_id, facet: 7, day: '2026-03-01', type: 'nps', employees: false, ...figures, by_half_hour: [1] })}`;
+  await db`insert into facet_days ${db({ org_id, day: '2026-03-01', ids: bytes })}`;
+  await db`insert into facet_day_bits (org_id, facet, day, bits) values (${org_id}, 7, '2026-03-01', B'1')`;
   await db`
     insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);

@@ -7,7 +7,6 @@ export async function assertTalliesHold(sql: Sql) {
   assert.deepEqual(kept, counted);
   assert.deepEqual(await keptAsked(sql), await countAsked(sql));
   assert.deepEqual(await wrongHours(sql), []);
-  assert.deepEqual(await wrongComments(sql), []);
 }
 
 /** Hours that are read, since their day has one row, and are not what the responses say. */
@@ -28,24 +27,6 @@ const wrongHours = async (sql: Sql) =>
           and (r.created_at at time zone 'UTC')::date = t.day
         group by half, place
         order by half, place)`,
-  );
-
-/** The same of what has a comment. */
-const wrongComments = async (sql: Sql) =>
-  plain(
-    await sql<Row[]>`
-    select t.survey_id, t.day, t.commented
-    from day_tallies t
-    where t.by_half_hour is not null
-      and not exists (
-        select from day_tallies o where o.survey_id = t.survey_id and o.day = t.day and o.slot <> t.slot)
-      and t.commented is distinct from (
-        select array[(count(*) filter (where category = 'promoter'))::int,
-                     (count(*) filter (where category = 'passive'))::int,
-                     (count(*) filter (where category = 'detractor'))::int]
-        from responses r
-        where r.survey_id = t.survey_id and r.held_reason is null and r.comment is not null
-          and (r.created_at at time zone 'UTC')::date = t.day)`,
   );
 
 type Row = Record<string, unknown>;
