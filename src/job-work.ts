@@ -23,10 +23,10 @@ import { type AnalystQueue, createAnalystQueue } from './summaries/analyst-queue
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
 import { crontab, tasks } from './tasks.ts';
 import type { TextReader } from './text-reader.ts';
+import { hasWebhookDue } from './webhooks/delivery.queries.ts';
 import { createDeliveryWorker } from './webhooks/worker.ts';
 
 const mailboxConcurrency = 20;
-const sweepMs = 1000;
 /** With what requests may take before it, and the rest after it, less than the 30 seconds promised. */
 const timing = { stopWithinMs: 13_000 };
 
@@ -84,6 +84,7 @@ export async function startJobWork(
         tasks: tasks(tools),
         groups: runnerGroups,
         onFreed: sweep,
+        otherWork: { exists: (sql) => hasWebhookDue(sql, lease.id()), onFound: sweep },
       }),
     (it) => stopJobs(it, analysts.analystQueue),
   );
@@ -97,11 +98,6 @@ export async function startJobWork(
     'mails',
     () => mailer,
     (it) => it.stop(),
-  );
-  await parts.start(
-    'sweep',
-    () => setInterval(sweep, sweepMs),
-    (it) => clearInterval(it),
   );
   return { jobs, pump, deliveries, claimedMails };
 }

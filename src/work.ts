@@ -17,6 +17,7 @@ import type { OwnDeliveries } from './webhooks/emit.cte.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
 
 const connectionsPerHost = 128;
+const pumpEveryMs = 1000;
 
 /** Starts everything that works behind the requests, or what requests need of it where other processes do the work. */
 export async function startWork(given: Work) {
@@ -59,7 +60,8 @@ export async function startWork(given: Work) {
 async function startHandover({ log, parts, database }: Work) {
   const pump = await parts.start(
     'outbox',
-    () => startPump({ db: database.sessions.db, log, onHandedOver: () => {} }),
+    () =>
+      startPump({ db: database.sessions.db, log, onHandedOver: () => {}, everyMs: pumpEveryMs }),
     (it) => it.stop(),
   );
   const deliveries: OwnDeliveries = { owner: () => null, start: () => {} };

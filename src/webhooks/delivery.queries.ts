@@ -1,4 +1,4 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { RetryKind } from './rules.ts';
 
 /** A claimed delivery, with all that its attempt needs. */
@@ -129,24 +129,34 @@ export async function release(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and id = any (${[...ids]}::uuid[])`;
 }
 
-/**
- * Webhooks with deliveries that are due and that no living process has claimed, or that were claimed by
- * this one a while ago: of a commit whose answer was lost it does not know.
- */
+/** Webhooks that `hasWebhookDue` means. */
 export async function listWebhooksDue(sql: Sql, by: string) {
-  const isLeft = sql`
-    next_attempt_at <= now()
-    and (${free(sql)} or claimed_by = ${by} and next_attempt_at < now() - interval '2 seconds')`;
   return await sql<WebhookRef[]>`
     select org_id, id as webhook_id
     from webhooks w
-    where exists (
-        select from pending_deliveries
-        where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isLeft}
-      ) or exists (
-        select from pending_deliveries
-        where org_id = w.org_id and webhook_id = w.id and attempts > 0 and ${isLeft}
-      )`;
+    where ${isDue(sql, by)}`;
+}
+
+/** Whether any webhook has deliveries that are due and left to a process of this lease. */
+export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
+  exists (select from webhooks w where ${isDue(sql, by)})`;
+
+/**
+ * Whether the webhook `w` has deliveries that are due and that no living process has claimed, or that were claimed
+ * by this one a while ago: of a commit whose answer was lost it does not know.
+ */
+function isDue(sql: Sql, by: string): Part {
+  const isLeft = sql`
+    next_attempt_at <= now()
+    and (${free(sql)} or claimed_by = ${by} and next_attempt_at < now() - interval '2 seconds')`;
+  return sql`(
+    exists (
+      select from pending_deliveries
+      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isLeft}
+    ) or exists (
+      select from pending_deliveries
+      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and ${isLeft}
+    ))`;
 }
 
 /** Gives a claimed delivery back, to be claimed again later. */

@@ -1,13 +1,17 @@
-import type { Sql } from '../db/db.ts';
+import type { Part, Sql } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 
 /** Times closer together than this share one timer. */
 const grainMs = 2;
-const lookEveryMs = 1000;
-/** Longer than the time between two looks, so that no due time falls between them. */
+/** Longer than the time between two looks of `look.ts`, so that no due time falls between them. */
 export const aheadMs = 2500;
 
-export type DueTimes = { look: () => void; stop: () => Promise<void> };
+export type DueTimes = {
+  look: () => void;
+  /** Takes the milliseconds until jobs fall due. */
+  arm: (inMs: readonly number[]) => void;
+  stop: () => Promise<void>;
+};
 type Tools = { db: Sql; log: Log; wake: () => void };
 
 /**
@@ -21,19 +25,21 @@ export function startDueTimes({ db, log, wake }: Tools): DueTimes {
   let stopped = false;
 
   function look() {
-    looking ??= arm().finally(() => {
+    looking ??= lookOnce().finally(() => {
       looking = undefined;
     });
   }
 
-  async function arm() {
+  async function lookOnce() {
     try {
-      for (const inMs of await listDueSoon(db)) {
-        if (!stopped) armOne(inMs);
-      }
+      arm(await listDueSoon(db));
     } catch (error) {
       log.debug({ err: error }, 'cannot look for due jobs, the poll finds them');
     }
+  }
+
+  function arm(all: readonly number[]) {
+    if (!stopped) for (const inMs of all) armOne(inMs);
   }
 
   function armOne(inMs: number) {
@@ -46,17 +52,22 @@ export function startDueTimes({ db, log, wake }: Tools): DueTimes {
     armed.set(grain, setTimeout(fire, Math.ceil(grain * grainMs - performance.now()) + 1));
   }
 
-  const timer = setInterval(look, lookEveryMs);
-  look();
   return {
     look,
+    arm,
     async stop() {
       stopped = true;
-      clearInterval(timer);
       await looking;
       for (const timeout of armed.values()) clearTimeout(timeout);
     },
   };
+}
+
+async function listDueSoon(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ in_ms: number }[]>`
+    select in_ms
+    from (${dueSoon(sql)}) due`;
+  return rows.map(({ in_ms }) => in_ms);
 }
 
 /**
@@ -64,13 +75,10 @@ export function startDueTimes({ db, log, wake }: Tools): DueTimes {
  * because only there the queue's own index (priority, run_at where is_available) serves: jobs that are
  * scheduled have priority 0.
  */
-async function listDueSoon(sql: Sql): Promise<number[]> {
-  const rows = await sql<{ in_ms: number }[]>`
-    select distinct ceil(extract(epoch from run_at - now()) * 1000)::int as in_ms
-    from graphile_worker._private_jobs
-    where is_available
-      and priority = 0
-      and run_at > now()
-      and run_at < now() + make_interval(secs => ${aheadMs / 1000})`;
-  return rows.map(({ in_ms }) => in_ms);
-}
+export const dueSoon = (sql: Sql): Part => sql`
+  select distinct ceil(extract(epoch from run_at - now()) * 1000)::int as in_ms
+  from graphile_worker._private_jobs
+  where is_available
+    and priority = 0
+    and run_at > now()
+    and run_at < now() + make_interval(secs => ${aheadMs / 1000})`;

@@ -3,7 +3,6 @@ import type { Log } from '../log/log.ts';
 import { aheadMs } from './due-times.ts';
 
 const largestBatch = 1000;
-const everyMs = 1000;
 /** While the database is away: work goes on as soon as it is back. */
 const retryMs = 200;
 
@@ -14,13 +13,16 @@ const retryMs = 200;
 const maxAttempts = 10;
 
 export type Pump = { nudge: () => void; stop: () => Promise<void> };
-type Tools = { db: Db; log: Log; onHandedOver: (handed: HandedOver) => void };
+type Tools = {
+  db: Db;
+  log: Log;
+  onHandedOver: (handed: HandedOver) => void;
+  /** Where nothing else looks for the rows of processes that died or have no pump. */
+  everyMs?: number;
+};
 
-/**
- * Hands committed outbox rows to the queue: at once when nudged, and every second whatever happens,
- * for the rows of processes that died or have no pump. Nudges during a round are one more round.
- */
-export function startPump({ db, log, onHandedOver }: Tools): Pump {
+/** Hands committed outbox rows to the queue when it is nudged. Nudges during a round are one more round. */
+export function startPump({ db, log, onHandedOver, everyMs }: Tools): Pump {
   let round: Promise<void> | undefined;
   let nudged = false;
   let away = false;
@@ -52,13 +54,13 @@ export function startPump({ db, log, onHandedOver }: Tools): Pump {
     }
   }
 
-  const timer = setInterval(nudge, everyMs);
-  nudge();
+  const timer = everyMs && setInterval(nudge, everyMs);
+  if (timer) nudge();
   return {
     nudge,
     async stop() {
       stopped = true;
-      clearInterval(timer);
+      if (timer) clearInterval(timer);
       await round;
     },
   };

@@ -6,6 +6,7 @@ import type { Db } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { type OwnBackends, ownBackends, type QueueAddress } from './connections.ts';
 import { startDueTimes } from './due-times.ts';
+import { type OtherWork, startLooking } from './look.ts';
 import { startPump } from './pump.ts';
 import { type RunnerState, type SupervisedRunner, superviseRunner } from './runner.ts';
 import { graphileTasks, type Task } from './task.ts';
@@ -48,6 +49,7 @@ export type JobsOptions = QueueAddress & {
   crontab?: CronItem[];
   /** Called when a process has died and its jobs are free: other work of that process may be free, too. */
   onFreed?: () => void;
+  otherWork?: OtherWork;
   timing?: Partial<typeof usual>;
 };
 
@@ -74,13 +76,17 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
       if (soon > 0) dueTimes.look();
     },
   });
+  const { otherWork } = options;
+  const looking = startLooking({ db, log, pump, dueTimes, ...(otherWork && { otherWork }) });
 
   return {
     pump: pump.nudge,
     state: () => Object.fromEntries([...runners].map(([group, runner]) => [group, runner.state()])),
     async stop() {
       const { passed, clear } = deadline(timing.stopWithinMs);
-      const orderly = [pump, dueTimes, ...runners.values()].map((part) => part.stop(passed));
+      const orderly = [looking, pump, dueTimes, ...runners.values()].map((part) =>
+        part.stop(passed),
+      );
       await withinMs(Promise.all(orderly), timing.stopWithinMs + giveUpWithinMs, () => {});
       clear();
     },
