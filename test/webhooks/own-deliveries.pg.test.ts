@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
+import { hasWebhookDue, listWebhooksDue } from '../../src/webhooks/delivery.queries.ts';
 import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
 import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
 import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
@@ -236,3 +237,31 @@ for (const [what, over] of crowdedOut) {
     await stopped;
   });
 }
+
+test('the look that is asked each second finds what the sweep finds', async () => {
+  const [living, other] = [await makePool(db), await makePool(db)];
+  const { org_id, webhook_id } = (await makeTargets(1))[0]!;
+  const isDue = async () => {
+    const swept = await listWebhooksDue(db, living);
+    const [look] = await db<{ due: boolean }[]>`select ${hasWebhookDue(db, living)} as due`;
+    assert.equal(look!.due, swept.length > 0);
+    return look!.due;
+  };
+  await db`delete from pending_deliveries`;
+  assert.equal(await isDue(), false);
+
+  const longAgo = new Date(Date.now() - 60_000);
+  for (const attempts of [0, 1]) {
+    for (const [claimed_by, next_attempt_at, due] of [
+      [null, longAgo, true],
+      ['lease of a dead process', longAgo, true],
+      [living, longAgo, true],
+      [other, longAgo, false],
+      [null, new Date(Date.now() + 60_000), false],
+    ] as const) {
+      await addDeliveries(db, { org_id, webhook_id, attempts, claimed_by, next_attempt_at });
+      assert.equal(await isDue(), due, `${claimed_by} ${attempts}`);
+      await db`delete from pending_deliveries`;
+    }
+  }
+});

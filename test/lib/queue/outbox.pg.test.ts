@@ -139,6 +139,25 @@ test('a row without a nudge is handed over by itself', async (t) => {
   assert.equal((await runs.start(id)).job.attempt, 1);
 });
 
+test('other work is reported as long as it is there', async (t) => {
+  await db`create table other_work (id integer)`;
+  t.after(() => db`drop table other_work`);
+  let found = 0;
+  await workOn(t, {
+    ...{ db, url, tasks: { 'webhooks.deliver': recordingTask().task } },
+    otherWork: {
+      exists: (sql) => sql`exists (select from other_work)`,
+      onFound: () => {
+        found += 1;
+      },
+    },
+  });
+  assert.equal(found, 0);
+
+  await db`insert into other_work values (1)`;
+  await until('it is found twice', async () => found >= 2);
+});
+
 test('each group of tasks has a runner of its own, and a group without tasks has none', async (t) => {
   const size = { concurrency: 1, localQueue: 1 };
   const jobs = await workOn(t, {
