@@ -1,4 +1,5 @@
 import type { Sql } from '../lib/db/db.ts';
+import { likePattern } from '../lib/db/like-pattern.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
@@ -61,7 +62,7 @@ const matchingContacts = (sql: Sql, orgId: OrgId, search: string) => sql`
   select s.id
   from contacts s
   where s.org_id = ${orgId}
-    and (s.email || ' ' || coalesce(s.name, '')) ilike ${`%${search.replace(/[\\%_]/g, '\\$&')}%`}`;
+    and (s.email || ' ' || coalesce(s.name, '')) ilike ${likePattern(search)}`;
 
 type ResultsAfter = { orgId: string; campaignId: string; after: string | null; atMost: number };
 

@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { likePattern } from '../lib/db/like-pattern.ts';
 import type { Page } from '../lib/paging/page.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 
@@ -21,7 +22,7 @@ export async function listContactsOf(
   { orgId, surveyId }: OrgSurvey,
   { page, search }: SearchedPage,
 ) {
-  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = likePattern(search);
   const matching = sql`
     contacts
     where org_id = ${orgId} and survey_id::text = ${surveyId}

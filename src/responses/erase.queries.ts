@@ -1,6 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
+import { likePattern } from '../lib/db/like-pattern.ts';
 import { patternOfAddress } from '../lib/smtp/address.ts';
-import { likePattern } from './rules.ts';
 
 export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
 

@@ -1,8 +1,8 @@
+import { likePattern } from '../lib/db/like-pattern.ts';
 import type { ResponseFilter } from './filter.cte.ts';
 import { endOf, firstOf } from './local-day.ts';
 import type { NpsQuery } from './nps.schemas.ts';
 import type { Instants } from './range.ts';
-import { likePattern } from './rules.ts';
 import type { ResponseQuery } from './schemas.ts';
 import { everything, type NpsScope } from './scope.cte.ts';
 

@@ -92,9 +92,6 @@ function scoresOf(kind: LinkVisit['kind'], visits: readonly LinkVisit[]): Set<nu
   return new Set(scores.filter((score) => score !== null));
 }
 
-/** The search text as a pattern in which its own % and _ stand for themselves. */
-export const likePattern = (search: string) => `%${search.replace(/[\\%_]/g, '\\$&')}%`;
-
 /** How many responses count in each category, and how many on hold count nowhere. */
 export type HeldTally = Tally & { held: number };
 

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
+import { likePattern } from '../../lib/db/like-pattern.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
-import { likePattern } from '../../responses/rules.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.ts';
 import { flash } from '../../web/app/flash.ts';
