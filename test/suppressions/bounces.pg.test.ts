@@ -40,6 +40,10 @@ async function sentMail() {
         await db<{ status: string; failure_reason: string | null }[]>`
         select status, failure_reason from contacts where id = ${contact}`,
       ),
+    events: async () =>
+      await db<{ kind: string; actor_kind: string }[]>`
+        select details ->> 'kind' as kind, actor_kind from audit_events
+        where org_id = ${client.id} and act = 'bounce.recorded'`,
     kinds: async () =>
       (await db<{ kind: string }[]>`select kind from suppressions where org_id = ${client.id}`).map(
         ({ kind }) => kind,
@@ -76,6 +80,8 @@ for (const [name, action] of fates) {
       assert.deepEqual(await answer.json(), { data: { matched: true, action } });
       assert.deepEqual(await mail.kinds(), action === 'none' ? [] : [action]);
       assert.equal((await mail.contact()).status, action === 'none' ? 'sent' : action);
+      const recorded = action === 'none' ? [] : [{ kind: action, actor_kind: 'key' }];
+      assert.deepEqual([...(await mail.events())], recorded);
     });
   }
 }

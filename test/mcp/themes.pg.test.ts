@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listThemes } from '../../src/mcp/themes-tool.ts';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const [ours, theirs] = [await makeOrganization(db), await makeOrganization(db)];
+
+/** Each response has a theme of its own: its time. */
+const times = [
+  ...['2026-04-29T23:59:59Z', '2026-04-30T00:00:00Z', '2026-04-30T00:02:00Z'],
+  ...['2026-04-30T12:00:00Z', '2026-04-30T23:59:59Z', '2026-05-01T00:00:00Z'],
+];
+for (const org_id of [ours, theirs]) {
+  const survey_id = await makeSurvey(db, org_id);
+  for (const created_at of times) {
+    const response_id = await makeResponse(db, { org_id, survey_id }, { created_at });
+    await db`
+      insert into analyses ${db({ org_id, response_id, provider: 'test', themes: [created_at] })}`;
+  }
+}
+
+/** From and to as they are asked for, and the first and the last time that counts. */
+const ranges: [from: string | undefined, to: string | undefined, counted: readonly string[]][] = [
+  [undefined, undefined, times],
+  ['2026-04-30', undefined, times.slice(1)],
+  ['2026-04-30T00:02:00Z', undefined, times.slice(2)],
+  [undefined, '2026-04-30', times.slice(0, 5)],
+  [undefined, '2026-04-29', times.slice(0, 1)],
+  [undefined, '2026-04-30T12:00:00Z', times.slice(0, 4)],
+  ['2026-04-30', '2026-04-30', times.slice(1, 5)],
+  ['2026-05-02', '2026-05-03', []],
+];
+for (const [date_from, date_to, counted] of ranges) {
+  test(`themes from ${date_from ?? 'ever'} to ${date_to ?? 'now'}, days to their end in UTC`, async () => {
+    const asked = { limit: 50, ...(date_from && { date_from }), ...(date_to && { date_to }) };
+    const { data } = (await listThemes(db, ours, asked)) as {
+      data: { theme: string; mentions: number }[];
+    };
+    assert.deepEqual(
+      data.map(({ theme, mentions }) => [theme, mentions]),
+      counted.map((time) => [time, 1]),
+    );
+  });
+}
