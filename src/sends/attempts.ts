@@ -1,11 +1,11 @@
-import { createBatchByKey } from '../lib/async/batch.ts';
+import { createBatchByKey } from '../lib/async/batch-by-key.ts';
 import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDeadlock } from '../lib/db/db.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { beginMails, type ClaimedMail, listBlocked } from './mail-job.queries.ts';
 import type { Mailer } from './mailer.ts';
 import { type Beginning, hasBegun, type MailAttempt } from './outcome.rules.ts';
-import { retryWhile } from './record.ts';
+import { batchesAtOnce, retryWhile, sharedLockMs } from './record.ts';
 import { mailEnd, mailSpan } from './spans.ts';
 
 export type MailTime = { endsAt: number; longestMs: number; signal: AbortSignal };
@@ -14,10 +14,13 @@ export type MailTry = { attempt: number; time: MailTime; job: string | null };
 
 /** Tries one mail once. */
 export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
-  const beginnings = createBatchByKey(
-    ({ org_id }: ClaimedMail) => org_id,
-    (mails) => retryWhile(isDeadlock, () => beginAll(db, mails)),
-    { most: 200 },
+  const beginnings = createBatchByKey<ClaimedMail, Beginning>(
+    {
+      keyOf: ({ org_id }) => org_id,
+      writeShared: (mails) => beginAll(db, mails, sharedLockMs),
+      writeOwn: (mails) => retryWhile(isDeadlock, () => beginAll(db, mails)),
+    },
+    { most: 200, atOnce: batchesAtOnce },
   );
   const exchange = createTypicalTime();
 
@@ -57,8 +60,13 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
 }
 
 /** Marks mails as begun and says of each whether it may leave. */
-async function beginAll(db: Db, mails: readonly ClaimedMail[]): Promise<Beginning[]> {
-  const begun = new Map((await beginMails(db, mails)).map(({ id, attempts }) => [id, attempts]));
+async function beginAll(
+  db: Db,
+  mails: readonly ClaimedMail[],
+  lockMs?: number,
+): Promise<Beginning[]> {
+  const marked = await beginMails(db, mails, lockMs);
+  const begun = new Map(marked.map(({ id, attempts }) => [id, attempts]));
   const rest = mails.filter(({ id }) => !begun.has(id));
   const found = rest.length > 0 ? await listBlocked(db, rest) : [];
   const blocked = new Map(found.map(({ id, by }) => [id, by]));

@@ -1,5 +1,5 @@
 import type { MailSender } from '../letters/mail.ts';
-import type { Sql } from '../lib/db/db.ts';
+import { lockTimeout, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { Reminder } from '../surveys/asking.schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
@@ -89,13 +89,18 @@ export async function listMailProperties(
 /**
  * Marks mails as `sending` before their first byte goes out and returns those that may still be sent, with
  * the attempt number. An outcome is recorded only for that attempt. A contact that has unsubscribed,
- * bounced or answered since the claim is not mailed.
+ * bounced or answered since the claim is not mailed. It fails when a lock is not free within `lockMs`; 0 waits.
  */
-export async function beginMails(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
+export async function beginMails(
+  sql: Sql,
+  mails: readonly { org_id: string; id: string }[],
+  lockMs = 0,
+) {
   return await sql<{ id: string; attempts: number }[]>`
+    with patience as (${lockTimeout(sql, lockMs)})
     update mails s
     set status = 'sending', sending_at = now(), attempts = s.attempts + 1
-    from ${byKey(sql, mails)}
+    from patience, ${byKey(sql, mails)}
     where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and ${blockOf(sql)} is null
     returning s.id, s.attempts`;
 }

@@ -1,34 +1,36 @@
 import { markOutcome } from '../contacts/sending.cte.ts';
-import type { Sql } from '../lib/db/db.ts';
+import { lockTimeout, type Sql } from '../lib/db/db.ts';
 import { giveBackUsage } from '../organizations/usage.queries.ts';
 import { suppressBounced } from '../suppressions/bounced.cte.ts';
 import type { OutcomeRow } from './outcome.rules.ts';
 
 /** Locks the months that get failed mails back, before the contacts: in the order in which a send locks them. */
-export async function lockMonths(sql: Sql, ids: readonly string[]) {
+export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
   await sql`
-    select from mail_usage u
+    with patience as (${lockTimeout(sql, lockMs)})
+    select from patience, mail_usage u
     where exists (
       select from mails s
       where s.id = any (${[...ids]}::uuid[]) and s.org_id = u.org_id and s.month = u.month
     )
     order by u.org_id, u.month
-    for no key update`;
+    for no key update of u`;
 }
 
 /**
  * Saves outcomes in the mails and in their contacts. A failed mail goes back to the month's quota, and an
  * address that does not exist is suppressed. A mail that may be tried again is claimed again; a mail that
- * never left can fail while it is claimed.
+ * never left can fail while it is claimed. It fails when a lock is not free within `lockMs`; 0 waits.
  */
-export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[]) {
+export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lockMs = 0) {
   await sql`
-    with written as (
+    with patience as (${lockTimeout(sql, lockMs)}), written as (
       update mails s
       set status = o.status, reason = o.reason, reason_code = o.reason_code,
           blocks_resend = o.status <> 'failed',
           finished_at = case when o.status <> 'claimed' then now() end
-      from unnest(${outcomes.map(({ id }) => id)}::uuid[],
+      from patience,
+           unnest(${outcomes.map(({ id }) => id)}::uuid[],
                   ${outcomes.map(({ org_id }) => org_id)}::uuid[],
                   ${outcomes.map(({ attempt }) => attempt)}::smallint[],
                   ${outcomes.map(({ status }) => status)}::text[],

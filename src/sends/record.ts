@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBatch } from '../lib/async/batch.ts';
+import { createBatchByKey } from '../lib/async/batch-by-key.ts';
 import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { mailed } from '../signals.ts';
@@ -16,53 +16,50 @@ import { unknownOutcome } from './rules.ts';
 
 const retryAfterMs = 250;
 const retryForMs = 60_000;
-const recordBatch = { most: 100, lingerMs: 20 };
+/** A batch of mails of several organizations waits no longer for a lock: then they are written apart. */
+export const sharedLockMs = 200;
+export const batchesAtOnce = 2;
+const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 20 };
 
 /**
- * Records outcomes in batches, those of each organization in batches of its own: the outcome of one mail does not wait
- * until a hundred of a neighbour's campaign are written.
+ * Records outcomes in batches, in which each organization has its share: the outcome of one mail does not wait until
+ * hundreds of a neighbour's campaign are written. A batch does not wait for more when every open mail of one of its
+ * organizations is in it.
  */
 export function createRecords(db: Db) {
-  const byOrganization = new Map<string, { own: OwnRecords; open: number }>();
+  const byOrganization = new Map<string, { open: number; waiting: number }>();
+  const rows = createBatchByKey<OutcomeRow, void>(
+    {
+      keyOf: ({ org_id }) => org_id,
+      writeShared: (batch) => saveAll(db, batch, sharedLockMs),
+      writeOwn: (batch) => recordOutcomes(db, batch),
+    },
+    recordBatch,
+  );
+  const flushIfAll = (orgId: string, { open, waiting }: { open: number; waiting: number }) => {
+    if (waiting > 0 && waiting === open) rows.flush(orgId);
+  };
+
   return {
     /** Counts a mail as open while the work on it lasts. */
     async open<T>(orgId: string, work: () => Promise<T>): Promise<T> {
-      const records = byOrganization.get(orgId) ?? { own: recordsOfOne(db), open: 0 };
-      byOrganization.set(orgId, records);
-      records.open += 1;
-      return await records.own.open(work).finally(() => {
-        records.open -= 1;
-        if (records.open === 0) byOrganization.delete(orgId);
+      const mails = byOrganization.get(orgId) ?? { open: 0, waiting: 0 };
+      byOrganization.set(orgId, mails);
+      mails.open += 1;
+      return await work().finally(() => {
+        mails.open -= 1;
+        if (mails.open === 0) byOrganization.delete(orgId);
+        flushIfAll(orgId, mails);
       });
     },
     /** The outcome of a mail that is open. */
-    add: async (row: OutcomeRow) => await byOrganization.get(row.org_id)!.own.add(row),
-  };
-}
-
-type OwnRecords = ReturnType<typeof recordsOfOne>;
-
-/** A batch does not wait when every open mail is in it. */
-function recordsOfOne(db: Db) {
-  const rows = createBatch((batch: OutcomeRow[]) => recordOutcomes(db, batch), recordBatch);
-  let [mails, waiting] = [0, 0];
-  const flushIfAll = () => {
-    if (waiting > 0 && waiting === mails) rows.flush();
-  };
-  return {
-    async open<T>(work: () => Promise<T>): Promise<T> {
-      mails += 1;
-      return await work().finally(() => {
-        mails -= 1;
-        flushIfAll();
-      });
-    },
     async add(row: OutcomeRow) {
-      waiting += 1;
+      const mails = byOrganization.get(row.org_id)!;
+      mails.waiting += 1;
       const recorded = rows.add(row).finally(() => {
-        waiting -= 1;
+        mails.waiting -= 1;
       });
-      flushIfAll();
+      flushIfAll(row.org_id, mails);
       await recorded;
     },
   };
@@ -74,18 +71,19 @@ function recordsOfOne(db: Db) {
  */
 async function recordOutcomes(db: Db, outcomes: readonly OutcomeRow[]) {
   const passes = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
-  await retryWhile(passes, () => saveAll(db, outcomes));
-  return outcomes.map(() => undefined);
+  return await retryWhile(passes, () => saveAll(db, outcomes));
 }
 
 /** One statement, unless mails failed: then their months are locked first. */
-async function saveAll(db: Db, outcomes: readonly OutcomeRow[]) {
-  const failed = outcomes.filter(({ status }) => status === 'failed');
-  if (failed.length === 0) return await saveOutcomes(db, outcomes);
-  await inTransaction(db, async (tx) => {
-    const ids = failed.map(({ id }) => id);
-    await Promise.all([lockMonths(tx, ids), saveOutcomes(tx, outcomes)]);
-  });
+async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number) {
+  const failed = outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  if (failed.length === 0) await saveOutcomes(db, outcomes, lockMs);
+  else {
+    await inTransaction(db, async (tx) => {
+      await Promise.all([lockMonths(tx, failed, lockMs), saveOutcomes(tx, outcomes, lockMs)]);
+    });
+  }
+  return outcomes.map(() => undefined);
 }
 
 /** The outcome of a mail that was in flight when its process died is unknown. */

@@ -64,27 +64,3 @@ export function createBatch<In, Out>(
 
   return { add, flush };
 }
-
-/**
- * A batch for each key, such as an organization: what belongs to one key is written next to that of others, and does
- * not wait for it. A key without items costs nothing.
- */
-export function createBatchByKey<In, Out>(
-  keyOf: (item: In) => string,
-  write: (items: In[]) => Promise<Out[]>,
-  limits: BatchLimits,
-) {
-  const byKey = new Map<string, { add: (item: In) => Promise<Out>; items: number }>();
-  return {
-    async add(item: In): Promise<Out> {
-      const key = keyOf(item);
-      const own = byKey.get(key) ?? { add: createBatch(write, limits).add, items: 0 };
-      byKey.set(key, own);
-      own.items += 1;
-      return await own.add(item).finally(() => {
-        own.items -= 1;
-        if (own.items === 0) byKey.delete(key);
-      });
-    },
-  };
-}

@@ -83,6 +83,13 @@ function splitSocket(url: string) {
  */
 export const opaque = (sql: Sql, value: Part): Part => sql`(select ${value})`;
 
+/**
+ * One row that limits how long each lock is waited for until the transaction ends; 0 is no limit. A statement that
+ * takes its rows from this one too has no lock before.
+ */
+export const lockTimeout = (sql: Sql, ms: number): Part =>
+  sql`select set_config('lock_timeout', ${String(ms)}, true)`;
+
 /** The row that a query by key must have found. */
 export function one<T>(rows: readonly T[]): T {
   if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBatch, createBatchByKey } from '../../../src/lib/async/batch.ts';
+import { createBatch } from '../../../src/lib/async/batch.ts';
 
 /** A writer that records its batches and ends them when the test says so. */
 function heldWriter() {
@@ -102,24 +102,4 @@ test('an item that comes after a flush waits its whole time', async (t) => {
   assert.deepEqual(batches, [[1], [2]]);
   ends[1]!.resolve();
   await second;
-});
-
-test('what belongs to one key does not wait for the batch of another', async () => {
-  const { batches, ends, write } = heldWriter();
-  const { add } = createBatchByKey((item: number) => (item < 10 ? 'few' : 'many'), write, {
-    most: 10,
-  });
-  const many = [add(10), add(11)];
-  await turn();
-  const [later, few] = [add(12), add(1)];
-  await turn();
-  assert.deepEqual(batches, [[10, 11], [1]]);
-  ends[1]!.resolve();
-  assert.equal(await few, 10);
-  ends[0]!.resolve();
-  assert.deepEqual(await Promise.all(many), [100, 110]);
-  await turn();
-  assert.deepEqual(batches.at(-1), [12]);
-  ends[2]!.resolve();
-  assert.equal(await later, 120);
 });
