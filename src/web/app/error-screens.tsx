@@ -6,16 +6,21 @@ import { renderAlone, renderScreen } from './screen.tsx';
 import { type ErrorText, errorTexts } from './screen-texts.ts';
 
 /**
- * A failed request as a screen, with the sentence of its refusal where that was written for the reader. In the
- * frame of the organization where one is open, so that every other place is one press away.
+ * A failed request as a screen, with the sentence of its refusal where that was written for the reader. Else a wrong
+ * address shows which parameter is wrong: there is no field to show it at. In the frame of the organization where one
+ * is open, so that every other place is one press away.
  */
 export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusal?: Refusal) {
   const { title, text, way } = textFor(status, refusal?.code);
   const reader = readerOf(c);
+  const isSentence = refusal !== undefined && /[.]$/.test(refusal.message);
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
   const body = (
     <div class="prose">
-      <p>{refusal && /[.]$/.test(refusal.message) ? refusal.message : text}</p>
+      <p>{isSentence ? refusal.message : text}</p>
+      {status === 400 && refusal && !isSentence ? (
+        <p class="soft">{errorTexts.wrong(refusal.message)}</p>
+      ) : null}
       {refusal?.retryInSeconds === undefined ? null : (
         <p>{errorTexts.tryAgain(refusal.retryInSeconds)}</p>
       )}

@@ -76,6 +76,7 @@ export const errorTexts = {
   byCode,
   toHome: 'Go to Home',
   requestId: 'Request id:',
+  wrong: (what: string) => `What is wrong: ${what}`,
   tryAgain: (seconds: number) => `Try again in ${inWords(seconds)}.`,
 };
 

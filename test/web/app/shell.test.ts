@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { Refusal } from '../../../src/errors.ts';
 import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
+import { parseQuery } from '../../../src/lib/validation/parse.ts';
 import { flash } from '../../../src/web/app/flash.ts';
 import { guardForms } from '../../../src/web/app/guard-forms.ts';
 import { pageSummary } from '../../../src/web/app/lists.tsx';
@@ -21,6 +22,10 @@ const Form = v.object({
   password: v.pipe(v.string(), v.minLength(12, 'must have 12 characters')),
 });
 
+const List = v.object({
+  plan: v.optional(v.picklist(['free', 'paid'], 'must be free or <paid>')),
+});
+
 function app() {
   return new Hono<RequestEnv>()
     .use(guardForms(publicUrl))
@@ -34,6 +39,10 @@ function app() {
     .get('/o/page', (c) => renderScreen(c, { title: 'Home', section: 'home', body: 'words' }))
     .get('/o/none', () => {
       throw new Refusal('gone', 'link is used');
+    })
+    .get('/o/list', (c) => {
+      parseQuery(List, c.req.queries());
+      return c.text('listed');
     })
     .post('/o/form', async (c) => c.json(await readForm(c, Form)))
     .post('/o/done', (c) => {
@@ -123,4 +132,10 @@ test('a link that is used or over leads to a new one', async () => {
   const answer = await app().request('/o/none');
   assert.equal(answer.status, 410);
   assert.match(await answer.text(), /href="\/forgot"/);
+});
+
+test('a screen whose address is wrong says which parameter, and how it is meant', async () => {
+  const answer = await app().request('/o/list?plan=gold');
+  assert.equal(answer.status, 400);
+  assert.match(await answer.text(), /What is wrong: plan: must be free or &lt;paid&gt;</);
 });
