@@ -1,25 +1,37 @@
 import type { SurveyType } from '../scores.ts';
+import type { AskedProperties } from './property.rules.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
 
-/** What Home looks at: one survey, or all of a kind. */
+/** What Home looks at: one survey, or all of a kind; and of these what has certain properties. */
 export type HomeScope = {
   survey: MeasuredSurvey | null;
   type: SurveyType;
   audience: 'employee' | 'customer' | null;
+  properties: AskedProperties;
 };
 
 /** The same by the names of the API, for links and filters. */
-export type ScopeQuery = { survey_id?: string; type?: SurveyType; audience?: string };
+export type ScopeQuery = {
+  survey_id?: string;
+  type?: SurveyType;
+  audience?: string;
+} & AskedProperties;
 
-export const scopeQuery = ({ survey, type, audience }: HomeScope): ScopeQuery =>
-  survey ? { survey_id: survey.id } : { type, ...(audience && { audience }) };
+export const scopeQuery = ({ survey, type, audience, properties }: HomeScope): ScopeQuery =>
+  survey
+    ? { survey_id: survey.id, ...properties }
+    : { type, ...(audience && { audience }), ...properties };
 
 /** The kinds of surveys to choose from. Where employees and customers are asked alike, they are apart. */
-export function kindScopes({ kinds }: Pick<HomeSetting, 'kinds'>): HomeScope[] {
+export function kindScopes(
+  { kinds }: Pick<HomeSetting, 'kinds'>,
+  properties: AskedProperties = {},
+): HomeScope[] {
   return kinds.map(({ type, audience }) => ({
     survey: null,
     type,
     audience: kinds.filter((kind) => kind.type === type).length > 1 ? audience : null,
+    properties,
   }));
 }
 

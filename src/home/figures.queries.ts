@@ -2,6 +2,7 @@ import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { HeldTally } from '../responses/rules.ts';
 import { chosenSurveys, type NpsScope } from '../responses/scope.cte.ts';
 import { sampleVariance, sumScores } from '../responses/score-sums.queries.ts';
+import { countedRows } from '../responses/totals.queries.ts';
 import { countTrend } from '../responses/trend.queries.ts';
 import type { TrendRows } from '../responses/trend.rules.ts';
 import type { Category, SurveyType } from '../scores.ts';
@@ -43,7 +44,7 @@ export type TrendFound = {
   score_sums: number[] | null;
   variance: number | null;
   variance_before: number | null;
-  asked: AskedCounts;
+  asked: AskedCounts | null;
 };
 
 export type HomeFound = TrendFound & { comments: NewestComment[]; attention: AttentionCounts };
@@ -81,7 +82,7 @@ function trendColumns(sql: Sql, orgId: string, wanted: FiguresWanted): Part {
     : sql`null as score_sums, null as variance, null as variance_before`;
   return sql`
     ${countTrend(sql, orgId, { scope, rows })}::json as trend, ${ofScores},
-    ${askedCounts(sql, orgId, wanted)} as asked`;
+    ${scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, wanted)} as asked`;
 }
 
 type OfDays = Pick<FiguresWanted, 'scope' | 'days'>;
@@ -102,18 +103,31 @@ const newestComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql
            'id', r.id, 'score', r.score, 'category', r.category, 'comment', r.comment,
            'created_at', iso(r.created_at), 'type', s.type, 'survey_name', s.name,
            'contact_name', c.name, 'contact_email', c.email) order by r.created_at desc, r.id desc), '[]')
-  from (
-    select id, survey_id, contact_id, score, category, comment, created_at
-    from responses
-    where org_id = ${orgId} and held_reason is null and comment is not null
-      ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
-    order by created_at desc, id desc
-    limit ${mostComments}
-  ) r
+  from (${scope.facets.length > 0 ? facetComments(sql, orgId, { scope, days }) : comments(sql, orgId, { scope, days })}) r
   join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
   left join contacts c
     on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
 )`;
+
+const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
+  select id, survey_id, contact_id, score, category, comment, created_at
+  from responses
+  where org_id = ${orgId} and held_reason is null and comment is not null
+    ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+  order by created_at desc, id desc
+  limit ${mostComments}`;
+
+/** In the order of the index of properties. */
+const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
+  select o.id, o.survey_id, o.contact_id, o.score, o.category, o.comment, o.created_at
+  from (
+    select id, created_at
+    from ${countedRows(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+  ) f
+  join responses o on o.org_id = ${orgId} and o.created_at = f.created_at and o.id = f.id
+  where o.held_reason is null and o.comment is not null
+  order by f.created_at desc, f.id desc
+  limit ${mostComments}`;
 
 const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
   ${column} >= ${from}::timestamp at time zone ${timeZone}

@@ -21,6 +21,7 @@ import {
   sumOf,
 } from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
+import { facetsOf } from './property.rules.ts';
 import type { AttentionCounts } from './queries.ts';
 
 export type TrendFigures = {
@@ -29,15 +30,20 @@ export type TrendFigures = {
   change: Change | null;
   tally: Tally;
   steps: (NpsTrendRow & { measured: Measured })[];
-  asked: AskedCounts;
+  /** Null where a property is asked for: mails are not counted by it. */
+  asked: AskedCounts | null;
 };
 
 export type HomeFigures = TrendFigures & { comments: NewestComment[]; attention: AttentionCounts };
 
-type Looked = { scope: HomeScope; period: HomePeriod; timeZone: string };
+export type LookedAt = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
 /** Everything that Home shows of a period. The totals are the sums of the trend, which is what the API answers. */
-export async function readHomeFigures(db: Db, orgId: string, looked: Looked): Promise<HomeFigures> {
+export async function readHomeFigures(
+  db: Db,
+  orgId: string,
+  looked: LookedAt,
+): Promise<HomeFigures> {
   const wanted = wantedOf(looked);
   const { comments, attention, ...found } = await findHomeFigures(db, orgId, wanted);
   return { ...figuresOf(looked, wanted.rows, found), comments, attention };
@@ -47,13 +53,13 @@ export async function readHomeFigures(db: Db, orgId: string, looked: Looked): Pr
 export async function readTrendFigures(
   db: Db,
   orgId: string,
-  looked: Looked,
+  looked: LookedAt,
 ): Promise<TrendFigures> {
   const wanted = wantedOf(looked);
   return figuresOf(looked, wanted.rows, await findTrendFigures(db, orgId, wanted));
 }
 
-function wantedOf({ scope, period, timeZone }: Looked) {
+function wantedOf({ scope, period, timeZone }: LookedAt) {
   return {
     scope: npsScopeOf(scope),
     days: { from: period.from, to: period.to, timeZone },
@@ -63,11 +69,13 @@ function wantedOf({ scope, period, timeZone }: Looked) {
   };
 }
 
-const npsScopeOf = ({ survey, type, audience }: HomeScope): NpsScope =>
-  survey ? { ...everything, survey_id: survey.id } : { ...everything, type, audience };
+export function npsScopeOf({ survey, type, audience, properties }: HomeScope): NpsScope {
+  const of = { ...everything, facets: facetsOf(properties) };
+  return survey ? { ...of, survey_id: survey.id } : { ...of, type, audience };
+}
 
 /** The steps of the period, and in front of them the period before as one: it ends where the first step begins. */
-function rowsWithBefore({ period, timeZone }: Pick<Looked, 'period' | 'timeZone'>): TrendRows {
+function rowsWithBefore({ period, timeZone }: Pick<LookedAt, 'period' | 'timeZone'>): TrendRows {
   const { interval, from, to, before } = period;
   const days = { from: readInstants(from) ?? null, to: readInstants(to) ?? null };
   const rows = trendRows({ interval, timeZone, ...days }, new Date());
@@ -78,7 +86,11 @@ function rowsWithBefore({ period, timeZone }: Pick<Looked, 'period' | 'timeZone'
   };
 }
 
-function figuresOf({ scope: { type } }: Looked, rows: TrendRows, found: TrendFound): TrendFigures {
+function figuresOf(
+  { scope: { type } }: LookedAt,
+  rows: TrendRows,
+  found: TrendFound,
+): TrendFigures {
   const { trend, score_sums: sums, variance, variance_before, asked } = found;
   const [earlier, ...steps] = trendOf(trend, rows).map((row, at) => ({
     ...row,

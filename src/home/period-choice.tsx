@@ -17,7 +17,7 @@ type PeriodChoiceProps = {
 export const PeriodChoice = drawnOnce(
   mostDrawn,
   ({ path, scope, period, form }: PeriodChoiceProps) => {
-    const hasMistake = Object.keys(form.errors).length > 0;
+    const hasMistake = 'date_from' in form.errors || 'date_to' in form.errors;
     const isCustom = period.name === 'custom' || hasMistake;
     return (
       <>

@@ -3,6 +3,7 @@ import { count, counted } from '../web/app/lists.tsx';
 import type { Change, MeasureKind } from './measure.rules.ts';
 import { measureKinds } from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
+import { sampledResponses } from './segments.queries.ts';
 
 /** What the number of a scale is called. */
 const numbers: Record<SurveyType, string> = {
@@ -108,6 +109,23 @@ export const attentionTexts = {
   bounced: (bounced: number) =>
     `${counted(bounced, 'address', 'addresses')} bounced in the last 7 days`,
   bouncedWhy: 'They get no more mail.',
+};
+
+/** Of what has a property only. */
+export const propertyTexts = {
+  open: 'Only one property',
+  help: 'Only responses of contacts with this property.',
+};
+
+/** The same number by the values of a property. */
+export const segmentTexts = {
+  title: 'By property',
+  choose: 'Choose a property',
+  noProperties: 'No contact of these responses has a property.',
+  means: 'The score of each value of a property of contacts: by plan, by country.',
+  none: 'No response of this period has this property.',
+  caption: (number: string, name: string) => `${number} by ${name}`,
+  sampled: `The most frequent values among the newest ${count(sampledResponses)} responses.`,
 };
 
 /** Until the first response. */

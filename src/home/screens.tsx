@@ -4,25 +4,23 @@ import { shareReads } from '../lib/async/shared-reads.ts';
 import type { Db } from '../lib/db/db.ts';
 import { linkRequests } from '../lib/http/request-spans.ts';
 import { isUuid } from '../lib/validation/parse.ts';
+import { PropertyFilters } from '../responses/screens/property-filters.tsx';
 import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
 import { drawNow } from '../web/app/drawn-once.ts';
 import type { FormState } from '../web/app/read-form.ts';
 import { renderScreen, type Screen } from '../web/app/screen.tsx';
 import { AttentionPart } from './attention.tsx';
-import {
-  chooseKind,
-  type HomeScope,
-  kindScopes,
-  type ScopeQuery,
-  scopeQuery,
-} from './choice.rules.ts';
+import { chooseKind, type HomeScope, kindScopes, scopeQuery } from './choice.rules.ts';
 import { type HomeFigures, readHomeFigures } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { AskedPart, CommentsPart } from './parts.tsx';
 import { type AskedPeriod, choosePeriod, type HomePeriod } from './period.rules.ts';
 import { PeriodChoice } from './period-choice.tsx';
+import { readProperties } from './property.rules.ts';
 import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
 import { responsesOf, ScorePart } from './score-part.tsx';
+import { type Comparison, readComparison } from './segments.ts';
+import { SegmentsPart } from './segments-part.tsx';
 import { SurveyChoice } from './survey-choice.tsx';
 
 type HomeScreenTools = {
@@ -34,8 +32,11 @@ type HomeScreenTools = {
 /** All that Home depends on, but for what the frame shows: members of one role who look at the same share a read. */
 type AskedHome = {
   organization: Pick<CurrentOrganization, 'id' | 'name' | 'slug' | 'color' | 'role'>;
-  query: { [name in keyof ScopeQuery]: string | undefined } & AskedPeriod;
+  query: AskedScope & AskedPeriod & { compare: string | undefined };
+  properties: ReturnType<typeof readProperties>;
 };
+
+type AskedScope = Record<'survey_id' | 'type' | 'audience', string | undefined>;
 
 type DrawnHome = Pick<Screen, 'body' | 'actions' | 'status'>;
 
@@ -50,10 +51,11 @@ export function homeScreens(tools: HomeScreenTools) {
 
 function askedOf(c: Context<ScreenEnv>): AskedHome {
   const { id, name, slug, color, role } = c.var.organization;
-  const { survey_id, type, audience, period, date_from, date_to } = c.req.query();
+  const { survey_id, type, audience, period, date_from, date_to, compare } = c.req.query();
   return {
     organization: { id, name, slug, color, role },
-    query: { survey_id, type, audience, period, date_from, date_to },
+    query: { survey_id, type, audience, period, date_from, date_to, compare },
+    properties: readProperties(c.req.queries()),
   };
 }
 
@@ -67,13 +69,18 @@ async function drawHome(tools: HomeScreenTools, asked: AskedHome): Promise<Drawn
     const body = <FirstSteps {...{ organization, survey }} hasMailServer={!tools.mailbox} />;
     return { body: drawNow(body) };
   }
-  const { period, form } = chosenPeriod(query, setting);
+  const { period, form } = chosenPeriod(asked, setting);
   const path = `/o/${organization.slug}`;
   const choices = <Choices {...{ path, setting, scope, period, form }} />;
   const looked = { scope, period, timeZone: setting.time_zone };
-  const figures = await readHomeFigures(tools.db, organization.id, looked);
+  const [figures, comparison] = await Promise.all([
+    readHomeFigures(tools.db, organization.id, looked),
+    query.compare === undefined
+      ? null
+      : readComparison(tools.db, organization.id, { ...looked, by: query.compare || null }),
+  ]);
   return {
-    body: drawNow(<Figures {...{ organization, figures, ...looked }} />),
+    body: drawNow(<Figures {...{ organization, figures, comparison, form, ...looked }} />),
     actions: drawNow(choices),
     status: Object.keys(form.errors).length > 0 ? 422 : 200,
   };
@@ -81,26 +88,27 @@ async function drawHome(tools: HomeScreenTools, asked: AskedHome): Promise<Drawn
 
 async function chosenScope(
   { db }: HomeScreenTools,
-  { organization, query }: AskedHome,
+  { organization, query, properties: { properties } }: AskedHome,
   setting: HomeSetting,
 ): Promise<HomeScope | undefined> {
   const { survey_id, type, audience } = query;
-  if (!survey_id) return chooseKind(kindScopes(setting), { type, audience });
+  if (!survey_id) return chooseKind(kindScopes(setting, properties), { type, audience });
   const survey = isUuid(survey_id)
     ? await findMeasuredSurvey(db, organization.id, survey_id)
     : undefined;
   if (!survey) throw notFound('survey');
-  return { survey, type: survey.type, audience: null };
+  return { survey, type: survey.type, audience: null, properties };
 }
 
 /** A period that cannot be read leaves the usual one, and says what is wrong with it. */
-function chosenPeriod(asked: AskedPeriod, { today }: HomeSetting) {
-  const { date_from, date_to } = asked;
-  const chosen = choosePeriod(asked, today);
-  if (!('errors' in chosen)) return { period: chosen, form: { typed: {}, errors: {} } };
+function chosenPeriod({ query, properties: { typed, errors } }: AskedHome, { today }: HomeSetting) {
+  const { date_from, date_to } = query;
+  const chosen = choosePeriod(query, today);
+  if (!('errors' in chosen)) return { period: chosen, form: { typed, errors } };
   const usual = choosePeriod({}, today) as HomePeriod;
-  const typed = { date_from: date_from ?? '', date_to: date_to ?? '' };
-  return { period: usual, form: { typed, errors: chosen.errors } };
+  const typedDays = { date_from: date_from ?? '', date_to: date_to ?? '' };
+  const mistakes = { ...chosen.errors, ...errors };
+  return { period: usual, form: { typed: { ...typed, ...typedDays }, errors: mistakes } };
 }
 
 type ChoicesProps = {
@@ -118,36 +126,44 @@ const Choices = ({ path, setting, scope, period, form }: ChoicesProps) => (
   </>
 );
 
-const periodQuery = ({ name, from, to }: HomePeriod) =>
+const periodQuery = ({ name, from, to }: HomePeriod): Record<string, string> =>
   name === 'custom' ? { date_from: from, date_to: to } : { period: name };
 
 type FiguresProps = {
   organization: AskedHome['organization'];
   figures: HomeFigures;
+  /** Null before it is asked for: to find the properties takes longer than all else. */
+  comparison: Comparison | null;
   scope: HomeScope;
   period: HomePeriod;
   timeZone: string;
+  form: FormState;
 };
 
-function Figures({ organization, figures, scope, period, timeZone }: FiguresProps) {
-  const responses = {
-    path: `/o/${organization.slug}/responses`,
-    ...{ scope: scopeQuery(scope), period },
-  };
+function Figures(props: FiguresProps) {
+  const { organization, figures, comparison, scope, period, timeZone, form } = props;
+  const path = `/o/${organization.slug}`;
+  const responses = { path: `${path}/responses`, scope: scopeQuery(scope), period };
+  const stays = periodQuery(period);
   const { asked, comments, attention: found, ...score } = figures;
   return (
     <>
+      <PropertyFilters
+        path={path}
+        query={new URLSearchParams({ ...scopeQuery(scope), ...stays } as Record<string, string>)}
+      />
       <ScorePart {...{ type: scope.type, period, timeZone, responses, ...score }} />
       <div class="columns home part">
         <div>
           <AttentionPart {...{ found, organization }} />
-          <AskedPart asked={asked} />
+          {asked === null ? null : <AskedPart asked={asked} />}
         </div>
         <CommentsPart
           {...{ comments, organization, total: score.now.total }}
           all={responsesOf(responses)}
         />
       </div>
+      <SegmentsPart {...{ path, scope, comparison, form }} period={stays} />
     </>
   );
 }

@@ -18,10 +18,12 @@ type SurveyChoiceProps = {
 export const SurveyChoice = drawnOnce(
   mostDrawn,
   ({ path, setting, scope, period }: SurveyChoiceProps) => {
+    const { properties } = scope;
     const surveys = setting.surveys.map((survey) => ({
       survey,
       type: survey.type,
       audience: null,
+      properties,
     }));
     return (
       <details class="menu">
@@ -30,7 +32,7 @@ export const SurveyChoice = drawnOnce(
           <span class="hidden">, change survey</span>
         </summary>
         <ul class="list">
-          {[...kindScopes(setting), ...surveys].map((each) => (
+          {[...kindScopes(setting, properties), ...surveys].map((each) => (
             <li>
               <a
                 href={withQuery(path, { ...scopeQuery(each), ...period })}

@@ -28,11 +28,11 @@ export async function surveyTrend(
   const period = choosePeriod(asked, today);
   if ('errors' in period) return null;
   const { type, audience } = survey;
-  const scope = { survey: { ...survey, responses: 0 }, type, audience };
+  const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
   const { steps, asked: counts } = await readTrendFigures(db, orgId, { scope, period, timeZone });
   return (
     <div class="columns score part">
-      <AskedPart asked={counts} />
+      {counts === null ? null : <AskedPart asked={counts} />}
       <section aria-labelledby="trend-heading">
         <div class="title">
           <h2 id="trend-heading">Over time</h2>

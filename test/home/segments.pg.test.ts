@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatMargin, formatValue } from '../../src/home/screen-texts.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+import { reader } from '../support/probe/read.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+const zone = 'America/Los_Angeles';
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+
+/** Responses over half a year of contacts of two plans and three countries, some on hold, every third with a comment. */
+async function scene(type: 'nps' | 'star5') {
+  const { id: org, read } = await makeClient(db, { time_zone: zone });
+  const survey = await makeSurvey(db, org, { type });
+  const lowest = type === 'nps' ? 0 : 1;
+  const highest = type === 'nps' ? 10 : 5;
+  await db`
+    with people as (
+      insert into contacts (org_id, survey_id, email, token, properties)
+      select ${org}, ${survey}, 'p' || n || '@people.test', gen_random_uuid(),
+             jsonb_build_object('plan', (array['pro', 'free'])[1 + n % 2], 'country', (array['de', 'fr', 'pt'])[1 + n % 3])
+      from generate_series(1, 300) n
+      returning id, email
+    )
+    insert into responses (org_id, survey_id, contact_id, source, score, category, held_reason, comment, created_at)
+    select ${org}, ${survey}, id, 'link', score,
+           case when score > ${highest * 0.8}::float8 then 'promoter'
+                when score > ${highest * 0.6}::float8 then 'passive' else 'detractor' end,
+           case when n % 11 = 0 then 'hidden_field' end, case when n % 3 = 0 then 'comment ' || n end,
+           now() - n * interval '15 hours 13 minutes'
+    from (
+      select id, n, ${lowest} + (n * 7 + n / 13) % ${highest - lowest + 1} as score
+      from people, lateral (select substring(email from '[0-9]+')::int as n) number
+    ) given`;
+  const browser = await memberBrowser(db, { app, org, role: 'viewer' });
+  return { org, survey, ...browser, api: reader(app, read) };
+}
+
+type Rollup = Record<'promoters' | 'passives' | 'detractors' | 'promoter_pct' | 'total', number> & {
+  nps: number | null;
+  margin_of_error: number | null;
+};
+
+const shared = await scene('nps');
+const days = `date_from=${day(100)}&date_to=${day(4)}`;
+
+/** The cells of the tables of a page by the head of their row. */
+const rowsOf = (html: string) =>
+  new Map(
+    [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row]) => {
+      const cells = [...row!.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell]) =>
+        cell!.replace(/<[^>]*>/g, '').trim(),
+      );
+      return [cells[0] ?? '', cells.slice(1)];
+    }),
+  );
+
+const shown = (format: typeof formatValue, value: number | null) =>
+  value === null ? '–' : format('nps', value);
+
+test('Home shows of a property what the API answers for it: number, trend, comments and the way to the list', async () => {
+  const { home, get, api } = shared;
+  for (const property of ['property.plan=pro', 'property.plan=free&property.country=de']) {
+    const query = `type=nps&${days}&${property}`;
+    const html = await (await get(`${home}?${query}`)).text();
+    const { data } = await api.json<{ data: Rollup }>(`/api/v1/nps?${query}&tz=${zone}`);
+    assert.ok(data.total > 0);
+    assert.ok(html.includes(`<strong>${shown(formatValue, data.nps)}</strong>`), property);
+    assert.ok(html.includes(shown(formatMargin, data.margin_of_error)), property);
+    assert.ok(html.includes(`All ${data.total} responses`), property);
+    const trend = await api.json<{ data: Rollup[] }>(
+      `/api/v1/nps/trend?${query}&interval=week&tz=${zone}`,
+    );
+    const steps = [...rowsOf(html).values()].filter(
+      (cells) => cells.length === 6 && cells[5] !== 'Responses',
+    );
+    assert.deepEqual(
+      steps.map((cells) => Number(cells[5])).toReversed(),
+      trend.data.map(({ total }) => total),
+      property,
+    );
+    const [, link] = /href="([^"]+)">All \d+ responses/.exec(html) ?? [];
+    const inbox = await (await get(link!.replaceAll('&amp;', '&'))).text();
+    assert.ok(inbox.includes(`<h2>${data.total} response`), `${link}`);
+    const comments = await api.json<{ data: { comment: string }[] }>(
+      `/api/v1/responses?${query}&tz=${zone}&has_comment=true&limit=8`,
+    );
+    const said = [...html.matchAll(/<p class="said" dir="auto">([^<]*)</g)].map(([, text]) => text);
+    assert.deepEqual(
+      said,
+      comments.data.map(({ comment }) => comment),
+    );
+    assert.doesNotMatch(html, /Asked and answered/);
+  }
+});
+
+test('segments show of each value of a property what the API answers for it', async () => {
+  const { home, get, api } = shared;
+  const html = await (await get(`${home}?type=nps&${days}&compare=country`)).text();
+  const rows = rowsOf(html);
+  for (const country of ['de', 'fr', 'pt']) {
+    const query = `type=nps&${days}&tz=${zone}&property.country=${country}`;
+    const { data } = await api.json<{ data: Rollup }>(`/api/v1/nps?${query}`);
+    const [score, margin, promoters, , total] = rows.get(country) ?? [];
+    assert.deepEqual(
+      [score, margin, promoters, total],
+      [
+        shown(formatValue, data.nps),
+        shown(formatMargin, data.margin_of_error),
+        `${data.promoter_pct}%`,
+        String(data.total),
+      ],
+      country,
+    );
+  }
+  assert.match(html, /by <bdi>plan<\/bdi>/);
+  const within = await (await get(`${home}?${days}&property.plan=pro&compare=country`)).text();
+  const { data } = await api.json<{ data: Rollup }>(
+    `/api/v1/nps?type=nps&${days}&tz=${zone}&property.country=de&property.plan=pro`,
+  );
+  assert.equal(rowsOf(within).get('de')?.[4], String(data.total));
+  assert.doesNotMatch(within, /by <bdi>plan<\/bdi>/);
+});
+
+test('segments of stars show the mean of each', async () => {
+  const { org, home, get } = await scene('star5');
+  const html = await (await get(`${home}?${days}&compare=plan`)).text();
+  const means = await db<{ plan: string; mean: string; total: number }[]>`
+    select c.properties ->> 'plan' as plan, round(avg(score), 2)::text as mean, count(*)::int as total
+    from responses r
+    join contacts c on c.id = r.contact_id
+    where r.org_id = ${org} and held_reason is null
+      and (r.created_at at time zone ${zone})::date between ${day(100)} and ${day(4)}
+    group by 1`;
+  assert.equal(means.length, 2);
+  for (const { plan, mean, total } of means) {
+    const [score, , , , responses] = rowsOf(html).get(plan) ?? [];
+    assert.deepEqual([score, responses], [mean, String(total)], plan);
+  }
+});
+
+test('a property is typed as name=value; anything else is said at its field, and nothing is filtered', async () => {
+  const { home, get } = shared;
+  const typed = await get(`${home}?${days}&property=plan%20%3D%20pro`);
+  const named = await get(`${home}?${days}&property.plan=pro`);
+  const totalIn = (html: string) => /All (\d+) responses/.exec(html)?.[1];
+  const [one, other] = [await typed.text(), await named.text()];
+  assert.equal(totalIn(one), totalIn(other));
+  assert.ok(totalIn(one));
+  const wrong = await get(`${home}?${days}&property=plan`);
+  const html = await wrong.text();
+  assert.equal(wrong.status, 422);
+  assert.match(html, /Write it as name=value/);
+  assert.match(html, /value="plan"/);
+  const all = await (await get(`${home}?${days}`)).text();
+  assert.equal(totalIn(html), totalIn(all));
+});
