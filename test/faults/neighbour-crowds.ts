@@ -3,7 +3,6 @@ import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import type { Crowd, Scene } from './neighbour-scene.ts';
 
-const rounds = 40;
 const callers = 8;
 /** The longest comment, of words that end no sentence: the dearest for the recognizer of names. */
 const worstComment = 'St. St '.repeat(714);
@@ -15,7 +14,6 @@ const beginMs = 1000;
 export const crowds: readonly Crowd[] = [
   {
     shared: 'mail connections: 5,000 mails, half a second each',
-    rounds: 20,
     exchangeMs: 500,
     async start({ many }) {
       const sends = Array.from({ length: 5 }, (_, n) =>
@@ -31,7 +29,6 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'mail connections and database: a campaign of 100,000',
-    rounds: 20,
     async prepare({ db, many }) {
       await db`update organizations set monthly_send_limit = 1000000 where id = ${many.id}`;
       await db`
@@ -56,7 +53,6 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'reading of comments: 8 callers post the worst ones',
-    rounds,
     async prepare({ db, many }) {
       await db`update organizations set ai_enabled = true where id = ${many.id}`;
       await makeWebhook(db, many.id, { events: ['detractor.detected'] });
@@ -68,7 +64,6 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'analyst and job runners: 5,000 comments to read',
-    rounds,
     async prepare({ db, many }) {
       await db`update organizations set ai_enabled = true where id = ${many.id}`;
     },
@@ -80,26 +75,28 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'database pool: 100 searches for one letter in 100,000 comments',
-    rounds,
     async prepare({ db, many }) {
       await db`
         insert into responses (org_id, survey_id, score, category, comment)
         select ${many.id}, ${many.surveyId}, 9, 'promoter', repeat(md5(n::text) || ' ', 15)
         from generate_series(1, 100000) n`;
     },
-    async start({ many, address }, gone) {
-      const crowd = Array.from({ length: 100 }, (_, n) =>
-        fetch(`${address}/api/v1/responses?search=${'abcdef'[n % 6]}`, {
-          headers: many.read,
-          signal: gone,
-        }).catch(() => {}),
+    start({ many, address }, gone) {
+      let searches = 0;
+      return call(
+        gone,
+        async () => {
+          searches += 1;
+          await getFrom(`${address}/api/v1/responses?search=${'abcdef'[searches % 6]}`, {
+            ...{ gone, headers: many.read },
+          });
+        },
+        100,
       );
-      return () => Promise.all(crowd);
     },
   },
   {
     shared: "connections to a subscriber's host: 8 webhooks that hang",
-    rounds,
     async start({ many, urlOf }) {
       for (let n = 0; n < 8; n += 1) await many.addWebhook(urlOf('/hang'));
       for (let n = 0; n < 40; n += 1) await many.answer({ score: 9 });
@@ -108,7 +105,6 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'replays: 20,000 deliveries, asked for 20 times',
-    rounds,
     async start(scene) {
       const id = await skipDeliveries(scene);
       const replay = () =>
@@ -123,7 +119,6 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'bounces: 8 callers hand in 1 MiB of line ends',
-    rounds,
     start: ({ many, address }, gone) =>
       call(gone, () =>
         postTo(`${address}/api/bounces`, {
@@ -134,7 +129,6 @@ export const crowds: readonly Crowd[] = [
   },
   {
     shared: 'public pages: 8 callers answer one shareable link',
-    rounds,
     start: ({ many }, gone) =>
       call(gone, () =>
         postTo(many.shareUrl, { gone, body: JSON.stringify({ score: 7, comment: 'Fine' }) }),
@@ -143,8 +137,8 @@ export const crowds: readonly Crowd[] = [
 ];
 
 /** So many callers repeat it until the crowd leaves. */
-async function call(gone: AbortSignal, work: () => Promise<unknown>) {
-  const crowd = Array.from({ length: callers }, async () => {
+async function call(gone: AbortSignal, work: () => Promise<unknown>, length = callers) {
+  const crowd = Array.from({ length }, async () => {
     while (!gone.aborted) await work();
   });
   await sleep(beginMs);
@@ -157,6 +151,13 @@ async function postTo(url: string, { gone, headers, body }: Posted) {
   const request = { method: 'POST', body, signal: gone };
   const type = { Accept: 'application/json', 'Content-Type': 'application/json' };
   await fetch(url, { ...request, headers: { ...type, ...headers } }).then(
+    (answer) => answer.arrayBuffer(),
+    () => {}, // the caller has left
+  );
+}
+
+async function getFrom(url: string, { gone, headers }: Omit<Posted, 'body'>) {
+  await fetch(url, { signal: gone, ...(headers && { headers }) }).then(
     (answer) => answer.arrayBuffer(),
     () => {}, // the caller has left
   );

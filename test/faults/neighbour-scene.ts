@@ -13,7 +13,6 @@ export type WrongUses = Record<Use, string[]>;
 /** One organization at its worst with one shared thing. */
 export type Crowd = {
   shared: string;
-  rounds: number;
   /** How long the mail server takes for a message. */
   exchangeMs?: number;
   prepare?: (scene: Scene) => Promise<unknown>;
@@ -29,6 +28,11 @@ export type Party = Awaited<ReturnType<typeof makeParty>>;
 
 const mailConnections = 10;
 const arriveWithinMs = 30_000;
+/** Of each use, so that the worst two of them do not make its p99. */
+const samples = 200;
+/** At most so many of one use at a time, each after a pause: no more than 15 begin in a second. */
+const atOnce = 4;
+const pauseMs = 270;
 
 export async function openScene(
   databaseUrl: string,
@@ -41,44 +45,60 @@ export async function openScene(
     ASKBACK_RATE_LIMIT: '1000',
   });
   const db = connect(databaseUrl, { connections: 2 });
+  const ownDb = connect(databaseUrl, { connections: atOnce }); // the other never waits for the rig's statements of the crowd
   await service.start();
   const { address } = service;
-  const [many, other] = [await makeParty(db, address), await makeParty(db, address)];
+  const [many, other] = [await makeParty(db, address), await makeParty(ownDb, address)];
   await other.addWebhook(subscriber.urlOf('/other'));
 
-  const ordinary: Record<Use, () => Promise<string | undefined>> = {
-    call: async () => {
+  /** Each makes what it needs, and returns what is timed. */
+  const ordinary: Record<Use, () => Promise<() => Promise<string | undefined>>> = {
+    call: async () => async () => {
       const answer = await fetch(`${address}/api/v1/surveys`, { headers: other.read });
       const { data } = (await answer.json()) as { data?: unknown[] };
       return data?.length ? undefined : `a list was answered ${answer.status}`;
     },
     answer: async () => {
-      const { status } = await other.answer({ score: 9, comment: 'Good service' });
-      return status === 201 ? undefined : `an answer was answered ${status}`;
+      const link = await other.makeLink();
+      return async () => {
+        const { status } = await other.answer({ score: 9, comment: 'Good service' }, link);
+        return status === 201 ? undefined : `an answer was answered ${status}`;
+      };
     },
     delivery: async () => {
-      const { id } = await other.answer({ score: 9 });
-      const arrived = id && (await subscriber.arrived(id, arriveWithinMs));
-      return arrived ? undefined : `an event did not arrive within ${arriveWithinMs / 1000} s`;
+      const link = await other.makeLink();
+      return async () => {
+        const { id } = await other.answer({ score: 9 }, link);
+        const arrived = id && (await subscriber.arrived(id, arriveWithinMs));
+        return arrived ? undefined : `an event did not arrive within ${arriveWithinMs / 1000} s`;
+      };
     },
     mail: async () => {
-      const [result] = await other.send(['ann@people.test']);
-      return result?.status === 'sent' ? undefined : `a single mail: ${JSON.stringify(result)}`;
+      const survey = await other.makeSurvey();
+      return async () => {
+        const [result] = await other.send(['ann@people.test'], survey);
+        return result?.status === 'sent' ? undefined : `a single mail: ${JSON.stringify(result)}`;
+      };
     },
   };
 
-  async function useAll(rounds: number) {
+  /** All uses side by side, while the crowd is there or not. */
+  async function useAll(count = samples) {
     const times: UseTimes = { call: [], answer: [], delivery: [], mail: [] };
     const wrong: WrongUses = { call: [], answer: [], delivery: [], mail: [] };
-    for (let round = 0; round < rounds; round += 1) {
-      for (const use of uses) {
+    const repeat = async (use: Use, turn: number) => {
+      await sleep((turn * pauseMs) / atOnce);
+      for (let n = turn; n < count; n += atOnce) {
+        const run = await ordinary[use]();
         const begunAt = performance.now();
-        const complaint = await ordinary[use]();
+        const complaint = await run();
         times[use].push(performance.now() - begunAt);
         if (complaint) wrong[use].push(complaint);
+        await sleep(pauseMs);
       }
-      await sleep(20);
-    }
+    };
+    const turns = Array.from({ length: atOnce }, (_, turn) => turn);
+    await Promise.all(uses.flatMap((use) => turns.map((turn) => repeat(use, turn))));
     return { times, wrong };
   }
 
@@ -86,7 +106,7 @@ export async function openScene(
     await service.kill();
     // The next crowd begins with an empty service: no work of this one is taken up again.
     await db`delete from organizations where id in ${db([many.id, other.id])}`;
-    await db.end({ timeout: 1 });
+    await Promise.all([db.end({ timeout: 1 }), ownDb.end({ timeout: 1 })]);
     await mails.close();
     subscriber.close();
   }
@@ -94,7 +114,7 @@ export async function openScene(
   return { db, address, many, other, urlOf: subscriber.urlOf, useAll, close };
 }
 
-type Result = { email: string; status: string; reason_code?: string };
+type MailResult = { email: string; status: string; reason_code?: string };
 
 async function makeParty(db: Db, address: string) {
   const client = await makeClient(db);
@@ -112,19 +132,24 @@ async function makeParty(db: Db, address: string) {
     return { status: answer.status, body: (await answer.json()) as never };
   };
 
-  async function answer(body: object): Promise<{ status: number; id: string | undefined }> {
+  async function makeLink(): Promise<string> {
     const token = `t${crypto.randomUUID().replaceAll('-', '')}`;
     await makeContact(db, contact, { token });
-    const answered = await post(`/s/${token}`, {}, body);
+    return `/s/${token}`;
+  }
+
+  async function answer(body: object, link?: string) {
+    const answered = await post(link ?? (await makeLink()), {}, body);
     return { ...answered, id: (answered.body as { data?: { id: string } }).data?.id };
   }
 
+  const ownSurvey = () => makeSurvey(db, client.id);
+
   /** To a survey of its own for each call: to one survey an address is mailed once. */
-  async function send(emails: readonly string[]): Promise<Result[]> {
-    const survey = await makeSurvey(db, client.id);
-    const contacts = emails.map((email) => ({ email }));
-    const sent = await post(`/api/v1/surveys/${survey}/send`, client.write, { contacts });
-    const { data, error } = sent.body as { data?: { results: Result[] }; error?: string };
+  async function send(emails: readonly string[], survey?: string): Promise<MailResult[]> {
+    const path = `/api/v1/surveys/${survey ?? (await ownSurvey())}/send`;
+    const sent = await post(path, client.write, { contacts: emails.map((email) => ({ email })) });
+    const { data, error } = sent.body as { data?: { results: MailResult[] }; error?: string };
     if (!data) throw new Error(`a send was answered ${sent.status}: ${error}`);
     return data.results;
   }
@@ -138,8 +163,6 @@ async function makeParty(db: Db, address: string) {
     ...client,
     surveyId: survey_id,
     shareUrl: `${address}/f/${shareId}`,
-    answer,
-    send,
-    addWebhook,
+    ...{ makeLink, makeSurvey: ownSurvey, answer, send, addWebhook },
   };
 }

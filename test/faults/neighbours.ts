@@ -37,11 +37,11 @@ async function measure(databaseUrl: string, crowd: Crowd) {
   const scene = await openScene(databaseUrl, crowd);
   try {
     await crowd.prepare?.(scene);
-    await scene.useAll(1); // the first connections and plans are no part of the comparison
-    const idle = (await scene.useAll(crowd.rounds)).times;
+    await scene.useAll(10); // the first connections and plans are no part of the comparison
+    const idle = (await scene.useAll()).times;
     const gone = new AbortController();
     const leave = await crowd.start(scene, gone.signal);
-    const { times: crowded, wrong } = await scene.useAll(crowd.rounds);
+    const { times: crowded, wrong } = await scene.useAll();
     gone.abort();
     await leave?.(wrong);
     return { idle, crowded, wrong };
