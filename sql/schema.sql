@@ -695,7 +695,6 @@ create table outbox (
   task text not null,                               -- which task runs it
   payload json not null,                            -- what the task is given
   run_at timestamptz,                               -- not before this time
-  priority smallint not null default 0,             -- jobs with a smaller number run first
   created_at timestamptz not null default now(),
   constraint outbox_pkey primary key (id)
 );
@@ -1069,6 +1068,22 @@ create table themes (
   constraint themes_pkey primary key (id)
 );
 create unique index themes_one_per_name on themes (org_id, lower(name));
+
+-- A response whose comment is still to be analyzed.
+create table waiting_analyses (
+  org_id uuid not null,
+  response_id uuid not null,
+  is_history boolean not null default false,  -- imported or asked for again: comes after the new ones of its organization
+  due_at timestamptz not null default now(),  -- not before this time
+  tries smallint not null default 0,          -- how often it was tried, all without an answer of the analyst
+  asked_at timestamptz,                       -- when it was asked for again: an analysis from before then is made again
+  traceparent text,                           -- the span that causes it
+  created_at timestamptz not null default now(),
+  claimed_by text,                            -- the worker pool that has it in flight
+  constraint waiting_analyses_org_id_response_id_fkey foreign key (org_id, response_id) references responses(org_id, id) on delete cascade,
+  constraint waiting_analyses_pkey primary key (org_id, response_id)
+);
+create index waiting_analyses_due on waiting_analyses (org_id, is_history, due_at);
 
 -- A subscription: which events of an organization are posted where.
 create table webhooks (

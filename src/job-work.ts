@@ -14,13 +14,15 @@ import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import type { Database } from './open-database.ts';
 import type { ErasureFile } from './people/erasure/file.ts';
+import { hasWaiting } from './responses/waiting-analyses.queries.ts';
 import { createClaimedMails } from './sends/claimed-mails.ts';
 import { createMailJobs } from './sends/mail-job.ts';
 import { createMailer } from './sends/mailer.ts';
 import type { SendProgress } from './sends/send-progress.ts';
 import type { Config } from './settings/config.ts';
-import { type AnalystQueue, createAnalystQueue } from './summaries/analyst-queue.ts';
+import { createAnalystQueue } from './summaries/analyst-queue.ts';
 import { chooseAnalyst } from './summaries/choose-analyst.ts';
+import { type CommentReader, createCommentReader } from './summaries/comment-reader.ts';
 import { crontab, tasks } from './tasks.ts';
 import type { TextReader } from './text-reader.ts';
 import { hasWebhookDue } from './webhooks/delivery.queries.ts';
@@ -67,13 +69,16 @@ export async function startJobWork(
     () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
     (it) => it.stop(),
   );
-  const sweep = () => void deliveries.sweep().catch(() => {});
   const claimedMails = createClaimedMails();
   const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
   const analysts = {
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
   };
+  const comments = createCommentReader({
+    ...{ ...common, ...analysts, redact: reader.redact, claimer: lease.id },
+  });
+  const sweep = sweeper([deliveries, comments]);
   const own = { appMailer, secrets, publicUrl, erasureFile };
   const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
   jobs = await parts.start(
@@ -84,9 +89,13 @@ export async function startJobWork(
         tasks: tasks(tools),
         groups: runnerGroups,
         onFreed: sweep,
-        otherWork: { exists: (sql) => hasWebhookDue(sql, lease.id()), onFound: sweep },
+        otherWork: {
+          exists: (sql) =>
+            sql`(${hasWebhookDue(sql, lease.id())} or ${hasWaiting(sql, lease.id())})`,
+          onFound: sweep,
+        },
       }),
-    (it) => stopJobs(it, analysts.analystQueue),
+    (it) => stopJobs(it, comments),
   );
   // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
   await parts.start(
@@ -102,11 +111,23 @@ export async function startJobWork(
   return { jobs, pump, deliveries, claimedMails };
 }
 
-/** Jobs that wait for the analyst go back to the outbox once no more are fetched. */
-function stopJobs(jobs: Jobs, analystQueue: AnalystQueue): Promise<void> {
+/** Looks for work that no job holds; each kind of it again only when the last look has ended. */
+function sweeper(swept: readonly { sweep: () => Promise<void> }[]) {
+  const looking = new Set<object>();
+  return () => {
+    for (const it of swept) {
+      if (looking.has(it)) continue;
+      looking.add(it);
+      const ended = () => void looking.delete(it);
+      it.sweep().then(ended, ended);
+    }
+  };
+}
+
+/** Both at once: jobs that wait for the analyst go back to the outbox once no more are fetched. */
+async function stopJobs(jobs: Jobs, comments: CommentReader) {
   const stopped = jobs.stop();
-  analystQueue.stop();
-  return stopped;
+  await Promise.all([stopped, comments.stop()]);
 }
 
 /** What writes and sends mails: those of surveys, and those of the service itself. */

@@ -31,12 +31,6 @@ export const payloads = {
   'sends.clean_up': Nothing,
   'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),
   'sends.recover': Nothing,
-  'summaries.analyze': v.object({
-    org_id: Uuid,
-    response_id: Uuid,
-    tries: v.number(),
-    asked_at: v.optional(v.string()),
-  }),
   'summaries.make': v.object({
     org_id: Uuid,
     summary_id: Uuid,
@@ -69,9 +63,9 @@ export const { enqueue, enqueueEach } = createOutbox<JobPayloads>();
 
 /**
  * Mail has a runner of its own, so that a thousand slow mails do not delay webhooks, nor the other way
- * round. So has the analysis of comments, which may call a slow endpoint or go through a whole history.
- * Jobs of both cost little while they wait for a connection or the analyst: so many run at once that one
- * organization's jobs do not keep another's from starting. What they wait for is shared in turn.
+ * round. So have summaries, whose words may come from a slow endpoint. Jobs of both cost little while they wait
+ * for a connection or the analyst: so many run at once that one organization's jobs do not keep another's from
+ * starting. What they wait for is shared in turn. Comments wait for the analyst in a table of their own.
  */
 export const runnerGroups = {
   mail: { takes: (task) => task.startsWith('sends.'), concurrency: 500, localQueue: 500 },

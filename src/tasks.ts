@@ -28,7 +28,6 @@ import { cleanUpBlockedMails } from './sends/cleanup.ts';
 import type { MailJobs } from './sends/mail-job.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
 import type { AnalystQueue } from './summaries/analyst-queue.ts';
-import { type AnalyzeTools, analyze } from './summaries/analyze.ts';
 import { makeSummary } from './summaries/make.ts';
 import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
@@ -44,8 +43,7 @@ export type TaskTools = {
   analystQueue: AnalystQueue;
   erasureFile: ErasureFile;
   secrets: Secrets;
-} & AnalyzeTools &
-  RecoverTools &
+} & RecoverTools &
   SummaryTools &
   NotifyTools &
   NotificationTools &
@@ -80,18 +78,14 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'sends.mail': (job, { traceparent }) =>
       tools.mailJobs.run(job.org_id, job.mail_ids, traceparent),
     'sends.recover': () => recoverStrandedMails(tools),
-    'summaries.analyze': (payload, { traceparent }) =>
-      tools.analystQueue.run(
-        payload.org_id,
-        { task: 'summaries.analyze', payload, traceparent },
-        () => analyze(tools, payload, traceparent),
-      ),
     'summaries.make': (payload, { traceparent }) =>
-      tools.analystQueue.run(payload.org_id, { task: 'summaries.make', payload, traceparent }, () =>
-        makeSummary(tools, payload, traceparent),
+      tools.analystQueue.runJob(
+        payload.org_id,
+        { task: 'summaries.make', payload, traceparent },
+        () => makeSummary(tools, payload, traceparent),
       ),
     'summaries.month': (payload, { traceparent }) =>
-      tools.analystQueue.run(
+      tools.analystQueue.runJob(
         payload.org_id,
         { task: 'summaries.month', payload, traceparent },
         () => summarizeMonth(tools, payload, traceparent),

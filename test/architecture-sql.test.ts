@@ -47,6 +47,7 @@ const owner: Record<string, string> = {
   pending_deliveries: 'webhooks',
   ended_deliveries: 'webhooks',
   delivery_attempts: 'webhooks',
+  waiting_analyses: 'responses',
   analyses: 'summaries',
   themes: 'summaries',
   summaries: 'summaries',

@@ -6,7 +6,7 @@ import { surveys } from '../src/demo/sayings.ts';
 import type { JobPayloads } from '../src/jobs.ts';
 import { one } from '../src/lib/db/db.ts';
 import { scaleOf, surveyTypes } from '../src/scores.ts';
-import { type AnalyzeJob, analyze } from '../src/summaries/analyze.ts';
+import { type AnalysisRequest, analyze } from '../src/summaries/analyze.ts';
 import { makeSummary } from '../src/summaries/make.ts';
 import { summarizeMonth } from '../src/summaries/summarize.ts';
 import { readingTools } from './support/make/feedback.ts';
@@ -66,10 +66,10 @@ test("the demo's comments are read by the running service, and its last month is
       select id, created_at, ai_enabled from organizations where id = ${demoOrganization}`,
   );
   assert.ok(ai_enabled && created_at.getTime() < Date.now() - 180 * 86_400_000);
-  const jobs = await db<{ payload: AnalyzeJob }[]>`
-    select payload from outbox where task = 'summaries.analyze' and payload ->> 'org_id' = ${id}`;
+  const waiting = await db<AnalysisRequest[]>`
+    select org_id, response_id, tries, asked_at::text as asked_at from waiting_analyses where org_id = ${id}`;
   const tools = readingTools(db);
-  for (const { payload } of jobs) await analyze(tools, payload);
+  for (const request of waiting) await analyze(tools, request);
   await summarizeMonth(tools, { org_id: id, tries: 0 });
 
   const { left, themes, sentiments, risks, text } = one(

@@ -6,10 +6,10 @@ import { crontab } from '../src/tasks.ts';
 const groupOf = (task: string) =>
   Object.entries(runnerGroups).find(([, { takes }]) => takes(task))?.[0];
 
-test('mails and the analysis of comments have runners of their own, other jobs share one', () => {
+test('mails and summaries have runners of their own, other jobs share one', () => {
   const groups = Object.fromEntries(Object.keys(payloads).map((task) => [task, groupOf(task)]));
   assert.equal(groups['sends.mail'], 'mail');
-  assert.equal(groups['summaries.analyze'], 'reading');
+  assert.equal(groups['summaries.make'], 'reading');
   assert.equal(groups['webhooks.deliver'], 'rest');
 });
 

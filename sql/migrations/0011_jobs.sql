@@ -5,7 +5,6 @@ create table outbox (
   task       text not null,
   payload    json not null,
   run_at     timestamptz,
-  priority   smallint not null default 0,
   created_at timestamptz not null default now()
 );
 
@@ -15,7 +14,6 @@ comment on column outbox.id is 'in the order in which jobs are handed over';
 comment on column outbox.task is 'which task runs it';
 comment on column outbox.payload is 'what the task is given';
 comment on column outbox.run_at is 'not before this time';
-comment on column outbox.priority is 'jobs with a smaller number run first';
 
 create table worker_pools (
   pool_id    text primary key,

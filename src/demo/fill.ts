@@ -10,7 +10,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import { insertImported } from '../responses/import.queries.ts';
-import { enqueueAnalyses } from '../summaries/queries.ts';
+import { insertWaitingSince } from '../responses/waiting-analyses.queries.ts';
 import { addSurvey } from '../surveys/create.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { insertTag } from '../tags/queries.ts';
@@ -55,7 +55,7 @@ export async function fillDemo(
 
     const filled: FilledDemo['survey'][] = [];
     for (const survey of surveys) filled.push(await fillSurvey(tx, orgId, { survey, now }));
-    await enqueueAnalyses(tx, orgId, daysBefore(now, storyDays + 1));
+    await insertWaitingSince(tx, orgId, daysBefore(now, storyDays + 1));
     await enqueue(tx, [
       ...monthsBefore(now).map((month) => summaryJob(orgId, month)),
       { task: 'summaries.month', payload: { org_id: orgId, tries: 0 } },

@@ -1,6 +1,7 @@
 import { type Db, one } from '../lib/db/db.ts';
 import { inReadTransaction } from '../lib/db/transaction.ts';
 import type { Reading, Readings } from '../lib/metrics/instrument.ts';
+import { analyzeTask } from '../summaries/comment-reader.ts';
 import { tasks } from './label-values.ts';
 import {
   countOutbox,
@@ -19,7 +20,7 @@ export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
     const [, waiting, outbox, webhooks, mails, deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
-      listWaiting(tx),
+      listWaiting(tx, analyzeTask),
       countOutbox(tx),
       countWebhooks(tx),
       countPendingMails(tx),

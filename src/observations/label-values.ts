@@ -2,6 +2,7 @@ import { payloads, runnerGroups } from '../jobs.ts';
 import type { HeldReason } from '../responses/rules.ts';
 import type { Category } from '../scores.ts';
 import type { ReasonCode } from '../sends/rules.ts';
+import { analyzeTask } from '../summaries/comment-reader.ts';
 import { eventTypes } from '../webhooks/events.ts';
 
 /** The values that labels can have, each list as long as the words that rooms use. */
@@ -15,7 +16,7 @@ export const heldReasons = names<HeldReason>({
   scores_opened: 1,
   scores_posted: 1,
 });
-export const tasks = Object.keys(payloads);
+export const tasks = [...Object.keys(payloads), analyzeTask];
 export const mailReasons = names<ReasonCode | 'refused' | 'deadline' | ''>({
   '': 1,
   invalid_email: 1,

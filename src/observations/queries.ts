@@ -7,8 +7,11 @@ export async function limitTime(sql: Sql, ms: number) {
 
 export type WaitingJobs = { task: string; jobs: number; oldest_seconds: number };
 
-/** Reads the table behind the queue's view: only there the queue's own index of what waits serves. */
-export async function listWaiting(sql: Sql) {
+/**
+ * Reads the table behind the queue's view: only there the queue's own index of what waits serves. Comments that
+ * wait for the analyst are listed under a task of their own.
+ */
+export async function listWaiting(sql: Sql, analyzeTask: string) {
   return await sql<WaitingJobs[]>`
     select t.identifier as task, j.jobs, j.oldest_seconds
     from (
@@ -18,7 +21,12 @@ export async function listWaiting(sql: Sql) {
       where is_available
       group by task_id
     ) j
-    join graphile_worker._private_tasks t on t.id = j.task_id`;
+    join graphile_worker._private_tasks t on t.id = j.task_id
+    union all
+    select ${analyzeTask}, count(*)::int,
+           greatest(extract(epoch from now() - min(due_at)), 0)::float8
+    from waiting_analyses
+    where claimed_by is null`;
 }
 
 export async function countOutbox(sql: Sql) {

@@ -8,7 +8,7 @@ import {
   type NewEvents,
   skippedDeliveries,
 } from '../webhooks/emit.cte.ts';
-import { enqueueAnalysis } from './analysis-job.cte.ts';
+import { insertWaiting } from './waiting-analyses.cte.ts';
 
 export type NewResponse = {
   id: string;
@@ -56,7 +56,7 @@ export async function recordResponse(
   const isRecorded = sql`(select outcome from recorded) = 'recorded'`;
   const analysis = analyze
     ? sql`, analyzed as (
-        ${enqueueAnalysis(sql, traceparent, sql`select ${orgId}::uuid, ${response.id}::uuid where ${isRecorded}`)}
+        ${insertWaiting(sql, { traceparent }, sql`select ${orgId}::uuid, ${response.id}::uuid where ${isRecorded}`)}
       )`
     : sql``;
   const [row] =
@@ -102,9 +102,9 @@ export async function insertResponse(sql: Sql, response: NewResponse, { added }:
     ), marked as (
       ${markAnswered(sql, response, sql`${counted} and exists (select from answered)`)}
     ), analyzed as (
-      ${enqueueAnalysis(
+      ${insertWaiting(
         sql,
-        traceparent,
+        { traceparent },
         sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
       )}
     ), ${emission(sql, added, sql`exists (select from answered)`)}

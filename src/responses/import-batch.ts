@@ -9,11 +9,11 @@ import type { Sql } from '../lib/db/db.ts';
 import { lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import { ensureTags } from '../tags/manage.ts';
 import {
-  enqueueImported,
   type ImportedResponse,
   insertImported,
   insertImportedNotes,
   insertImportedTags,
+  insertWaitingImported,
 } from './import.queries.ts';
 
 /** A response from another service, with what that service knows of it. */
@@ -53,7 +53,7 @@ export async function importBatch(
     writer,
     rows.filter(({ row }) => added.has(row.id)),
   );
-  await enqueueImported(tx, survey.orgId, inserted);
+  await insertWaitingImported(tx, survey.orgId, inserted);
   return inserted.length;
 }
 

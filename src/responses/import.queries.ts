@@ -1,7 +1,7 @@
-import { enqueueEach } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
+import { insertWaiting } from './waiting-analyses.cte.ts';
 
 export async function findSurveyType(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<{ type: SurveyType }[]>`
@@ -57,17 +57,16 @@ export async function insertImported(
   return inserted.map(({ id }) => id);
 }
 
-/** Asks for an analysis of each that has a comment, where the organization wants it: after what others wait for. */
-export async function enqueueImported(sql: Sql, orgId: string, ids: readonly string[]) {
-  await enqueueEach(
+/** Asks for an analysis of each that has a comment, where the organization wants it: after what is new. */
+export async function insertWaitingImported(sql: Sql, orgId: string, ids: readonly string[]) {
+  await insertWaiting(
     sql,
-    { task: 'summaries.analyze', inTurn: true },
+    { isHistory: true },
     sql`
-    select json_build_object('org_id', o.id, 'response_id', r.id, 'tries', 0)
-    from organizations o
-    join responses r on r.org_id = o.id
-    where o.id = ${orgId} and o.ai_enabled and r.id = any (${[...ids]}::uuid[]) and r.comment is not null
-    order by r.created_at`,
+    select org_id, id
+    from responses
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and comment is not null
+    order by created_at`,
   );
 }
 

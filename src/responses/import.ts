@@ -12,10 +12,10 @@ import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
 import { holdOffErasures, type OrgSurvey } from '../surveys/queries.ts';
 import {
-  enqueueImported,
   findSurveyType,
   type ImportedResponse,
   insertImported,
+  insertWaitingImported,
 } from './import.queries.ts';
 
 const batchSize = 1000;
@@ -89,7 +89,7 @@ async function importSome(
   }));
   const imported = await insertImported(tx, survey, rows);
   await markAnsweredMany(tx, survey, rows);
-  await enqueueImported(tx, survey.orgId, imported);
+  await insertWaitingImported(tx, survey.orgId, imported);
   return imported.length;
 }
 

@@ -2,7 +2,7 @@ import { markAnswered } from '../contacts/answered.queries.ts';
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
 import type { Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
-import { enqueueAnalysis } from './analysis-job.cte.ts';
+import { insertWaiting } from './waiting-analyses.cte.ts';
 
 export type HeldResponse = KnownPeople & {
   id: string;
@@ -43,7 +43,7 @@ export async function releaseHeld(sql: Sql, held: HeldResponse) {
     ), marked as (
       ${markAnswered(sql, held, sql`exists (select from released)`)}
     ), analyzed as (
-      ${enqueueAnalysis(sql, null, sql`select org_id, id from released where comment is not null`)}
+      ${insertWaiting(sql, {}, sql`select org_id, id from released where comment is not null`)}
     )
     select id from released`;
   return released;

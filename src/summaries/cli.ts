@@ -10,12 +10,13 @@ import type { Db } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { serviceLog } from '../log-fields.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { insertWaitingSince } from '../responses/waiting-analyses.queries.ts';
 import type { Config } from '../settings/config.ts';
 import { createTextReader } from '../text-reader.ts';
 import { chooseAnalyst } from './choose-analyst.ts';
 import { keepTheme, removeTheme } from './keep-theme.ts';
 import { endOfDay, lastMonth, startOfDay } from './period.queries.ts';
-import { countUnanalyzed, enqueueAnalyses, listThemes } from './queries.ts';
+import { countUnanalyzed, listThemes } from './queries.ts';
 import { longestTheme } from './rules.ts';
 import { summarize } from './summarize.ts';
 import { plain } from './themes.ts';
@@ -86,7 +87,7 @@ const analyze = command({
 
 const askForAnalysis = (db: Db, orgId: string, since: Date) =>
   inTransaction(db, async (tx) => {
-    const asked = await enqueueAnalyses(tx, orgId, since);
+    const asked = await insertWaitingSince(tx, orgId, since);
     const details = { since: since.toISOString(), answers: asked.answers };
     await recordAct(tx, { ...commandWriter(orgId), act: 'analysis.requested', details });
     return asked;

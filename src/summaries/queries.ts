@@ -1,6 +1,6 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
-import { enqueueEach } from '../jobs.ts';
 import { one, type Sql } from '../lib/db/db.ts';
+import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.cte.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
@@ -12,12 +12,6 @@ export type Unanalyzed = KnownPeople & {
   type: SurveyType;
   language: string;
 };
-
-/**
- * One answer; made again when what is known of it is from before `askedAt`. That goes to Postgres as text:
- * as a time the client would cut it to milliseconds.
- */
-export type AnalysisTarget = { orgId: string; responseId: string; askedAt: string | null };
 
 /** An answer whose comment is still to be analyzed, for an organization that wants it. */
 export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) {
@@ -38,47 +32,32 @@ export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: A
   return row;
 }
 
-/** Keeps an analysis, unless there is one already that is new enough: of two jobs the first wins. */
+/**
+ * Keeps an analysis, unless there is one already that is new enough: of two the first wins. It waits no longer. The
+ * response is locked first: its deletion would wait for what waits, and that for it.
+ */
 export async function saveAnalysis(
   sql: Sql,
-  { orgId, responseId, askedAt }: AnalysisTarget,
+  target: AnalysisTarget,
   { sentiment, themes, churn_risk, summary, provider }: Analysis & { provider: string },
 ) {
+  const { orgId, responseId, askedAt } = target;
   await sql`
+    with answer as materialized (
+      select org_id, id
+      from responses
+      where org_id = ${orgId} and id = ${responseId}
+      for key share
+    ), done as (
+      ${deleteWaiting(sql, target)} and exists (select from answer)
+    )
     insert into analyses (org_id, response_id, sentiment, themes, churn_risk, summary, provider)
     select org_id, id, ${sentiment}, ${themes}, ${churn_risk}, ${summary}, ${provider}
-    from responses
-    where org_id = ${orgId} and id = ${responseId}
+    from answer
     on conflict (org_id, response_id) do update
       set sentiment = excluded.sentiment, themes = excluded.themes, churn_risk = excluded.churn_risk,
           summary = excluded.summary, provider = excluded.provider, analyzed_at = excluded.analyzed_at
       where analyses.analyzed_at <= ${askedAt}::text::timestamptz`;
-}
-
-/**
- * Asks for analyses of all answers since a time, a job each; returns how many, and when it was asked. An
- * analysis that exists stays until a newer one replaces it, so that an analyst that fails takes nothing away.
- */
-export async function enqueueAnalyses(sql: Sql, orgId: string, since: Date) {
-  return one(
-    await sql<{ answers: number; asked_at: string }[]>`
-      with asked as (
-        select id
-        from responses
-        where org_id = ${orgId} and created_at >= ${since} and comment is not null
-          and held_reason is null
-        order by created_at
-      ), queued as (
-        ${enqueueEach(
-          sql,
-          { task: 'summaries.analyze', inTurn: true },
-          sql`
-          select json_build_object('org_id', ${orgId}::uuid, 'response_id', id, 'tries', 0, 'asked_at', now())
-          from asked`,
-        )}
-      )
-      select count(*)::int as answers, now()::text as asked_at from asked`,
-  );
 }
 
 /** Of the answers with a comment in a time: how many have no analysis, or none since it was asked for. */

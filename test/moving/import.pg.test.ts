@@ -128,15 +128,12 @@ test('no mail, event or notification comes of an import; comments are analyzed w
   await take('delighted', survey, file('silent.csv', samples.delightedResponses));
   assert.deepEqual(await events(), []);
   assert.equal((await db`select from mails where org_id = ${organization}`).length, 0);
-  const jobs = await db`
-    select task, priority from outbox where payload ->> 'org_id' = ${organization} order by priority`;
-  assert.deepEqual(
-    jobs.map(({ task, priority }) => [task, priority]),
-    [
-      ['summaries.analyze', 1],
-      ['summaries.analyze', 2],
-    ],
+  assert.equal(
+    (await db`select from outbox where payload ->> 'org_id' = ${organization}`).length,
+    0,
   );
+  const waiting = await db`select is_history from waiting_analyses where org_id = ${organization}`;
+  assert.deepEqual([...waiting], [{ is_history: true }, { is_history: true }]);
 });
 
 test('people, unsubscribes and bounces of Delighted are recognized by their columns', async () => {

@@ -6,7 +6,7 @@ import { enqueue } from '../../src/jobs.ts';
 import { readDatabase } from '../../src/observations/database.ts';
 import { proxyTo } from '../support/fakes/database-proxy.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
-import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { scrape } from '../support/probe/scrape.ts';
 import { until } from '../support/probe/until.ts';
@@ -61,6 +61,11 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
   await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() - interval '1 minute')`;
   await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() + interval '1 day')`;
+  const contact = { org_id, survey_id: await makeSurvey(db, org_id) };
+  const responses = [await makeResponse(db, contact), await makeResponse(db, contact)];
+  for (const response_id of responses) {
+    await db`insert into waiting_analyses (org_id, response_id, due_at) values (${org_id}, ${response_id}, now() - interval '2 minutes')`;
+  }
   t.after(async () => {
     await db`delete from outbox`;
     await db`delete from graphile_worker._private_jobs`;
@@ -76,6 +81,8 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   assert.equal(read('askback_outbox_rows'), 2);
   assert.equal(read('askback_queue_jobs', 'webhooks.clean_up'), 2);
   assert.equal(Math.round(read('askback_queue_oldest_seconds', 'webhooks.clean_up')), 60);
+  assert.equal(read('askback_queue_jobs', 'summaries.analyze'), 2);
+  assert.equal(Math.round(read('askback_queue_oldest_seconds', 'summaries.analyze')), 120);
   assert.equal(read('askback_queue_jobs', 'keys.clean_up'), 0);
   assert.equal(read('askback_webhooks', 'active'), 1);
   assert.equal(read('askback_webhooks', 'inactive'), 1);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { insertWaitingSince } from '../../src/responses/waiting-analyses.queries.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
-import { countUnanalyzed, enqueueAnalyses } from '../../src/summaries/queries.ts';
+import { countUnanalyzed } from '../../src/summaries/queries.ts';
 import { readComment } from '../../src/summaries/read-comment.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -24,11 +25,11 @@ const saying = (summary: string): Analyst => ({
   write: async () => ({ ok: true, value: null }),
 });
 
-test('an answer with a comment is analyzed by a job, and a second run changes nothing', async () => {
+test('an answer with a comment waits until it is analyzed, and a second run changes nothing', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible, it crashes. Bob is rude.', '2026-05-02');
-  const [job] = await org.jobs('summaries.analyze');
-  assert.equal(job?.payload.response_id, response_id);
+  const [waiting] = await org.waiting();
+  assert.equal(waiting?.response_id, response_id);
 
   await analyze(readingTools(db), { org_id: org.id, response_id, tries: 0 });
   await analyze(readingTools(db, saying('other')), { org_id: org.id, response_id, tries: 0 });
@@ -38,6 +39,7 @@ test('an answer with a comment is analyzed by a job, and a second run changes no
     analyses.map(({ sentiment, provider }) => [sentiment, provider]),
     [['negative', 'built-in']],
   );
+  assert.deepEqual([...(await org.waiting())], []);
 });
 
 test('of two runs at once the first to end is kept', async () => {
@@ -68,26 +70,23 @@ test('of two runs at once the first to end is kept', async () => {
   );
 });
 
-test('an organization without analysis, or an answer without comment, makes no job', async () => {
+test('in an organization without analysis, and without a comment, no answer waits for the analyst', async () => {
   const [off, on] = [await makeFeedback(db, { ai_enabled: false }), await makeFeedback(db)];
   await off.answer(2, 'Terrible', '2026-05-02');
   await on.answer(2, null, '2026-05-02');
-  const jobs = [await off.jobs('summaries.analyze'), await on.jobs('summaries.analyze')];
-  assert.deepEqual(
-    jobs.map((of) => of.length),
-    [0, 0],
-  );
+  assert.deepEqual([...(await off.waiting()), ...(await on.waiting())], []);
 });
 
-test('a job that comes after analysis was switched off asks no analyst', async () => {
+test('a comment whose turn comes after analysis was switched off is not analyzed, and waits no longer', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   await db`update organizations set ai_enabled = false where id = ${org.id}`;
   await analyze(readingTools(db), { org_id: org.id, response_id, tries: 0 });
   assert.equal((await org.analyses()).length, 0);
+  assert.deepEqual([...(await org.waiting())], []);
 });
 
-test("a job never reaches another organization's answer", async () => {
+test("an analysis never reaches another organization's answer", async () => {
   const [mine, theirs] = [await makeFeedback(db), await makeFeedback(db)];
   const response_id = await theirs.answer(2, 'Terrible', '2026-05-02');
   await analyze(readingTools(db), { org_id: mine.id, response_id, tries: 0 });
@@ -99,11 +98,18 @@ test('an analyst that is away is asked later, and in the end the answer stays wi
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   const job = { org_id: org.id, response_id, tries: 0 };
   await analyze(readingTools(db, refusing(true)), job);
+  const tries = async () => (await org.waiting()).map((waiting) => waiting.tries);
+  assert.deepEqual(await tries(), [1]);
   await analyze(readingTools(db, refusing(true)), { ...job, tries: 9 });
-  await analyze(readingTools(db, refusing(false)), job);
-  const tries = (await org.jobs('summaries.analyze')).map(({ payload }) => payload.tries);
-  assert.deepEqual(tries, [0, 1]);
+  assert.deepEqual(await tries(), []);
   assert.equal(await countUnanalyzed(db, org.id, { start, end: null, askedAt: null }), 1);
+});
+
+test('an analyst that refuses a comment for good is not asked again', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  await analyze(readingTools(db, refusing(false)), { org_id: org.id, response_id, tries: 0 });
+  assert.deepEqual([...(await org.waiting())], []);
 });
 
 test('an analyst that says when is asked then', async () => {
@@ -113,9 +119,9 @@ test('an analyst that says when is asked then', async () => {
     ...{ org_id: org.id, response_id, tries: 0 },
   });
   const [row] = await db<{ minutes: number }[]>`
-    select round(extract(epoch from run_at - now()) / 60)::int as minutes
-    from outbox
-    where payload ->> 'response_id' = ${response_id} and run_at is not null`;
+    select round(extract(epoch from due_at - now()) / 60)::int as minutes
+    from waiting_analyses
+    where response_id = ${response_id}`;
   assert.equal(row?.minutes, 20);
 });
 
@@ -124,7 +130,7 @@ test('history is analyzed again, each answer once, and what was known stays unti
   await org.answer(2, 'Before that time', '2026-04-02');
   const response_id = await org.analyzed(2, 'Terrible', '2026-05-02', saying('old'));
 
-  const { answers, asked_at } = await enqueueAnalyses(db, org.id, start);
+  const { answers, asked_at } = await insertWaitingSince(db, org.id, start);
   const job = { org_id: org.id, response_id, tries: 0, asked_at };
   const left = () => countUnanalyzed(db, org.id, { start, end: null, askedAt: asked_at });
   assert.deepEqual([answers, await left()], [1, 1]);

@@ -91,7 +91,7 @@ const queuedJobs = (session: Session) => session<Line[]>`
   select json_build_array(json_build_object(
            'id', (select coalesce(max(id), 0) from outbox) + j.id,
            'task', t.identifier, 'payload', j.payload, 'run_at', j.run_at,
-           'priority', j.priority, 'created_at', j.created_at
+           'created_at', j.created_at
          ))::text as line
   from graphile_worker._private_jobs j
   join graphile_worker._private_tasks t on t.id = j.task_id

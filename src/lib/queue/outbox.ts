@@ -1,8 +1,5 @@
 import { json, type Sql } from '../db/db.ts';
 
-/** The largest number that the queue takes: a larger one means later. */
-const lowestPriority = 32_767;
-
 /** A job to be written, of a table that maps the names of jobs to their payloads. */
 export type JobOf<Payloads> = {
   [Name in keyof Payloads & string]: {
@@ -14,12 +11,7 @@ export type JobOf<Payloads> = {
   };
 }[keyof Payloads & string];
 
-type EachJob<Name> = {
-  task: Name;
-  traceparent?: string | null;
-  /** The jobs come one by one after jobs of other causes, those of two such statements in turn. */
-  inTurn?: boolean;
-};
+type EachJob<Name> = { task: Name; traceparent?: string | null };
 
 /**
  * Writes jobs in the caller's transaction: they exist if, and only if, their cause was committed.
@@ -40,17 +32,16 @@ export function createOutbox<Payloads>() {
   /** The same for every row that a statement finds: the insert, from a select of one payload a row. */
   function enqueueEach(
     sql: Sql,
-    { task, traceparent, inTurn = false }: EachJob<keyof Payloads & string>,
+    { task, traceparent }: EachJob<keyof Payloads & string>,
     payloads: ReturnType<Sql>,
   ) {
     const trace = traceOf(traceparent);
     const traced = trace
       ? sql`payload::jsonb || ${JSON.stringify(trace)}::text::jsonb`
       : sql`payload`;
-    const priority = inTurn ? sql`least(row_number() over (), ${lowestPriority})` : sql`0`;
     return sql`
-      insert into outbox (task, payload, priority)
-      select ${task}, ${traced}, ${priority}
+      insert into outbox (task, payload)
+      select ${task}, ${traced}
       from (${payloads}) as each (payload)`;
   }
 

@@ -79,16 +79,16 @@ export async function handOver(db: Db): Promise<HandedOver> {
         where id in (
           select id
           from outbox
-          order by priority, id
+          order by id
           limit ${largestBatch}
           for update skip locked
         )
-        returning id, task, payload, run_at, priority
+        returning id, task, payload, run_at
       ), batch as (
         select array_agg(
-          (task, payload, null, run_at, ${maxAttempts}::smallint, null, priority, null)
+          (task, payload, null, run_at, ${maxAttempts}::smallint, null, 0::smallint, null)
             ::graphile_worker.job_spec
-          order by priority, id) as specs
+          order by id) as specs
         from taken
         having count(*) > 0
       )

@@ -34,44 +34,45 @@ export function task<Payload>(
   };
 }
 
-/** The same tasks as Graphile calls them. Every job of the service runs through here. */
-export function graphileTasks(
-  tasks: Record<string, Task>,
-  { log, program }: { log: Log; program: string },
-) {
+/** Where the runs of jobs are logged, and the program whose name is in their spans. */
+export type JobSurroundings = { log: Log; program: string };
+
+/** The same tasks as Graphile calls them. */
+export function graphileTasks(tasks: Record<string, Task>, surroundings: JobSurroundings) {
   const list: TaskList = {};
   for (const [name, run] of Object.entries(tasks)) {
     list[name] = async (payload, helpers) => {
       const job = describe(name, payload, helpers);
-      const began = performance.now();
-      const ended = (failed: boolean) =>
-        jobRan.publish({ task: name, ms: performance.now() - began, failed });
-      try {
-        await followJob(job, program, (followed) => run(payload, followed));
-        ended(false);
-      } catch (error) {
-        ended(true);
-        logFailure(log, job, error);
-        throw error; // so that the queue runs the job again
-      }
+      await runJob(surroundings, job, ({ traceparent }) => run(payload, { ...job, traceparent }));
     };
   }
   return list;
 }
 
-/** A span around the run of a job, which continues the trace of what caused it. */
-function followJob(
-  job: JobRun,
-  program: string,
-  work: (job: JobRun) => Promise<void>,
-): Promise<void> {
-  const { traceparent, causedAt } = job;
+type FollowedJob = Pick<JobRun, 'task' | 'id' | 'attempt' | 'traceparent' | 'causedAt'>;
+
+/**
+ * Runs a job in a span of its own, which continues the trace of what caused it, and publishes how it ended. Every
+ * job of the service runs through here. What it throws is thrown, so that the job is run again.
+ */
+export async function runJob(
+  { log, program }: JobSurroundings,
+  job: FollowedJob,
+  work: (own: Pick<JobRun, 'traceparent'>) => Promise<void>,
+) {
+  const { task, traceparent, causedAt } = job;
+  const began = performance.now();
+  const ended = (failed: boolean) =>
+    jobRan.publish({ task, ms: performance.now() - began, failed });
   const cause = { traceparent, agoMs: Date.now() - causedAt.getTime() };
-  return inSpan(
-    cause,
-    () => jobSpan(job, program),
-    (own) => work({ ...job, traceparent: own.traceparent }),
-  );
+  try {
+    await inSpan(cause, () => jobSpan(job, program), work);
+    ended(false);
+  } catch (error) {
+    ended(true);
+    logFailure(log, job, error);
+    throw error;
+  }
 }
 
 const Traced = v.object({ _trace: v.string(), _caused_at: v.number() });
@@ -93,7 +94,7 @@ function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
  * While Postgres is away every job fails alike: that is one outage, not many faults. And what is left to
  * others because this process stops is none.
  */
-function logFailure(log: Log, { task, id, attempt }: JobRun, error: unknown) {
+function logFailure(log: Log, { task, id, attempt }: FollowedJob, error: unknown) {
   const expected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
   const level = expected ? 'debug' : 'error';
   log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');

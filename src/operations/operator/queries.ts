@@ -68,6 +68,11 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
       from outbox
       where run_at is null or run_at <= now()
       group by task
+      union all
+      select 'summaries.analyze', count(*), extract(epoch from now() - min(due_at))
+      from waiting_analyses
+      where claimed_by is null and due_at <= now()
+      having count(*) > 0
     ) due
     group by task
     order by oldest_seconds desc, task`;

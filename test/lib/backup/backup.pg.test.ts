@@ -101,6 +101,7 @@ async function fillEveryTable(db: Db) {
   const attempt = { org_id, webhook_id, delivery_id: delivery_id!, number: 1, duration_ms: 5 };
   await db`insert into delivery_attempts ${db({ ...attempt, error: 'away' })}`;
   await db`insert into analyses ${db({ org_id, response_id, provider: 'test', themes: ['price'] })}`;
+  await db`insert into waiting_analyses ${db({ org_id, response_id })}`;
   await db`insert into themes ${db({ org_id, name: 'price', words: ['dear'] })}`;
   const period = { period_start: new Date(0), period_end: new Date(1), responses: 0, text: 'none' };
   await db`insert into summaries ${db({ org_id, ...period })}`;

@@ -34,6 +34,13 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
     ...{ id, survey, webhook, answer },
     jobs: (task: string) => db<{ payload: { response_id: string; tries: number } }[]>`
       select payload from outbox where task = ${task} and payload ->> 'org_id' = ${id} order by id`,
+    waiting: () => db<
+      { org_id: string; response_id: string; tries: number; asked_at: string | null }[]
+    >`
+      select org_id, response_id, tries, asked_at::text as asked_at
+      from waiting_analyses
+      where org_id = ${id}
+      order by is_history, due_at`,
     events: () => db<{ body: string }[]>`
       select body from deliveries where webhook_id = ${webhook} and event = 'summary.generated'`,
     analyses: () => db<

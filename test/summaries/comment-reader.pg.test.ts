@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+import {
+  hasWaiting,
+  listOrganizationsWaiting,
+} from '../../src/responses/waiting-analyses.queries.ts';
+import type { Analyst } from '../../src/summaries/analyst.ts';
+import { createAnalystQueue } from '../../src/summaries/analyst-queue.ts';
+import { createCommentReader } from '../../src/summaries/comment-reader.ts';
+import { makePool } from '../support/make/deliveries.ts';
+import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db } = await testDatabase();
+
+beforeEach(() => db`delete from waiting_analyses`);
+
+type Asked = { orgId: string; comment: string };
+
+/** Notes what it is asked, and answers when `before` has ended. */
+function recordingAnalyst(before: (asked: Asked) => Promise<unknown> = async () => {}) {
+  const asked: Asked[] = [];
+  const value = { sentiment: 'neutral', themes: [], churn_risk: 'low', summary: 'x' } as const;
+  const analyst: Analyst = {
+    name: 'recording',
+    async analyze({ orgId, comment }) {
+      asked.push({ orgId, comment });
+      await before({ orgId, comment });
+      return { ok: true, value: { ...value, themes: [] } };
+    },
+    write: async () => ({ ok: true, value: null }),
+  };
+  return { analyst, asked };
+}
+
+const readerOf = (analyst: Analyst, claimer: string) =>
+  createCommentReader({
+    ...readingTools(db, analyst),
+    ...{ redact: async (text: string) => text, claimer: () => claimer },
+    analystQueue: createAnalystQueue({ db, giveWay: async () => {} }),
+  });
+
+type Feedback = Awaited<ReturnType<typeof makeFeedback>>;
+
+/** Imported comments that wait for their analysis. */
+async function addHistory({ id, survey }: Feedback, comments: number) {
+  await db`
+    with past as (
+      insert into responses (org_id, survey_id, source, score, category, comment, created_at)
+      select ${id}, ${survey}, 'import', 9, 'promoter', 'past ' || n, now() - interval '1 day'
+      from generate_series(1, ${comments}) n
+      returning org_id, id
+    )
+    insert into waiting_analyses (org_id, response_id, is_history)
+    select org_id, id, true from past`;
+}
+
+const isAnalyzed = async (org: Feedback) => (await org.analyses()).length === 1;
+const now = () => new Date().toISOString();
+
+test("one organization's long history delays no comment of another", async () => {
+  const [many, other] = [await makeFeedback(db), await makeFeedback(db)];
+  await addHistory(many, 3000);
+  await other.answer(9, 'A single comment', now());
+  const { analyst, asked } = recordingAnalyst();
+  const reader = readerOf(analyst, await makePool(db));
+
+  await reader.sweep();
+  await until('the single comment is analyzed', () => isAnalyzed(other));
+  const before = asked.findIndex(({ orgId }) => orgId === other.id);
+  await reader.stop();
+  assert.ok(before < 200, `${before} of the other organization came before it`);
+});
+
+test('a comment is analyzed while those of another organization hang', async () => {
+  const [many, other] = [await makeFeedback(db), await makeFeedback(db)];
+  await addHistory(many, 100);
+  await other.answer(9, 'A single comment', now());
+  const hanging = Promise.withResolvers<void>();
+  const { analyst } = recordingAnalyst(async ({ orgId }) => {
+    if (orgId === many.id) await hanging.promise;
+  });
+  const reader = readerOf(analyst, await makePool(db));
+
+  await reader.sweep();
+  await until('the single comment is analyzed', () => isAnalyzed(other));
+  hanging.resolve();
+  await until('the history is analyzed', async () => (await many.waiting()).length === 0);
+  assert.equal((await many.analyses()).length, 100);
+  await reader.stop();
+});
+
+test("a new comment goes before its own organization's history", async () => {
+  const org = await makeFeedback(db);
+  await addHistory(org, 40);
+  await org.answer(9, 'A new comment', now());
+  const { analyst, asked } = recordingAnalyst();
+  const reader = readerOf(analyst, await makePool(db));
+  await reader.sweep();
+  await until('all are analyzed', async () => (await org.waiting()).length === 0);
+  await reader.stop();
+  const mine = asked.filter(({ orgId }) => orgId === org.id);
+  assert.ok(mine.findIndex(({ comment }) => comment === 'A new comment') < 16);
+});
+
+test('what a process had claimed when it died is analyzed by another, and nothing of a living one', async () => {
+  const [ofDead, ofLiving] = [await makeFeedback(db), await makeFeedback(db)];
+  await addHistory(ofDead, 3);
+  await addHistory(ofLiving, 3);
+  const living = await makePool(db);
+  await db`update waiting_analyses set claimed_by = 'lease-dead' where org_id = ${ofDead.id}`;
+  await db`update waiting_analyses set claimed_by = ${living} where org_id = ${ofLiving.id}`;
+  const { analyst, asked } = recordingAnalyst();
+  const reader = readerOf(analyst, await makePool(db));
+
+  await reader.sweep();
+  await until('all of it is analyzed', async () => (await ofDead.waiting()).length === 0);
+  await reader.stop();
+  assert.equal(asked.filter(({ orgId }) => orgId === ofDead.id).length, 3);
+  assert.equal(asked.filter(({ orgId }) => orgId === ofLiving.id).length, 0);
+});
+
+test('a claim whose answer was lost is made again', async () => {
+  const org = await makeFeedback(db);
+  await addHistory(org, 3);
+  const own = await makePool(db);
+  await db`
+    update waiting_analyses
+    set claimed_by = ${own}, due_at = now() - interval '3 seconds'
+    where org_id = ${org.id}`;
+  const reader = readerOf(recordingAnalyst().analyst, own);
+  await reader.sweep();
+  await until('they are analyzed', async () => (await org.waiting()).length === 0);
+  await reader.stop();
+});
+
+test('a process that stops gives back what has not begun, and finishes what has', async () => {
+  const org = await makeFeedback(db);
+  await addHistory(org, 100);
+  const hanging = Promise.withResolvers<void>();
+  const { analyst, asked } = recordingAnalyst(() => hanging.promise);
+  const reader = readerOf(analyst, await makePool(db));
+  await reader.sweep();
+  await until('some have begun', () => asked.length > 0);
+  const stopped = reader.stop();
+  const claimed = async () =>
+    (await db`select from waiting_analyses where org_id = ${org.id} and claimed_by is not null`)
+      .length;
+  await until('the rest is given back', async () => (await claimed()) === asked.length);
+  hanging.resolve();
+  await stopped;
+  assert.equal((await org.analyses()).length, asked.length);
+  assert.equal((await org.waiting()).length, 100 - asked.length);
+  assert.equal(await claimed(), 0);
+});
+
+test('a comment whose analysis fails is tried later, and given up in the end', async () => {
+  const org = await makeFeedback(db);
+  await addHistory(org, 2);
+  await db`
+    update waiting_analyses set tries = 9
+    where response_id = (select min(response_id::text)::uuid from waiting_analyses where org_id = ${org.id})`;
+  const { analyst } = recordingAnalyst(async () => {
+    throw new Error('a fault');
+  });
+  const reader = readerOf(analyst, await makePool(db));
+  await reader.sweep();
+  await until('each has been tried', async () => (await org.waiting()).length === 1);
+  await until('the other waits', async () => (await org.waiting())[0]?.tries === 1);
+  await reader.stop();
+  assert.equal((await org.analyses()).length, 0);
+});
+
+test('organizations with waiting comments are listed in turn, some at a time', async () => {
+  const all = [await makeFeedback(db), await makeFeedback(db), await makeFeedback(db)];
+  for (const org of all) await addHistory(org, 5);
+  await db`update waiting_analyses set due_at = now() + interval '1 hour' where org_id = ${all[0]!.id}`;
+  const isFound = async () => {
+    const [look] = await db<{ found: boolean }[]>`select ${hasWaiting(db, randomUUID())} as found`;
+    return look?.found;
+  };
+  assert.ok(await isFound());
+  const due = all.slice(1).map(({ id }) => id);
+  const list = (after: string | null) =>
+    listOrganizationsWaiting(db, { after, atMost: 1, by: randomUUID() });
+  const [first] = await list(null);
+  const [second] = await list(first!);
+  assert.deepEqual([first, second], due.toSorted());
+  assert.deepEqual(await list(second!), []);
+  await db`update waiting_analyses set due_at = now() + interval '1 hour'`;
+  assert.ok(!(await isFound()));
+});
