@@ -276,20 +276,21 @@ create trigger contacts_removed after delete on contacts referencing old table a
 create table day_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  day date not null,                      -- of created_at, UTC
-  slot smallint not null,                 -- which part of the total: 0 when folded, else by connection
-  promoters integer not null default 0,   -- responses that count as promoter
-  passives integer not null default 0,    -- responses that count as passive
-  detractors integer not null default 0,  -- responses that count as detractor
-  score_sum bigint not null default 0,    -- sum of the scores of all these
-  contacts integer not null default 0,    -- contacts added on that day
-  by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
+  day date not null,                                                                                      -- of created_at, UTC
+  slot smallint not null,                                                                                 -- which part of the total: 0 when folded, else by connection
+  promoters integer not null default 0,                                                                   -- responses that count as promoter
+  passives integer not null default 0,                                                                    -- responses that count as passive
+  detractors integer not null default 0,                                                                  -- responses that count as detractor
+  score_sum bigint not null default 0,                                                                    -- sum of the scores of all these
+  contacts integer not null default 0,                                                                    -- contacts added on that day
+  by_half_hour integer[],                                                                                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
+  has_hours boolean not null generated always as ((((promoters + passives) + detractors) >= 24)) stored,  -- whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update
   constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint day_tallies_pkey primary key (survey_id, day, slot)
 ) with (fillfactor=50);
 create index day_tallies_by_organization on day_tallies (org_id, day);
 create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
-create index day_tallies_without_half_hours on day_tallies (survey_id, day) where by_half_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
+create index day_tallies_without_half_hours on day_tallies (survey_id, day) where by_half_hour is null and slot = 0 and has_hours;
 
 -- A POST that failed. The one that delivered is in the row of its delivery: most have no other.
 create table delivery_attempts (
@@ -614,18 +615,19 @@ create index notifications_by_age on notifications (created_at);
 -- Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys.
 create table organization_day_tallies (
   org_id uuid not null,
-  day date not null,                      -- of created_at, UTC
-  slot smallint not null,                 -- which part of the total: 0 when folded, else by connection
-  promoters integer not null default 0,   -- responses that count as promoter
-  passives integer not null default 0,    -- responses that count as passive
-  detractors integer not null default 0,  -- responses that count as detractor
-  contacts integer not null default 0,    -- contacts added on that day
-  by_half_hour integer[],                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
+  day date not null,                                                                                      -- of created_at, UTC
+  slot smallint not null,                                                                                 -- which part of the total: 0 when folded, else by connection
+  promoters integer not null default 0,                                                                   -- responses that count as promoter
+  passives integer not null default 0,                                                                    -- responses that count as passive
+  detractors integer not null default 0,                                                                  -- responses that count as detractor
+  contacts integer not null default 0,                                                                    -- contacts added on that day
+  by_half_hour integer[],                                                                                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
+  has_hours boolean not null generated always as ((((promoters + passives) + detractors) >= 24)) stored,  -- whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update
   constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
   constraint organization_day_tallies_pkey primary key (org_id, day, slot)
 ) with (fillfactor=50);
 create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
-create index organization_day_tallies_without_half_hours on organization_day_tallies (org_id, day) where by_half_hour is null and slot = 0 and (promoters + passives + detractors) >= 24;
+create index organization_day_tallies_without_half_hours on organization_day_tallies (org_id, day) where by_half_hour is null and slot = 0 and has_hours;
 
 -- The picture that an organization shows on its pages and mails.
 create table organization_logos (
@@ -2368,7 +2370,7 @@ declare
 begin
   for owner in
     select distinct org_id, survey_id from day_tallies
-    where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    where by_half_hour is null and slot = 0 and has_hours and day < today
   loop
     perform from surveys where id = owner.survey_id for key share skip locked;
     continue when not found;
@@ -2376,7 +2378,7 @@ begin
     locked := array(
       select day from day_tallies
       where survey_id = owner.survey_id
-        and by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+        and by_half_hour is null and slot = 0 and has_hours and day < today
       order by day
       for update skip locked
     );
@@ -2389,7 +2391,7 @@ begin
 
   for owner in
     select distinct org_id from organization_day_tallies
-    where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    where by_half_hour is null and slot = 0 and has_hours and day < today
     union
     select distinct org_id from facet_changes where day < today
   loop
@@ -2401,7 +2403,7 @@ begin
       locked := array(
         select day from organization_day_tallies t
         where org_id = owner.org_id and slot = 0 and day < today and day > locked[cardinality(locked)]
-          and ((by_half_hour is null and promoters + passives + detractors >= 24)
+          and ((by_half_hour is null and has_hours)
             or exists (select from facet_changes c where c.org_id = owner.org_id and c.day = t.day))
         order by day
         limit 50
@@ -2412,7 +2414,7 @@ begin
       set by_half_hour = counted.by_half_hour
       from half_hours_of_days(owner.org_id, null, locked) counted
       where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
-        and t.by_half_hour is null and t.promoters + t.passives + t.detractors >= 24;
+        and t.by_half_hour is null and t.has_hours;
       call tally_facets(owner.org_id, locked);
       commit;
     end loop;

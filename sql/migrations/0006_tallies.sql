@@ -42,6 +42,7 @@ create table day_tallies (
   score_sum  bigint not null default 0,
   contacts   integer not null default 0,
   by_half_hour integer[],
+  has_hours  boolean not null generated always as (promoters + passives + detractors >= 24) stored,
 
   primary key (survey_id, day, slot),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
@@ -56,6 +57,8 @@ comment on column day_tallies.passives is 'responses that count as passive';
 comment on column day_tallies.detractors is 'responses that count as detractor';
 comment on column day_tallies.score_sum is 'sum of the scores of all these';
 comment on column day_tallies.contacts is 'contacts added on that day';
+comment on column day_tallies.has_hours is
+  'whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update';
 comment on column day_tallies.by_half_hour is
   'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
 
@@ -70,6 +73,7 @@ create table organization_day_tallies (
   detractors integer not null default 0,
   contacts   integer not null default 0,
   by_half_hour integer[],
+  has_hours  boolean not null generated always as (promoters + passives + detractors >= 24) stored,
 
   primary key (org_id, day, slot)
 ) with (fillfactor = 50);
@@ -82,6 +86,8 @@ comment on column organization_day_tallies.promoters is 'responses that count as
 comment on column organization_day_tallies.passives is 'responses that count as passive';
 comment on column organization_day_tallies.detractors is 'responses that count as detractor';
 comment on column organization_day_tallies.contacts is 'contacts added on that day';
+comment on column organization_day_tallies.has_hours is
+  'whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update';
 comment on column organization_day_tallies.by_half_hour is
   'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
 

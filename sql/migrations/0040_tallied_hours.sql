@@ -43,10 +43,10 @@ end;
 -- No organization has tallies yet where all migrations run at once, and few later: there is little to wait for.
 -- squawk-ignore require-concurrent-index-creation
 create index day_tallies_without_half_hours on day_tallies (survey_id, day)
-  where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24;
+  where by_half_hour is null and slot = 0 and has_hours;
 -- squawk-ignore require-concurrent-index-creation
 create index organization_day_tallies_without_half_hours on organization_day_tallies (org_id, day)
-  where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24;
+  where by_half_hour is null and slot = 0 and has_hours;
 
 -- A writer of a day waits for its row, or writes another slot, which its readers see: the hours are of what the row
 -- says. The rows are counted in a statement after the one that locks, which sees what was written until then.
@@ -60,7 +60,7 @@ declare
 begin
   for owner in
     select distinct org_id, survey_id from day_tallies
-    where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    where by_half_hour is null and slot = 0 and has_hours and day < today
   loop
     perform from surveys where id = owner.survey_id for key share skip locked;
     continue when not found;
@@ -68,7 +68,7 @@ begin
     locked := array(
       select day from day_tallies
       where survey_id = owner.survey_id
-        and by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+        and by_half_hour is null and slot = 0 and has_hours and day < today
       order by day
       for update skip locked
     );
@@ -81,7 +81,7 @@ begin
 
   for owner in
     select distinct org_id from organization_day_tallies
-    where by_half_hour is null and slot = 0 and promoters + passives + detractors >= 24 and day < today
+    where by_half_hour is null and slot = 0 and has_hours and day < today
     union
     select distinct org_id from facet_changes where day < today
   loop
@@ -93,7 +93,7 @@ begin
       locked := array(
         select day from organization_day_tallies t
         where org_id = owner.org_id and slot = 0 and day < today and day > locked[cardinality(locked)]
-          and ((by_half_hour is null and promoters + passives + detractors >= 24)
+          and ((by_half_hour is null and has_hours)
             or exists (select from facet_changes c where c.org_id = owner.org_id and c.day = t.day))
         order by day
         limit 50
@@ -104,7 +104,7 @@ begin
       set by_half_hour = counted.by_half_hour
       from half_hours_of_days(owner.org_id, null, locked) counted
       where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
-        and t.by_half_hour is null and t.promoters + t.passives + t.detractors >= 24;
+        and t.by_half_hour is null and t.has_hours;
       call tally_facets(owner.org_id, locked);
       commit;
     end loop;

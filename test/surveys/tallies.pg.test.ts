@@ -161,3 +161,18 @@ test('folding waits for no writer, and loses nothing of what one holds', async (
   await foldTallies(db);
   await assertTalliesHold(db);
 });
+
+test('no index of the tallies depends on what answers change, so that these are heap-only updates', async () => {
+  const indexed = await db<{ table: string; column: string }[]>`
+    select i.indrelid::regclass::text as table, a.attname as column
+    from pg_index i
+    join pg_depend d on d.objid = i.indexrelid and d.refobjid = i.indrelid and d.refobjsubid > 0
+    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = d.refobjsubid
+    where i.indrelid::regclass::text in ('survey_tallies', 'day_tallies', 'organization_day_tallies')`;
+  const counts = ['promoters', 'passives', 'detractors', 'score_sum', 'contacts'];
+  assert.ok(indexed.some(({ table, column }) => table === 'day_tallies' && column === 'has_hours'));
+  assert.deepEqual(
+    indexed.filter(({ column }) => counts.includes(column)),
+    [],
+  );
+});
