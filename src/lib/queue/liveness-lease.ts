@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log/log.ts';
 import type { QueueAddress } from './connections.ts';
 import { openSession, type Session } from './session.ts';
 
 const tryAgainMs = 250;
+/** Short, because each row that is claimed carries the name. */
+const idBytes = 9;
 
 export type LivenessLease = {
   /** In whose name this process claims work. What has this name is free again when it has died. */
@@ -53,7 +55,7 @@ async function beginLease(
   program: string,
 ): Promise<{ id: string; session: Session }> {
   const session = await openSession(address, log, program);
-  const id = `lease-${randomUUID()}`;
+  const id = `lease-${randomBytes(idBytes).toString('base64url')}`;
   await session.register(id).catch(async (error) => {
     await session.end();
     throw error;
