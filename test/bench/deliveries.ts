@@ -66,18 +66,21 @@ const memory = (what: string, megabytes: number) => [
 
 type Backlog = Awaited<ReturnType<typeof workOffBacklog>>;
 type Answered = Awaited<ReturnType<typeof fanOut>>;
+type Written = Backlog | Answered | Answered['answer'];
 
 function writeLines(of: { backlog: Backlog; analyzed: Backlog; answered: Answered }): string[] {
-  const row = (what: string, service: number, postgres: number, one: Backlog | Answered) => [
+  const row = (what: string, service: number, postgres: number, one: Written) => [
     ...[what, number(service), number(postgres), number(one.walBytes), number(one.rows, 1)],
     ...[number(one.commits, 2), one.hotShare === null ? '' : number(one.hotShare, 2)],
   ];
   const backlog = (what: string, one: Backlog) => row(what, one.cpu, one.postgresCpu, one);
   const { answered } = of;
+  const { answer } = answered;
   return table(
     ['', 'service µs', 'Postgres µs', 'WAL bytes', 'rows', 'commits', 'HOT'],
     [
       row('of an answer, 40 at a time', answered.service, answered.postgres, answered),
+      row('  of it the answer itself', answer.service, answer.postgres, answer),
       backlog('of a backlog, before an analyze', of.backlog),
       backlog('of a backlog, after an analyze', of.analyzed),
     ],

@@ -9,32 +9,39 @@ import { type Scene, withScene } from './scene.ts';
 import { readWrites, writesBetween } from './writes.ts';
 
 const events = 300;
+const warmUpEvents = 50;
+const warmUpWebhooks = 2;
 const webhooks = 40;
+const deliveries = events * webhooks;
 const atOnce = 10;
 const lookEveryMs = 50;
 const patienceMs = 120_000;
 
-/** Answers of one organization that forty webhooks take, from the first request to the last record. */
+/**
+ * Answers of one organization that forty webhooks take, from the first request to the last record; and what as many
+ * answers cost that no webhook takes. Both for each of the deliveries.
+ */
 export const fanOut = (server: string) =>
   withScene(server, {}, async (scene) => {
     const receiver = fork(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
     const [port] = (await once(receiver, 'message')) as [number];
     try {
-      const warmUp = await prepare(scene, { port, webhooks: 2, contacts: 50 });
-      await answerAll(scene, warmUp, 50 * 2);
+      const warmUp = { port, webhooks: warmUpWebhooks, contacts: warmUpEvents };
+      const already = warmUpEvents * warmUpWebhooks;
+      await answerAll(scene, await prepare(scene, warmUp), already);
+      const untaken = await prepare(scene, { port, webhooks: 0, contacts: events });
+      const answer = await measure(scene, untaken, already);
       const tokens = await prepare(scene, { port, webhooks, contacts: events });
-      return await measure(scene, tokens);
+      return { ...(await measure(scene, tokens, already + deliveries)), answer };
     } finally {
       receiver.kill();
     }
   });
 
-async function measure(scene: Scene, tokens: readonly string[]) {
-  const deliveries = events * webhooks;
+async function measure(scene: Scene, tokens: readonly string[], delivered: number) {
   const before = await readWrites(scene.db);
-  const already = 50 * 2;
   const { ms, us } = await costOf({ units: deliveries, parts: scene.parts }, () =>
-    answerAll(scene, tokens, already + deliveries),
+    answerAll(scene, tokens, delivered),
   );
   const writes = writesBetween(before, await readWrites(scene.db), deliveries);
   return { perSecond: (deliveries * 1000) / ms, ...us, ...writes };
@@ -50,14 +57,14 @@ async function prepare(scene: Scene, { port, webhooks, contacts }: Wanted) {
   return await organization.addContacts(await organization.makeSurvey(), contacts);
 }
 
-async function answerAll({ db, service }: Scene, tokens: readonly string[], deliveries: number) {
+async function answerAll({ db, service }: Scene, tokens: readonly string[], delivered: number) {
   const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
   const requests = tokens.map((token) => post(`/s/${token}`, '{"score":9}', headers));
   const load = { port: service.port, connections: atOnce, seconds: 60, once: true };
   const { refused } = await applyLoad({ ...load, requests });
   if (Object.keys(refused).length > 0) throw new Error(`refused: ${JSON.stringify(refused)}`);
   const giveUpAt = performance.now() + patienceMs;
-  while ((await countDelivered(db)) < deliveries) {
+  while ((await countDelivered(db)) < delivered) {
     if (performance.now() > giveUpAt) throw new Error('deliveries are left over');
     await sleep(lookEveryMs);
   }

@@ -10,7 +10,7 @@ import { type Place, works } from './telemetry-work.ts';
 import { withoutSpans } from './without-spans.ts';
 
 const rounds = 5;
-const mostOn = 1.25;
+const mostOn = 1.2;
 const mostOff = 1.03;
 const bareModule = '.cache/bench/bundle/askback-without-spans.mjs';
 

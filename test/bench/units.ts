@@ -75,6 +75,7 @@ function workTable(all: readonly Round[]): string[] {
       row('a mail, 10 connections', ({ mails10 }) => mails10),
       row('a mail, 20 connections', ({ mails20 }) => mails20),
       row('a delivery, 300 answers x 40 webhooks', ({ fanOut }) => fanOut),
+      row('  of it the answer itself', ({ fanOut }) => fanOut.answer),
       row('floor: a row read by its key', ({ floor }) => floor.read),
       row('floor: a row written and committed', ({ floor }) => floor.write),
     ],

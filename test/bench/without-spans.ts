@@ -15,21 +15,31 @@ export const link = () => {};
 `;
 
 /** The lines that are taken out of files that requests pass. */
-const lines: Readonly<Record<string, string>> = {
-  'app.ts': "    .use(traceRequests('askback.organization.id'))\n",
-  'authenticate.ts': '    acceptTrace(c);\n',
+const spanLines: Readonly<Record<string, RegExp>> = {
+  'src/app.ts': /^ *\.use\(traceRequests\('askback\.organization\.id'\)\)\n/m,
+  'src/keys/authenticate.ts': /^ *acceptTrace\(c\);\n/m,
 };
+
+/** The files of the program that requests pass, without what spans add to them. */
+export function filesWithoutSpans(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(spanLines).map(([path, line]) => {
+      const text = readFileSync(path, 'utf8');
+      if (!line.test(text)) throw new Error(`${path} has no ${line}`);
+      return [path, text.replace(line, '')];
+    }),
+  );
+}
 
 /** Builds the service as it is without spans, to see what they cost while nothing is exported. */
 export const withoutSpans: Plugin = {
   name: 'without-spans',
   setup(build) {
     build.onLoad({ filter: /src\/lib\/tracing\/spans\.ts$/ }, () => ({ contents: identity }));
-    build.onLoad({ filter: /src\/(app|keys\/authenticate)\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8');
-      const use = lines[path.split('/').at(-1)!]!;
-      if (!text.includes(use)) throw new Error(`${path} has no ${use.trim()}`);
-      return { contents: text.replace(use, ''), loader: 'ts' };
-    });
+    const files = filesWithoutSpans();
+    build.onLoad({ filter: /src\/(app|keys\/authenticate)\.ts$/ }, ({ path }) => ({
+      contents: files[path.slice(path.lastIndexOf('/src/') + 1)]!,
+      loader: 'ts',
+    }));
   },
 };
