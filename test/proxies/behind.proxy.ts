@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { largestUpload } from '../../src/contacts/upload.ts';
 import { makeCertificate } from '../support/fakes/certificate.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { until } from '../support/probe/until.ts';
@@ -142,3 +143,8 @@ for (const [kind, commandFor] of Object.entries(proxies)) {
     assert.equal(await service.stop(), 0);
   });
 }
+
+test('nginx, which limits bodies by itself, lets the largest list of contacts through', () => {
+  const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(configurationFor('nginx')) ?? [];
+  assert.ok(Number(mebibytes) * 1024 ** 2 > largestUpload, `${mebibytes} MiB`);
+});
