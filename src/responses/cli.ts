@@ -96,11 +96,17 @@ const importFile = command({
         { ...commandWriter(orgId), surveyId: survey },
         text,
       );
-      const known = data.passed_over - data.erased;
-      const before = known === 0 ? '' : `, ${known} were there already`;
-      const left = data.erased === 0 ? '' : `, ${data.erased} left out: the person was erased`;
-      return { data, text: `imported ${data.imported} responses${before}${left}` };
+      return { data, text: importedText(data) };
     }),
 });
+
+type ImportedCounts = { imported: number; passed_over: number; erased: number };
+
+export function importedText({ imported, passed_over, erased }: ImportedCounts) {
+  const known = passed_over - erased;
+  const before = known === 0 ? '' : `, ${known} were there already`;
+  const left = erased === 0 ? '' : `, ${erased} left out: the person was erased`;
+  return `imported ${imported} responses${before}${left}`;
+}
 
 export const responseCommands: readonly Command<CommandTools>[] = [list, release, importFile];
