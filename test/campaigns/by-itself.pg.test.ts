@@ -75,6 +75,26 @@ test('contacts that have not answered are reminded after so many days, each remi
   assert.equal(await used(), 6);
 });
 
+for (const hours of [0, 10, 40]) {
+  test(`the days until a reminder begin when a mail went out, also ${hours} hours after it was claimed`, async () => {
+    const { surveyId, sweep, mailAll, pass, mailed } = await scene({ survey: twoReminders });
+    await sweep();
+    await mailAll();
+    await db`
+      update mails set finished_at = claimed_at + make_interval(hours => ${hours})
+      where survey_id = ${surveyId}`;
+    const stepDays = 0.25;
+    const dueSteps = Math.ceil((3 * 24 + hours) / 6);
+    await pass((dueSteps - 1) * stepDays);
+    assert.equal(mailed.length, 0);
+    await pass(stepDays);
+    assert.deepEqual(
+      mailed.map(({ reminder }) => reminder),
+      [1, 1, 1],
+    );
+  });
+}
+
 test('a contact that answered, unsubscribed or bounced, and one whose mail failed, is not reminded', async () => {
   const { orgId, surveyId, contacts, sweep, mailAll, pass, mailed } = await scene({
     survey: twoReminders,

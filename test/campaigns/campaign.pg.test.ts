@@ -286,6 +286,29 @@ test('outside of its window a campaign waits, and what was claimed is withdrawn'
   assert.deepEqual(counts(await find(id)), [5, 5, 0, 0, 0]);
 });
 
+for (const claimed of [0, 2, 5]) {
+  test(`of 5 mails ${claimed} are claimed when the window closes: all wait for it, and go out when it opens`, async () => {
+    const window = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
+    const { create, find, work, workFor, clock, mailed, statuses } = await scene({
+      survey: { send_window: window },
+      people: 5,
+    });
+    clock.at = new Date('2027-03-29T09:00:00Z'); // Monday
+    if (claimed === 0) clock.at = new Date('2027-03-29T08:00:00Z');
+    const id = await create(claimed === 2 ? { per_hour: 7200 } : {});
+    await work({ without: ['sends.mail'] });
+    clock.at = new Date('2027-03-29T17:00:30Z');
+    await work({ without: ['sends.mail'] });
+    assert.equal((await find(id)).status, 'running');
+    assert.deepEqual(await statuses(), { pending: 5 });
+    await work();
+    assert.equal(mailed.length, 0);
+    clock.at = new Date('2027-04-05T09:00:00Z');
+    await workFor(5);
+    assert.deepEqual([(await find(id)).status, mailed.length], ['finished', 5]);
+  });
+}
+
 test('a campaign that waits for its window goes on within a minute when that is opened', async () => {
   const closed = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
   const { surveyId, create, work, later, clock, mailed } = await scene({

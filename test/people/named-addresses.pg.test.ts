@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listAddressesOf } from '../../src/people/erasure/erase-again.queries.ts';
+import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+type Place = { org_id: string; survey_id: string };
+
+/** Every place of an organization that may hold an address, and a row that holds it there alone. */
+const places: Record<string, (of: Place, email: string) => Promise<unknown>> = {
+  'a contact': (of, email) => makeContact(db, of, { email }),
+  'the name of another contact': (of, email) =>
+    makeContact(db, of, { email: 'bob@other.test', name: `Bob (${email})` }),
+  'a property of another contact': (of, email) =>
+    makeContact(db, of, { email: 'cy@other.test', properties: db.json({ by: `of\n${email}` }) }),
+  'a suppression': ({ org_id }, email) =>
+    db`insert into suppressions ${db({ org_id, email, kind: 'bounced' })}`,
+  'a comment': (of, email) => makeResponse(db, of, { comment: `Ask ${email}, please.` }),
+  'a property of a response': (of, email) =>
+    makeResponse(db, of, { properties: db.json({ email: `<${email}>` }) }),
+  'a note': async ({ org_id, survey_id }, email) => {
+    const response_id = await makeResponse(db, { org_id, survey_id });
+    const text = `wrote to ${email.toUpperCase()} twice`;
+    await db`insert into response_notes ${db({ org_id, response_id, text, author: 'Bo', author_kind: 'member' })}`;
+  },
+};
+
+for (const [where, put] of Object.entries(places)) {
+  test(`an address in ${where} is found by its hash, in its own organization`, async () => {
+    const [ours, theirs] = [await makeOrganization(db), await makeOrganization(db)];
+    const email = 'ada.b+c@people.test';
+    for (const org_id of [ours, theirs]) {
+      const survey_id = await makeSurvey(db, org_id);
+      if (org_id === ours) await put({ org_id, survey_id }, email);
+    }
+    const found = async (org: string) => {
+      const [row] = await db<{ hash: string }[]>`
+        select encode(address_hash(${org}, ${email}), 'hex') as hash`;
+      return [...(await listAddressesOf(db, org, [row!.hash])).values()];
+    };
+    assert.deepEqual(await found(ours), [email]);
+    assert.deepEqual(await found(theirs), []);
+  });
+}
+
+const folder = erasureFolder();
+
+for (const at of ['alone', 'first', 'within', 'last']) {
+  test(`an erased address that stands ${at} is hidden in every text of others, and a longer one stays`, async () => {
+    const { org, of, erase } = await erasableScene(db, folder);
+    const around = (address: string) =>
+      ({ alone: address, first: `${address} it is`, last: `ask ${address}` })[at] ??
+      `ask ${address}, please`;
+    const said = around('ADA@people.test');
+    const other = around('not-ada@people.test');
+    for (const [place, text] of [said, other].entries()) {
+      await makeContact(db, of, { email: `bob${place}@other.test`, name: text });
+      const properties = db.json({ by: text });
+      await makeContact(db, of, { email: `cyd${place}@other.test`, properties });
+      const response_id = await makeResponse(db, of, { comment: text });
+      await db`
+        insert into response_notes ${db({ org_id: org, response_id, text, author: 'Bo', author_kind: 'member' })}`;
+    }
+    await erase();
+    const rows = await db<{ texts: string[] }[]>`
+      select array[
+               array(select name from contacts where org_id = ${org} and name is not null order by email),
+               array(select properties ->> 'by' from contacts
+                     where org_id = ${org} and properties <> '{}' order by email),
+               array(select comment from responses where org_id = ${org} and comment is not null order by created_at),
+               array(select text from response_notes where org_id = ${org} order by created_at)
+             ] as texts`;
+    assert.deepEqual(rows[0]!.texts, Array(4).fill([around('[email]'), other]));
+  });
+}
