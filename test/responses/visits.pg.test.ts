@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect } from '../../src/lib/db/db.ts';
+import { visitPersonalLink } from '../../src/responses/link.queries.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+/** Postgres makes five plans for the values of a call before it compares them with a plan for all values. */
+const calls = 7;
+
+const { db, url } = await testDatabase();
+const orgId = await makeOrganization(db);
+const surveyId = await makeSurvey(db, orgId);
+await db`
+  insert into contacts (org_id, survey_id, email, token)
+  select ${orgId}, ${surveyId}, n || '@people.test', 'token-' || n
+  from generate_series(1, 5000) n`;
+
+const visited = async (ago: string) =>
+  await db`
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+    select org_id, survey_id, id, 'view', 'GET', now() - ${ago}::interval from contacts`;
+
+test("a visit reads its contact's visits alone, also when Postgres knows of none in the last minute", async () => {
+  await visited('10 minutes');
+  await db`vacuum analyze contacts, link_visits`;
+  await visited('1 second');
+  const own = connect(url, { connections: 1 });
+  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  for (let n = 1; n <= calls; n++) {
+    const link = await visitPersonalLink(own, `token-${n}`, visit);
+    assert.equal(link?.visits.length, 1);
+  }
+  const plan = await planOfVisit(own);
+  await own.end();
+  assert.match(plan, /link_visits_by_contact/);
+  assert.doesNotMatch(plan, /link_visits_by_age|Seq Scan on link_visits/);
+});
+
+test('a contact whose link is opened a hundred times has sixty visits of the last minute', async () => {
+  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);
+  const link = await visitPersonalLink(db, 'token-4000', visit);
+  assert.equal(link?.visits.length, 60);
+});
+
+/** The plan that the connection keeps for the statement. */
+async function planOfVisit(own: typeof db): Promise<string> {
+  const [prepared] = await own<{ name: string }[]>`
+    select name from pg_prepared_statements where statement like ${'%insert into link_visits%'}`;
+  const rows = await own.unsafe<{ 'QUERY PLAN': string }[]>(
+    `explain execute "${prepared!.name}" ('token-1', 'view', 'GET', 9)`,
+  );
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
