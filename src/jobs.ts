@@ -61,14 +61,23 @@ export type NewJob = JobOf<JobPayloads>;
 /** Write jobs in the caller's transaction. */
 export const { enqueue, enqueueEach } = createOutbox<JobPayloads>();
 
+const waitsForServer: readonly string[] = [
+  'notifications.mail',
+  'notifications.post',
+] satisfies JobName[];
+
 /**
  * Mail has a runner of its own, so that a thousand slow mails do not delay webhooks, nor the other way
- * round. So have summaries, whose words may come from a slow endpoint. Jobs of both cost little while they wait
- * for a connection or the analyst: so many run at once that one organization's jobs do not keep another's from
- * starting. What they wait for is shared in turn. Comments wait for the analyst in a table of their own.
+ * round. So have summaries, whose words may come from a slow endpoint, with notifications, which wait for a mail
+ * server or a chat. Jobs of both cost little while they wait: so many run at once that one organization's jobs do
+ * not keep another's from starting. What they wait for is shared in turn. Comments wait for the analyst in a table
+ * of their own.
  */
 export const runnerGroups = {
   mail: { takes: (task) => task.startsWith('sends.'), concurrency: 500, localQueue: 500 },
-  reading: { takes: (task) => task.startsWith('summaries.'), concurrency: 500, localQueue: 500 },
+  reading: {
+    takes: (task) => task.startsWith('summaries.') || waitsForServer.includes(task),
+    ...{ concurrency: 500, localQueue: 500 },
+  },
   rest: { takes: () => true, concurrency: 100, localQueue: 200 },
 } satisfies Record<string, RunnerGroup>;
