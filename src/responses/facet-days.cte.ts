@@ -1,18 +1,25 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
+import type { Category } from '../scores.ts';
+import { setOfDay, setsOfDays } from './facet-sets.cte.ts';
 import { type Facet, facetOf, facetRows } from './facets.cte.ts';
 import { chosenSurveys, type NpsScope, ofKind } from './scope.cte.ts';
+import { columnFacet, scopeConditions } from './set-conditions.cte.ts';
 
 /** Whole UTC days as values of SQL, the first up to but without the end; null is without an end on that side. */
 type DayBounds = { first: Part | null; end: Part | null };
 
-/** How the rows of the days that are not kept are summed up: as few sums as there are stretches of them, or day by day. */
-type Counting = DayBounds & { each: 'stretch' | 'day' };
+type Counting = DayBounds & {
+  /** How the rows of the days that are not kept are summed up: as few sums as there are stretches of them, or day by day. */
+  each: 'stretch' | 'day';
+  /** Of several facets the sums of scores are not kept: then all rows are read for them. */
+  withScores?: boolean;
+};
 
 /**
  * The tallies of the responses in scope, which has facets: those that are kept of days, and in addition what the rows
- * of all other days come to. These lie in as few stretches as there are between kept days. Only one facet has kept
- * figures; of several at once the rows are counted.
+ * of all other days come to. These lie in as few stretches as there are between kept days. One facet has kept figures;
+ * what has several is counted from the sets of days.
  */
 export function facetDays(
   sql: Sql,
@@ -20,9 +27,8 @@ export function facetDays(
   { scope, ...counting }: Counting & { scope: NpsScope },
 ): Part {
   const { first, end } = counting;
-  const [facet, ...others] = scope.facets;
   return sql`
-    with ${facet && others.length === 0 ? keptFigures(sql, orgId, { scope, facet, ...counting }) : noFigures(sql)},
+    with ${figuresOf(sql, orgId, { scope, ...counting })},
     stretches as (
       select coalesce(lag(day) over (order by day) + 1, ${first ?? sql`date '-infinity'`}) as first, day as after_last
       from (
@@ -33,7 +39,7 @@ export function facetDays(
     )
     select day, promoters, passives, detractors, score_sum, by_half_hour
     from figures
-    where true ${figuresOfKind(sql, scope)}
+    where true ${scope.facets.length === 1 ? figuresOfKind(sql, scope) : sql``}
     union all
     select counted.day, promoters, passives, detractors, score_sum, null
     from stretches
@@ -49,6 +55,31 @@ export function facetDays(
       ${counting.each === 'day' ? sql`group by 1` : sql``}
     ) counted
     where first < after_last`;
+}
+
+function figuresOf(sql: Sql, orgId: OrgId, counting: Counting & { scope: NpsScope }) {
+  const [facet, ...others] = counting.scope.facets;
+  if (facet && others.length === 0) return keptFigures(sql, orgId, { facet, ...counting });
+  return counting.withScores ? noFigures(sql) : countedSets(sql, orgId, counting);
+}
+
+/** Of the days whose sets are kept: the kind of the surveys is among the conditions. */
+function countedSets(
+  sql: Sql,
+  orgId: OrgId,
+  { scope, first, end }: DayBounds & { scope: NpsScope },
+) {
+  const conditions = scopeConditions(sql, scope);
+  const counted = (category: Category) => {
+    const set = setOfDay(sql, orgId, columnFacet(sql, 'category', sql`${category}::text`));
+    return sql`coalesce(bit_count(bits & ${set}), 0)`;
+  };
+  return sql`
+  figures as materialized (
+    select day, ${counted('promoter')} as promoters, ${counted('passive')} as passives,
+           ${counted('detractor')} as detractors, null::bigint as score_sum, null::integer[] as by_half_hour
+    from (${setsOfDays(sql, orgId, { conditions, first, end })}) d
+  )`;
 }
 
 type KeptFigures = DayBounds & { scope: NpsScope; facet: Facet };
@@ -79,8 +110,8 @@ const keptFigures = (sql: Sql, orgId: OrgId, { scope, facet, first, end }: KeptF
 
 const noFigures = (sql: Sql) => sql`
   figures as (
-    select null::date as day, null::text as type, null::boolean as employees, 0 as promoters, 0 as passives,
-           0 as detractors, 0 as score_sum, null::integer[] as by_half_hour
+    select null::date as day, 0 as promoters, 0 as passives, 0 as detractors, 0 as score_sum,
+           null::integer[] as by_half_hour
     where false
   )`;
 

@@ -26,30 +26,14 @@ export function knownDays(
   { conditions, range }: Pick<SetRows, 'conditions' | 'range'>,
 ): Part {
   const { from, to } = range;
-  const first = from && new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
-  const setOf = ({ facet }: SetCondition) =>
-    sql`(select bits from facet_day_bits where org_id = ${orgId} and facet = ${facet} and day = d.day)`;
-  const all = sql`repeat('1', octet_length(d.ids) / 16)::varbit`;
-  const common = (sets: readonly Part[]) => sets.reduce((before, set) => sql`${before} & ${set}`);
-  const few = conditions.filter(({ mayBeFew }) => mayBeFew).map(setOf);
-  const met = conditions.filter(({ mayBeFew, isNot }) => !mayBeFew && !isNot).map(setOf);
-  const unmet = conditions.filter(({ isNot }) => isNot).map(setOf);
-  const start = few.length > 0 ? [sql`few`] : met.length > 0 ? [] : [all];
+  const first = from && dayOf(new Date(Math.ceil(from.getTime() / dayMs) * dayMs));
+  const end = to && dayOf(startOfDay(to));
+  const bounds = {
+    first: first ? opaque(sql, sql`${first}::date`) : null,
+    end: end ? opaque(sql, sql`${end}::date`) : null,
+  };
   return sql`
-  known_days as materialized (
-    select day, ${common([...start, ...met, ...unmet.map((set) => sql`coalesce(~ ${set}, ${all})`)])} as bits
-    from facet_days d
-    ${few.length > 0 ? sql`cross join lateral (select ${common(few)} as few offset 0) sets` : sql``}
-    where org_id = ${orgId}
-      ${first ? sql`and day >= ${opaque(sql, sql`${dayOf(first)}::date`)}` : sql``}
-      ${to ? sql`and day < ${opaque(sql, sql`${dayOf(startOfDay(to))}::date`)}` : sql``}
-      ${few.length > 0 ? sql`and few is not null` : sql``}
-      and day not in (
-        select day from facet_changes where org_id = ${orgId}
-        union all
-        select day from organization_day_tallies where org_id = ${orgId} and by_half_hour is null
-      )
-  ), stretches as (
+  known_days as materialized (${setsOfDays(sql, orgId, { conditions, ...bounds })}), stretches as (
     select coalesce(lag(ends) over (order by starts), ${timeOr(sql, from, '-infinity')}) as first, starts as after_last
     from (
       select day::timestamp at time zone 'UTC' as starts, (day + 1)::timestamp at time zone 'UTC' as ends
@@ -59,6 +43,37 @@ export function knownDays(
     ) days
   )`;
 }
+
+/** Days as values of SQL, the first up to but without the end; null is without an end on that side. */
+type SetsOfDays = Pick<SetRows, 'conditions'> & { first: Part | null; end: Part | null };
+
+/** The set of the responses that meet all conditions, of each day whose sets are kept and valid, as a query. */
+export function setsOfDays(sql: Sql, orgId: OrgId, { conditions, first, end }: SetsOfDays): Part {
+  const setOf = ({ facet }: SetCondition) => setOfDay(sql, orgId, facet);
+  const all = sql`repeat('1', octet_length(d.ids) / 16)::varbit`;
+  const common = (sets: readonly Part[]) => sets.reduce((before, set) => sql`${before} & ${set}`);
+  const few = conditions.filter(({ mayBeFew }) => mayBeFew).map(setOf);
+  const met = conditions.filter(({ mayBeFew, isNot }) => !mayBeFew && !isNot).map(setOf);
+  const unmet = conditions.filter(({ isNot }) => isNot).map(setOf);
+  const start = few.length > 0 ? [sql`few`] : met.length > 0 ? [] : [all];
+  return sql`
+    select day, ${common([...start, ...met, ...unmet.map((set) => sql`coalesce(~ ${set}, ${all})`)])} as bits
+    from facet_days d
+    ${few.length > 0 ? sql`cross join lateral (select ${common(few)} as few offset 0) sets` : sql``}
+    where org_id = ${orgId}
+      ${first ? sql`and day >= ${first}` : sql``}
+      ${end ? sql`and day < ${end}` : sql``}
+      ${few.length > 0 ? sql`and few is not null` : sql``}
+      and day not in (
+        select day from facet_changes where org_id = ${orgId}
+        union all
+        select day from organization_day_tallies where org_id = ${orgId} and by_half_hour is null
+      )`;
+}
+
+/** The set of a facet of the day of a row `d`. */
+export const setOfDay = (sql: Sql, orgId: OrgId, facet: Part): Part =>
+  sql`(select bits from facet_day_bits where org_id = ${orgId} and facet = ${facet} and day = d.day)`;
 
 const timeOr = (sql: Sql, time: Date | null, none: 'infinity' | '-infinity') =>
   opaque(sql, time ? sql`${time}::timestamptz` : sql`${none}::text::timestamptz`);

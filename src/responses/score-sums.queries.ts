@@ -44,7 +44,7 @@ export const sumScores = (sql: Sql, orgId: OrgId, { scope, rows }: ScoresOfRows)
 
 const scoreSumsByDay = (sql: Sql, orgId: OrgId, scope: NpsScope) =>
   scope.facets.length > 0
-    ? sql`(${facetDaysOfTrend(sql, orgId, scope)}) days_of_facets where true`
+    ? sql`(${facetDaysOfTrend(sql, orgId, { scope, withScores: true })}) days_of_facets where true`
     : sql`day_tallies where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}`;
 
 /** Enough to know how far scores are spread, however many there are. */

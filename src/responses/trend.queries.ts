@@ -22,7 +22,7 @@ export const countTrend = (
            array_agg(at order by row) as ats, array_agg(day order by row) as days
     from edges
   ),
-  ${scope.facets.length > 1 ? counted(sql, orgId, scope) : kept(sql, orgId, { scope, rows })},
+  ${scope.facets.length > 1 && !isOfWholeDays(rows) ? counted(sql, orgId, scope) : kept(sql, orgId, { scope, rows })},
   on_hold as (
     select width_bucket(created_at, (select ats from bounds)) as row, count(*) as held
     from responses r
@@ -96,7 +96,8 @@ const ofNearEdges = (sql: Sql) => sql`
 
 /** Those of a kind come from one table or the other, and are read once: joined with the edges they would be for each. */
 function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
-  if (scope.facets.length > 0) return sql`materialized (${facetDaysOfTrend(sql, orgId, scope)})`;
+  if (scope.facets.length > 0)
+    return sql`materialized (${facetDaysOfTrend(sql, orgId, { scope })})`;
   const days = keptDays(sql, orgId, scope);
   if (!scope.type && !scope.audience) return sql`not materialized (${days})`;
   return sql`materialized (
@@ -107,9 +108,13 @@ function daysOfTrend(sql: Sql, orgId: OrgId, scope: NpsScope) {
 }
 
 /** A day more on each side: the first row may begin on the day before, and the last may end on the day after. */
-export const facetDaysOfTrend = (sql: Sql, orgId: OrgId, scope: NpsScope) =>
+export const facetDaysOfTrend = (
+  sql: Sql,
+  orgId: OrgId,
+  { scope, withScores = false }: { scope: NpsScope; withScores?: boolean },
+) =>
   facetDays(sql, orgId, {
-    scope,
+    ...{ scope, withScores },
     first: sql`(select first_day - 1 from bounds)`,
     end: sql`(select last_day + 1 from bounds)`,
     each: 'day',
@@ -153,7 +158,7 @@ const sinceMidnight = (sql: Sql, column: Part, place: number) => sql`
   coalesce(sum(case sign when 1 then ${column} end), 0)
     - sum(sign * coalesce(by_half_hour[3 * half + ${place}::int], 0))`;
 
-/** Several facets at once have no tallies: their rows are counted. */
+/** Several facets at once have no half hours: where rows begin at other times, the responses are counted. */
 const counted = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   tallied as (
     select width_bucket(created_at, (select ats from bounds)) as row, ${categoryCounts(sql)}

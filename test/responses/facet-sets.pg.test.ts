@@ -25,14 +25,17 @@ async function makeScene() {
     insert into memberships (org_id, member_id, role) values (${org}, ${owner!.id}, 'editor')`;
   const [tag] = await db<{ id: string }[]>`
     insert into tags (org_id, name, color) values (${org}, 'urgent', '#ffffff') returning id`;
-  const scene = { org, surveys, owner: owner!.id, tag: tag!.id, list: reader(app, read).list };
+  const scene = { org, surveys, owner: owner!.id, tag: tag!.id, ...reader(app, read) };
   await respond(scene, 0);
   return scene;
 }
 
 type Scene = Awaited<ReturnType<typeof makeScene>>;
 
-async function respond({ org, surveys, owner, tag }: Omit<Scene, 'list'>, minute: number) {
+async function respond(
+  { org, surveys, owner, tag }: Pick<Scene, 'org' | 'surveys' | 'owner' | 'tag'>,
+  minute: number,
+) {
   await db`
     with given as (
       select n, gen_random_uuid() as id,
@@ -81,9 +84,11 @@ function combinations({ surveys, tag, org }: Scene): string[] {
 }
 
 async function check(scene: Scene, when: string, step = 1) {
+  if (step === 1 || when.endsWith('not counted')) await checkScores(scene, when);
   for (const query of combinations(scene).filter((_, at) => at % step === 0)) {
     const said = `${query}, ${when}`;
-    const expected = await byHand(scene, new URLSearchParams(query));
+    const rows = await byHand(scene, new URLSearchParams(query));
+    const expected = rows.map(({ id }) => id);
     const [{ data, meta }, later] = [
       await scene.list(`/api/v1/responses?limit=20&${query}`),
       await scene.list(`/api/v1/responses?limit=20&page=3&${query}`),
@@ -100,12 +105,41 @@ async function check(scene: Scene, when: string, step = 1) {
   }
 }
 
+/** Scores and trends of several facets at once, of all surveys and of some. */
+async function checkScores(scene: Scene, when: string) {
+  for (const several of [
+    'property.plan=pro&property.source=shop',
+    `tag=${scene.tag}&sentiment=negative&property.plan=free`,
+  ]) {
+    for (const of of ['', `&survey_id=${scene.surveys[0]}`, '&type=ces', '&audience=customer']) {
+      const said = `${several}${of}, ${when}`;
+      const rows = await byHand(scene, new URLSearchParams(several + of));
+      const tally = (some: typeof rows) =>
+        ['promoter', 'passive', 'detractor'].map(
+          (name) => some.filter(({ category }) => category === name).length,
+        );
+      const { data } = await scene.json<{ data: Tally }>(`/api/v1/nps?${several}${of}`);
+      assert.deepEqual([data.promoters, data.passives, data.detractors], tally(rows), said);
+      const days = '&date_from=2024-03-01&date_to=2024-03-15';
+      const trend = await scene.json<{ data: (Tally & { start: string })[] }>(
+        `/api/v1/nps/trend?${several}${of}${days}`,
+      );
+      for (const { start, promoters, passives, detractors } of trend.data) {
+        const ofDay = rows.filter(({ day }) => day === start);
+        assert.deepEqual([promoters, passives, detractors], tally(ofDay), `${start}, ${said}`);
+      }
+    }
+  }
+}
+
+type Tally = { promoters: number; passives: number; detractors: number };
+
 /** From the responses and what they have, never from facets. */
 async function byHand({ org }: Scene, query: URLSearchParams) {
   const on = (name: string) => query.get(name);
   const properties = [...query].filter(([name]) => name.startsWith('property.'));
-  const rows = await db<{ id: string }[]>`
-    select r.id
+  const rows = await db<{ id: string; category: string; day: string }[]>`
+    select r.id, r.category, utc_day(r.created_at)::text as day
     from responses r
     join surveys s on s.id = r.survey_id
     left join analyses a on a.response_id = r.id
@@ -127,7 +161,7 @@ async function byHand({ org }: Scene, query: URLSearchParams) {
       and (${on('date_from')}::text is null or r.created_at >= ${on('date_from')}::text::timestamptz)
       and (${on('date_to')}::text is null or r.created_at < (${on('date_to')}::text::date + 1)::timestamp at time zone 'UTC')
     order by r.created_at desc, r.id desc`;
-  return rows.map(({ id }) => id);
+  return [...rows];
 }
 
 const keptDays = async (org: string) =>
@@ -141,11 +175,11 @@ test('combined filters list and count what the rows come to, wherever sets are k
   await check(scene, 'kept');
   for (const [n, [name, change]] of changes.entries()) {
     await change(scene, n);
-    await check(scene, `${name}, not counted`, 3);
+    await check(scene, `${name}, not counted`, 6);
     await change(scene, n + 5);
     await foldTallies(db);
     assert.equal(await keptDays(scene.org), 6, `${name}: days that are kept`);
-    await check(scene, `${name}, counted`, 3);
+    await check(scene, `${name}, counted`, 6);
   }
 });
 
