@@ -1,4 +1,5 @@
-import { type Client, rareWord } from './seed.ts';
+import type { Client } from './clients.ts';
+import { rareWord } from './seed.ts';
 
 export type Endpoint = {
   name: string;

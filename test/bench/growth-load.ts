@@ -1,7 +1,7 @@
+import type { Client } from './clients.ts';
 import { endpoints } from './endpoints.ts';
 import { applyLoad, get, type Measured, post } from './load.ts';
 import { costOf, type ProcessorTime } from './processor-time.ts';
-import type { Client } from './seed.ts';
 
 /** One kind of request: its latency, and the processor time of each. */
 export type Cost = {

@@ -1,4 +1,5 @@
 import type { Db } from '../../src/lib/db/db.ts';
+import { type Client, issueKeys } from './clients.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
 import { type Cost, measureAll, measureFew, type Stage } from './growth-load.ts';
 import { hasPooler, startPooler } from './growth-pooler.ts';
@@ -6,7 +7,7 @@ import { storageOf } from './growth-storage.ts';
 import { costTable, type GrowthRun, severalTable, storageTable } from './growth-tables.ts';
 import { processorTimeOf, processorTimeOfPostgres } from './processor-time.ts';
 import { number, type Section } from './report.ts';
-import { type Client, issueKeys, seed } from './seed.ts';
+import { seed } from './seed.ts';
 import { startService } from './service.ts';
 
 /** Answers stored, each a run of its own; BENCH_ANSWERS names others. */

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import { listen } from '../../src/lib/http/listen.ts';
+import { type Client, issueKeys } from './clients.ts';
 import { type BenchDatabase, benchDatabase, serviceConnections } from './database.ts';
 import { type Endpoint, endpoints } from './endpoints.ts';
 import { applyLoad, get, type Measured } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
-import { type Client, issueKeys, type Size, seed } from './seed.ts';
+import { type Size, seed } from './seed.ts';
 import { type Service, startService } from './service.ts';
 import { recordStatements, replay } from './statements.ts';
 

@@ -1,24 +1,28 @@
-import { issueKey } from '../../src/keys/issue.ts';
 import type { Db, Sql } from '../../src/lib/db/db.ts';
 import { one } from '../../src/lib/db/db.ts';
 
-export type Size = { organizations: number; responses: number; contacts: number };
+export type Size = {
+  organizations: number;
+  responses: number;
+  contacts: number;
+  /** The first organization has this part of all contacts and answers; the others share the rest. */
+  largePart?: number;
+};
 
 /** The word that a search looks for: in a handful of the large organization's comments. */
 export const rareWord = 'zugzwang';
 
-/** The first organization has this part of all contacts and answers; the others share the rest. */
-const largePart = 0.55;
+const usualLargePart = 0.55;
 const surveysOfLarge = 20;
-const surveysOfOthers = 5;
+export const surveysOfOthers = 5;
 const days = 730;
 const phrases = 20_000;
 
 /**
  * Fills an empty database by a few statements. Triggers and checks rest meanwhile: the tallies are
- * counted from the rows, as the triggers would have, and compared with them at the end.
+ * counted from the rows, as the triggers would have, and compared with them at the end. More is added before there are indexes.
  */
-export async function seed(db: Db, size: Size) {
+export async function seed(db: Db, size: Size, addMore?: (sql: Sql) => Promise<void>) {
   await db.begin(async (sql) => {
     await sql`set local session_replication_role = replica`;
     await sql`set local maintenance_work_mem = '512MB'`;
@@ -29,6 +33,7 @@ export async function seed(db: Db, size: Size) {
     await addContacts(sql, size);
     await addAnswers(sql, size);
     await addTallies(sql);
+    await addMore?.(sql);
     for (const { indexdef } of indexes) await sql.unsafe(indexdef);
   });
   await db`vacuum analyze`;
@@ -36,7 +41,7 @@ export async function seed(db: Db, size: Size) {
 }
 
 /** Built at once from all rows, an index takes a fraction of the time that row by row would. */
-export async function dropIndexes(sql: Sql, tables: readonly string[]) {
+async function dropIndexes(sql: Sql, tables: readonly string[]) {
   const indexes = await sql<{ indexname: string; indexdef: string }[]>`
     select indexname, indexdef
     from pg_indexes
@@ -67,7 +72,7 @@ async function addOrganizations(sql: Sql, { organizations }: Size) {
 }
 
 /** Which survey the i-th of n rows belongs to: an organization, and a survey of it. */
-const spread = (sql: Sql, { organizations }: Size, n: number) => sql`
+const spread = (sql: Sql, { organizations, largePart = usualLargePart }: Size, n: number) => sql`
   select i, case when i <= ${Math.round(n * largePart)}::int then 1
                  else 2 + i % ${organizations - 1}::int end as org
   from generate_series(1, ${n}::int) i`;
@@ -178,27 +183,4 @@ async function compareTallies(sql: Sql) {
          (select sum(promoters + passives + detractors) as organization_days from organization_day_tallies) o
     where (surveys, days, organization_days, s.scores) is distinct from (rows, rows, rows, r.scores)`;
   if (wrong) throw new Error(`the tallies differ from the rows: ${JSON.stringify(wrong)}`);
-}
-
-export type Client = {
-  orgId: string;
-  large: boolean;
-  surveyId: string;
-  responseId: string;
-  key: string;
-};
-
-/** Keys to ask with: one for each organization and as many again for the large one. */
-export async function issueKeys(sql: Sql): Promise<Client[]> {
-  const found = await sql<Omit<Client, 'key'>[]>`
-    select s.org_id as "orgId", count(*) over (partition by s.org_id) > ${surveysOfOthers}::int as large,
-           s.id as "surveyId", r.id as "responseId"
-    from surveys s
-    cross join lateral (select id from responses where org_id = s.org_id and survey_id = s.id and held_reason is null order by created_at desc limit 1) r`;
-  const clients: Client[] = [];
-  for (const each of found) {
-    const { key } = await issueKey(sql, each.orgId, { name: 'bench' });
-    clients.push({ ...each, key });
-  }
-  return clients;
 }
