@@ -2,10 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/lib/db/db.ts';
-import { benchDatabase } from './database.ts';
+import { type BenchDatabase, benchDatabase } from './database.ts';
 import { jobStarts } from './job-starts.ts';
 import { applyLoad, get, type Measured, percentiles, post } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
+import { postgresCpuMs } from './send-scene.ts';
 import { usageOf } from './service.ts';
 import { addContacts, addSurveys, type SurveyOf } from './surveys.ts';
 
@@ -33,11 +34,13 @@ export async function answers(server: string): Promise<Section[]> {
     const [port] = (await once(listener, 'message')) as [number];
 
     const figures = {
-      spread: await withCpu(listener.pid!, () => postAnswers(port, tokens.spread)),
-      hot: await withCpu(listener.pid!, () => postAnswers(port, tokens.hot)),
+      spread: await withCpu({ pid: listener.pid!, database }, () =>
+        postAnswers(port, tokens.spread),
+      ),
+      hot: await withCpu({ pid: listener.pid!, database }, () => postAnswers(port, tokens.hot)),
       spreadFloor: await insertBare(database.db, spread),
       hotFloor: await insertBare(database.db, hot),
-      pages: await withCpu(listener.pid!, () => getPages(port, tokens.hot)),
+      pages: await withCpu({ pid: listener.pid!, database }, () => getPages(port, tokens.hot)),
       starts: await jobStarts(database),
     };
     return [
@@ -50,12 +53,19 @@ export async function answers(server: string): Promise<Section[]> {
 }
 
 /** On a machine that others use too, the processor time of a request says more than its rate. */
-async function withCpu(pid: number, measure: () => Promise<Measured[]>) {
+async function withCpu(
+  { pid, database }: { pid: number; database: BenchDatabase },
+  measure: () => Promise<Measured[]>,
+) {
   const usage = usageOf(pid);
-  const before = usage.cpuMs();
+  const before = { service: usage.cpuMs(), postgres: await postgresCpuMs(database) };
   const measured = await measure();
   const requests = measured.reduce((sum, { count }) => sum + count, 0);
-  return { ...measured.at(-1)!, cpuMs: (usage.cpuMs() - before) / requests };
+  return {
+    ...measured.at(-1)!,
+    cpuMs: (usage.cpuMs() - before.service) / requests,
+    postgresMs: ((await postgresCpuMs(database)) - before.postgres) / requests,
+  };
 }
 
 /** Each personal link takes one answer; tokens come in an order in which neighbours differ in survey. */
@@ -99,7 +109,7 @@ async function insertBare(db: Db, surveys: readonly SurveyOf[]) {
   };
 }
 
-type Rate = { perSecond: number; p50: number; p99: number; cpuMs?: number };
+type Rate = { perSecond: number; p50: number; p99: number; cpuMs?: number; postgresMs?: number };
 type Figures = Record<'spread' | 'hot' | 'spreadFloor' | 'hotFloor' | 'pages', Rate> & {
   starts: { p50: number; p99: number };
 };
@@ -107,7 +117,7 @@ type Figures = Record<'spread' | 'hot' | 'spreadFloor' | 'hotFloor' | 'pages', R
 function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): string[] {
   const row = (
     what: string,
-    { perSecond, p50, p99, cpuMs }: Rate,
+    { perSecond, p50, p99, cpuMs, postgresMs }: Rate,
     expected = '',
     met?: boolean,
   ) => [
@@ -115,14 +125,15 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): 
     `${number(perSecond)}/s`,
     number(p50, 1),
     number(p99, 1),
-    cpuMs === undefined ? '' : number(cpuMs * 1000),
+    microseconds(cpuMs),
+    microseconds(postgresMs),
     expected,
     met === undefined ? '' : verdict(met),
   ];
   const hotPart = hot.perSecond / spread.perSecond;
   return [
     ...table(
-      ['', 'rate', 'p50 ms', 'p99 ms', 'CPU µs', 'expected', ''],
+      ['', 'rate', 'p50 ms', 'p99 ms', 'CPU µs', 'Postgres µs', 'expected', ''],
       [
         row(
           `answers over ${number(spreadOver)} surveys`,
@@ -145,6 +156,7 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): 
           number(starts.p50, 1),
           number(starts.p99, 1),
           '',
+          '',
           'p50 < 10 ms',
           verdict(starts.p50 < 10),
         ],
@@ -155,3 +167,5 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): 
       "The bare insert includes the tallies' triggers.",
   ];
 }
+
+const microseconds = (ms?: number) => (ms === undefined ? '' : number(ms * 1000));

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { claim } from '../../src/sends/claim.ts';
+import { readContact } from '../../src/sends/rules.ts';
+import { benchDatabase } from './database.ts';
+import { percentiles } from './load.ts';
+import { contactsPerRequest } from './send-scene.ts';
+import { addSurveys } from './surveys.ts';
+
+/** The first are for plans and connections. */
+const [warmUp, claims] = [3, 10];
+
+/** How long a request takes until its contacts and their mails are in the database, and none has left. */
+export async function medianClaimMs(server: string): Promise<number> {
+  const database = await benchDatabase(server);
+  try {
+    const surveys = await addSurveys(database.db, { surveys: warmUp + claims, webhooks: false });
+    const submitted = Array.from({ length: contactsPerRequest }, (_, n) =>
+      readContact({ email: `person${n}@people.example`, name: `Person ${n}` }),
+    );
+    const took: number[] = [];
+    for (const { orgId, id: surveyId } of surveys) {
+      const begun = performance.now();
+      const request = { requestId: randomUUID(), submitted, traceparent: null };
+      const { mails } = await claim(database.db, { orgId, surveyId }, request);
+      took.push(performance.now() - begun);
+      if (mails.length !== contactsPerRequest) throw new Error(`claimed ${mails.length} mails`);
+    }
+    return percentiles(took.slice(warmUp)).p50;
+  } finally {
+    await database.drop();
+  }
+}
