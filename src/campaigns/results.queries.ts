@@ -5,11 +5,15 @@ import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
 import { isBlocked } from './batch.queries.ts';
 
+/** What can become of a contact. */
+export const resultStatuses = ['waiting', 'sent', 'duplicate', 'invalid', 'failed'] as const;
+export type ResultStatus = (typeof resultStatuses)[number];
+
 /** A result of a campaign for one contact. */
 export type CampaignResult = {
   contact_id: string;
   email: string;
-  status: 'waiting' | 'sent' | 'duplicate' | 'invalid' | 'failed';
+  status: ResultStatus;
   reason: string | null;
   reason_code: string | null;
   at: string | null;
@@ -19,13 +23,8 @@ export type CampaignResult = {
 const resultItem = (sql: Sql) => sql`
   join campaigns g on g.id = p.campaign_id and g.org_id = p.org_id
   join contacts c on c.org_id = p.org_id and c.survey_id = p.survey_id and c.id = p.contact_id
-  left join mails m on m.contact_id = p.contact_id and m.request_id = p.batch_id and m.org_id = p.org_id
-  cross join lateral (
-    select case when p.reason_code is not null or ${isBlocked(sql)} then 'duplicate'
-                when p.batch_id is null or m.status in ('claimed', 'sending') then 'waiting'
-                when m.status = 'sent' or m.id is null then 'sent'
-                else 'failed' end as status
-  ) r
+  ${mailOf(sql)}
+  cross join lateral (select ${statusOf(sql)} as status) r
   cross join lateral (
     select r.status = 'waiting' and p.batch_id is null and g.status = 'stopped' as stopped
   ) x
@@ -38,12 +37,26 @@ const resultItem = (sql: Sql) => sql`
            iso(case when r.status <> 'waiting' then coalesce(m.finished_at, p.created_at) end) as at
   ) item`;
 
-type CampaignPage = { campaignId: string; page: Page; search?: string | undefined };
+/** The mail `m` of a contact `p`, if there is one. */
+const mailOf = (sql: Sql) => sql`
+  left join mails m on m.contact_id = p.contact_id and m.request_id = p.batch_id and m.org_id = p.org_id`;
 
-/** The results of a campaign by contact, or of those whose address or name has some text. Null without such a campaign. */
-export function listResults(sql: Sql, orgId: OrgId, { campaignId, page, search }: CampaignPage) {
+const statusOf = (sql: Sql) => sql`
+  case when p.reason_code is not null or ${isBlocked(sql)} then 'duplicate'
+       when p.batch_id is null or m.status in ('claimed', 'sending') then 'waiting'
+       when m.status = 'sent' or m.id is null then 'sent'
+       else 'failed' end`;
+
+export type ResultFilter = { search?: string | undefined; status?: ResultStatus | undefined };
+
+type CampaignPage = ResultFilter & { campaignId: string; page: Page };
+
+/** The results of a campaign by contact, or of those that a filter leaves. Null without such a campaign. */
+export function listResults(sql: Sql, orgId: OrgId, wish: CampaignPage) {
+  const { campaignId, page, search, status } = wish;
   const found = search ? sql`and contact_id in (${matchingContacts(sql, orgId, search)})` : sql``;
-  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId} ${found}`;
+  const ofStatus = status ? sql`and id in (${idsOf(sql, orgId, { campaignId, status })})` : sql``;
+  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId} ${found} ${ofStatus}`;
   const list = pagedJson(sql, {
     picked: newest(sql, { rows }, page),
     item: resultItem(sql),
@@ -56,6 +69,14 @@ export function listResults(sql: Sql, orgId: OrgId, { campaignId, page, search }
     where org_id = ${orgId} and id = ${campaignId}
   )`;
 }
+
+type WithStatus = { campaignId: string; status: ResultStatus };
+
+const idsOf = (sql: Sql, orgId: OrgId, { campaignId, status }: WithStatus) => sql`
+  select p.id
+  from campaign_contacts p
+  ${mailOf(sql)}
+  where p.org_id = ${orgId} and p.campaign_id = ${campaignId} and ${statusOf(sql)} = ${status}`;
 
 /** By the index of the contacts that are searched. */
 const matchingContacts = (sql: Sql, orgId: OrgId, search: string) => sql`

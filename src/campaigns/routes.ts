@@ -38,8 +38,8 @@ export function campaignReads(tools: ReaderTools) {
     .get('/:id/results', (c) =>
       answer(c, 'campaign', (orgId) => {
         const campaignId = c.req.param('id');
-        const { search, ...page } = parseList(ResultsQuery, c.req.queries());
-        const wish = { campaignId, page, search };
+        const { search, status, ...page } = parseList(ResultsQuery, c.req.queries());
+        const wish = { campaignId, page, search, status };
         return isUuid(campaignId) ? listResults(tools.db, orgId, wish) : undefined;
       }),
     );

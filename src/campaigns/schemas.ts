@@ -3,6 +3,8 @@ import { Page } from '../lib/paging/page.ts';
 import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
 import { BooleanParameter } from '../lib/validation/parse.ts';
 import { isPlainLine } from '../lib/validation/plain-line.ts';
+import { oneOf } from '../responses/scope.schemas.ts';
+import { resultStatuses } from './results.queries.ts';
 
 const longestName = 200;
 const longestSearch = 320;
@@ -49,6 +51,7 @@ export const ResultsQuery = v.object({
     ),
     'limit to contacts with this text in their address or name, in any case',
   ),
+  status: described(v.optional(oneOf(resultStatuses)), 'limit to contacts with this status'),
 });
 
 export const CampaignInput = v.object({

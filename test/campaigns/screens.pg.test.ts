@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { issueKey } from '../../src/keys/issue.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
+import { reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 
@@ -72,6 +75,40 @@ test('a long list of outcomes can be searched, also while it changes', async () 
   const typed = found.indexOf('name="search"');
   assert.ok(typed > found.indexOf('Pause') && typed < found.indexOf('id="outcomes"'));
   assert.match(await (await get(`${campaign}?search=zzz`)).text(), /No contact matches/);
+});
+
+test('outcomes are shown by what became of each contact, as the API answers them', async () => {
+  const { org, survey, path, get, post } = await scene();
+  await makeContacts(db, { orgId: org, surveyId: survey }, { count: 4 });
+  const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
+  const id = campaign.slice(campaign.lastIndexOf('/') + 1);
+  await db`
+    update campaign_contacts
+    set batch_id = null, reason_code = 'unsubscribed', reason = 'the address has unsubscribed'
+    where id = (select id from campaign_contacts where campaign_id = ${id} limit 1)`;
+  const { key } = await issueKey(db, org, { name: 'read', permission: 'read' });
+  const api = reader(testApp(db), { 'X-API-Key': key });
+  type Results = { data: { email: string; status: string }[]; meta: { total: number } };
+  const all = await api.json<Results>(`/api/v1/campaigns/${id}/results`);
+  assert.equal(all.meta.total, 4);
+  for (const status of ['waiting', 'sent', 'duplicate', 'invalid', 'failed']) {
+    const ofStatus = all.data.filter((each) => each.status === status);
+    const found = await api.json<Results>(`/api/v1/campaigns/${id}/results?status=${status}`);
+    assert.deepEqual([found.data, found.meta.total], [ofStatus, ofStatus.length], status);
+    const html = await (await get(`${campaign}?status=${status}&search=`)).text();
+    assert.match(html, ofStatus.length > 0 ? /1 to \d of/ : /No contact matches/);
+    for (const { email } of all.data) {
+      assert.equal(
+        html.includes(email),
+        ofStatus.some((each) => each.email === email),
+        status,
+      );
+    }
+  }
+  assert.ok(all.data.some(({ status }) => status === 'duplicate'));
+  assert.ok(all.data.some(({ status }) => status !== 'duplicate'));
+  const any = await (await get(`${campaign}?status=&search=`)).text();
+  assert.match(any, /1 to 4 of 4/);
 });
 
 test('a campaign outside of its hours says when it goes on', async () => {

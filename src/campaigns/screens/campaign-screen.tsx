@@ -13,7 +13,7 @@ import { findRun } from '../list.queries.ts';
 import { type CampaignResult, listResults } from '../results.queries.ts';
 import { campaignTexts, runTitle } from '../screen-texts.ts';
 import { nextOpening } from '../window.rules.ts';
-import { Outcomes, outcomesId } from './outcomes.tsx';
+import { type OutcomeFilter, Outcomes, outcomesId } from './outcomes.tsx';
 import { isOn, Progress } from './progress.tsx';
 import { trailOf } from './send-screen.tsx';
 
@@ -25,19 +25,19 @@ const liveSeconds = 2;
 export async function showCampaign(
   c: Context<ScreenEnv>,
   { db, now }: AdvanceTools,
-  { page, search, ...ids }: CampaignIds & { page: Page; search: string },
+  { page, filter, ...ids }: CampaignIds & { page: Page; filter: OutcomeFilter },
 ) {
   const { orgId, survey, campaign, here, trail } = await find(c, db, ids);
   const results = await readList<CampaignResult>(
     db,
-    listResults(db, orgId, { campaignId: campaign.id, page, search }),
+    listResults(db, orgId, { campaignId: campaign.id, page, ...filter }),
   );
   const total = (results as { meta?: { total: number } }).meta?.total ?? 0;
   const { time_zone: timeZone } = await getOrganization(db, orgId);
   const isByItself = campaign.kind !== 'campaign';
   // While it runs, script asks for these parts again; without script a reload shows the same.
   const every = isOn(campaign) && !isByItself ? liveSeconds : undefined;
-  const addressAt = addressOf(here, search);
+  const addressAt = addressOf(here, filter);
   const at = now?.() ?? new Date();
   const body = (
     <>
@@ -49,7 +49,7 @@ export async function showCampaign(
         />
       </Live>
       <Outcomes
-        {...{ campaign, results: results.data, page, total, search, here }}
+        {...{ campaign, results: results.data, page, total, filter, here }}
         at={addressAt}
       />
     </>
@@ -67,13 +67,16 @@ function opening({ send_window }: ManagedSurvey, now: Date): Date | null {
 }
 
 /** The address of a page of the outcomes. */
-const addressOf = (here: string, search: string) => (page: number) => {
-  const query = new URLSearchParams({
-    ...(search && { search }),
-    ...(page > 1 && { page: String(page) }),
-  });
-  return query.size === 0 ? here : `${here}?${query}`;
-};
+const addressOf =
+  (here: string, { search, status }: OutcomeFilter) =>
+  (page: number) => {
+    const query = new URLSearchParams({
+      ...(search && { search }),
+      ...(status && { status }),
+      ...(page > 1 && { page: String(page) }),
+    });
+    return query.size === 0 ? here : `${here}?${query}`;
+  };
 
 export async function showStop(c: Context<ScreenEnv>, { db }: AdvanceTools, ids: CampaignIds) {
   const { campaign, here, trail } = await find(c, db, ids);

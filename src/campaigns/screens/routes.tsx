@@ -60,8 +60,8 @@ export const campaignScreens = (tools: AdvanceTools) =>
     })
 
     .get('/:id/send/:campaign', (c) => {
-      const { search = '', ...page } = parseList(ResultsQuery, c.req.queries());
-      return showCampaign(c, tools, { ...idsOf(c.req.param()), page, search });
+      const { search = '', status, ...page } = parseList(ResultsQuery, withoutAny(c.req.queries()));
+      return showCampaign(c, tools, { ...idsOf(c.req.param()), page, filter: { search, status } });
     })
 
     .get('/:id/send/:campaign/results.csv', async (c) => {
@@ -95,6 +95,12 @@ export const campaignScreens = (tools: AdvanceTools) =>
       flash(c, { kind: 'fine', text: campaignTexts.stopped });
       return c.redirect(c.req.path.replace(/\/stop$/, ''), 303);
     });
+
+/** The outcome that the form calls Any is none. */
+function withoutAny({ status = [], ...queries }: Record<string, string[]>) {
+  const chosen = status.filter((each) => each !== '');
+  return chosen.length > 0 ? { ...queries, status: chosen } : queries;
+}
 
 function idOf(text: string): string {
   if (!isUuid(text)) throw notFound('survey');
