@@ -59,13 +59,16 @@ export const webhookTexts = {
   replay: 'Replay',
   replayTitle: 'Replay missed events',
   replayHelp: 'Events that were skipped or failed since then are delivered again.',
-  replayForetold: (count: number, since: string) =>
-    count === 0
-      ? `Nothing was skipped or failed since ${since}.`
-      : `${counted(count, 'event was', 'events were')} skipped or failed since ${since}. Replay delivers them again, oldest first.`,
+  replayForetold: (count: number, since: string, active: boolean) => {
+    if (count === 0) return `Nothing was skipped or failed since ${since}.`;
+    const missed = `${counted(count, 'event was', 'events were')} skipped or failed since ${since}.`;
+    return active ? `${missed} Replay delivers them again, oldest first.` : missed;
+  },
   replayed: (count: number) => `${counted(count, 'event is', 'events are')} being delivered again.`,
   replayInactive:
     'The webhook is switched off. Switch it on first: then what it missed can be replayed.',
+  backToWebhook: 'To the webhook',
+  notSent: 'Nothing was sent yet.',
   redeliver: 'Redeliver',
   redelivered: 'The event is being delivered again, as a new delivery at the top of the list.',
 } as const;

@@ -41,13 +41,13 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
           {counted(total, 'summary', 'summaries')}. {summaryTexts.about}
         </p>
         <DataTable
-          caption="Summaries, newest first"
+          caption="Summaries, the latest period first"
           columns={[
             { head: 'Period' },
             ...['Score', 'Answers'].map((head) => ({ head, number: true })),
             ...[{ head: 'Themes' }, { head: 'Written' }],
           ]}
-          rows={summaries.map((summary) => ({
+          rows={summaries.toSorted(laterFirst).map((summary) => ({
             cells: [
               <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
                 {periodText(summary, time_zone)}
@@ -63,3 +63,7 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
     </div>
   );
 }
+
+/** Those of several months may be written at the same time, in any order. */
+const laterFirst = (one: ShownSummary, other: ShownSummary) =>
+  other.period_end.localeCompare(one.period_end);

@@ -45,12 +45,17 @@ export function SummaryPage({ summary, before, timeZone, list, responses }: Summ
           />
         </div>
         <div class="prose">
-          {summary.text
-            .split(/\n+/)
-            .filter((paragraph) => paragraph.trim() !== '')
-            .map((paragraph) => (
-              <p>{paragraph}</p>
-            ))}
+          {blocksOf(summary.text).map((block) =>
+            typeof block === 'string' ? (
+              <p>{block}</p>
+            ) : (
+              <ul>
+                {block.map((quote) => (
+                  <li>{quote}</li>
+                ))}
+              </ul>
+            ),
+          )}
           {summary.top_themes.length > 0 ? (
             <p class="tags">
               {summary.top_themes.map((name) => (
@@ -63,6 +68,20 @@ export function SummaryPage({ summary, before, timeZone, list, responses }: Summ
       {before ? <SinceBefore {...{ summary, before, timeZone, list }} /> : null}
     </>
   );
+}
+
+const listMark = '- ';
+
+/** The paragraphs of a summary; lines of a list that follow each other are one block. */
+function blocksOf(text: string): (string | string[])[] {
+  const blocks: (string | string[])[] = [];
+  for (const line of text.split(/\n+/).filter((each) => each.trim() !== '')) {
+    const list = blocks.at(-1);
+    if (!line.startsWith(listMark)) blocks.push(line);
+    else if (Array.isArray(list)) list.push(line.slice(listMark.length));
+    else blocks.push([line.slice(listMark.length)]);
+  }
+  return blocks;
 }
 
 type SinceProps = {

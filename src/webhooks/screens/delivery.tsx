@@ -1,7 +1,7 @@
 import { DataTable, Facts } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import type { ShownAttempt, ShownDelivery } from '../screen.queries.ts';
-import { duration } from '../screen-texts.ts';
+import { duration, webhookTexts } from '../screen-texts.ts';
 import { deliveryStates, explain, resultOf } from './delivery.rules.ts';
 
 type DeliveryPageProps = {
@@ -42,7 +42,7 @@ export function DeliveryPage({ delivery, attempts, url, headers }: DeliveryPageP
         </h2>
         <div class="columns even">
           <div>
-            <h3>{attempts.length > 1 ? `Request, attempt ${attempts.length}` : 'Request'}</h3>
+            <h3>{requestTitle(attempts.length)}</h3>
             {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
             <pre tabindex={0} role="region" aria-label="Request">
               <code>{requestText({ url, headers, body: delivery.body })}</code>
@@ -56,6 +56,12 @@ export function DeliveryPage({ delivery, attempts, url, headers }: DeliveryPageP
       </section>
     </>
   );
+}
+
+/** Which request is shown; without an attempt it is the one that would be sent. */
+function requestTitle(attempts: number): string {
+  if (attempts === 0) return 'Request, not sent';
+  return attempts === 1 ? 'Request' : `Request, attempt ${attempts}`;
 }
 
 function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
@@ -87,7 +93,7 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
 }
 
 function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
-  if (!attempt) return <p class="soft">Nothing came back.</p>;
+  if (!attempt) return <p class="soft">{webhookTexts.notSent}</p>;
   if (attempt.status_code === null) return <p class="soft">No answer: {attempt.error}.</p>;
   const body = attempt.response_body ? `\n\n${attempt.response_body}` : '';
   return (

@@ -108,8 +108,15 @@ function First({ webhook, since, count, form, here }: ReplayShown & { here: stri
           <button type="submit">Show how many</button>
         </div>
       </form>
-      <p role="status">{webhookTexts.replayForetold(count, since)}</p>
-      {webhook.active ? null : <p class="is-warning state">{webhookTexts.replayInactive}</p>}
+      <p role="status">{webhookTexts.replayForetold(count, since, webhook.active)}</p>
+      {webhook.active ? null : (
+        <>
+          <p class="is-warning state">{webhookTexts.replayInactive}</p>
+          <p>
+            <a href={here}>{webhookTexts.backToWebhook}</a>
+          </p>
+        </>
+      )}
       {webhook.active && count > 0 ? (
         <form method="post" action={`${here}/replay`} class="actions">
           <input type="hidden" name="since" value={since} />
@@ -133,7 +140,7 @@ function Second({ since, count, here }: ReplayShown & { here: string }) {
       cancel={here}
       hidden={{ since, confirmed: 'true' }}
     >
-      <p>{webhookTexts.replayForetold(count, since)}</p>
+      <p>{webhookTexts.replayForetold(count, since, true)}</p>
       <p>A receiver that does not drop repeats by their webhook-id handles these events again.</p>
     </Confirm>
   );

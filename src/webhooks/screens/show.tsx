@@ -68,6 +68,13 @@ type WebhookActsProps = { webhook: WebhookRow; here: string };
 export function WebhookActs({ webhook, here }: WebhookActsProps) {
   return (
     <>
+      {webhook.active ? null : (
+        <form method="post" action={`${here}/switch-on`}>
+          <button type="submit" class="primary">
+            {webhookTexts.switchOn}
+          </button>
+        </form>
+      )}
       <form method="post" action={`${here}/test`}>
         <button type="submit">{webhookTexts.test}</button>
       </form>
@@ -83,13 +90,13 @@ export function WebhookActs({ webhook, here }: WebhookActsProps) {
           <li>
             <a href={`${here}/rotate-secret`}>{webhookTexts.rotate}</a>
           </li>
-          <li>
-            <form method="post" action={`${here}/${webhook.active ? 'switch-off' : 'switch-on'}`}>
-              <button type="submit">
-                {webhook.active ? webhookTexts.switchOff : webhookTexts.switchOn}
-              </button>
-            </form>
-          </li>
+          {webhook.active ? (
+            <li>
+              <form method="post" action={`${here}/switch-off`}>
+                <button type="submit">{webhookTexts.switchOff}</button>
+              </form>
+            </li>
+          ) : null}
           <li>
             <a class="danger" href={`${here}/delete`}>
               {webhookTexts.remove}

@@ -83,6 +83,24 @@ test('a summary says what changed since the one before', async () => {
   assert.doesNotMatch(await (await get(`${list}/${april}`)).text(), /Since the last summary/);
 });
 
+test('summaries are listed by their period, and their quotes as a list', async () => {
+  const { org, list, get } = await scene();
+  for (const month of [5, 4, 6]) await addSummary(org.id, { month, nps: 10 });
+  const html = await (await get(list)).text();
+  const months = [...html.matchAll(/(April|May|June) 2026<\/a>/g)].map(([, month]) => month);
+  assert.deepEqual(months, ['June', 'May', 'April']);
+  await db`
+    update summaries
+    set text = ${'It went well.\n\nIn their words:\n- “Fast”\n- “<b>Dear</b>”'}
+    where org_id = ${org.id}`;
+  const [, href] = /href="([^"]*\/summaries\/[0-9a-f-]{36})"/.exec(html) ?? [];
+  const page = await (await get(href!)).text();
+  assert.match(
+    page,
+    /<p>In their words:<\/p><ul><li>“Fast”<\/li><li>“&lt;b&gt;Dear&lt;\/b&gt;”<\/li><\/ul>/,
+  );
+});
+
 test('a viewer reads summaries and makes none; those of others are not found', async () => {
   const viewer = await scene('viewer');
   const id = await addSummary(viewer.org.id, { month: 5, nps: 1 });

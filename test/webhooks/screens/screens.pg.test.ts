@@ -147,6 +147,20 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   assert.equal((await db`select from deliveries where webhook_id = ${id}`).length, 2);
 });
 
+test('a webhook that is off offers to be switched on, and says of what it missed that nothing was sent', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  const delivery = await addDelivery(place.orgId, id, { status: 'skipped' });
+  assert.doesNotMatch(await (await place.get(here)).text(), /switch-on/);
+  await place.post(`${here}/switch-off`, {});
+  assert.match(await (await place.get(here)).text(), /switch-on"><button[^>]*class="primary"/);
+  const replay = await (await place.get(`${here}/replay`)).text();
+  assert.match(replay, /1 event was skipped or failed since [\d-]+\.<\/p>/);
+  assert.match(replay, /Switch it on first/);
+  const page = await (await place.get(`${here}/deliveries/${delivery}`)).text();
+  assert.match(page, /Request, not sent.*Nothing was sent yet/s);
+});
+
 test('a replay foretells its count, and asks twice for more than 100', async () => {
   const place = await scene();
   const { here, id } = await made(place);
