@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Facet } from '../../src/responses/facets.cte.ts';
+import { readNps } from '../../src/responses/nps.ts';
+import { everything } from '../../src/responses/scope.cte.ts';
+import { foldTallies } from '../../src/surveys/queries.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const day = '2024-03-04';
+const many = 60;
+
+/** A day on which so many responses have the same property, tag and sentiment that figures of these are kept. */
+async function makeScene() {
+  const org = await makeOrganization(db);
+  const survey = await makeSurvey(db, org);
+  await db`
+    with people as (
+      insert into contacts (org_id, survey_id, email, token, properties)
+      select ${org}, ${survey}, n || '@people.test', gen_random_uuid(), '{"source": "shop"}'
+      from generate_series(1, ${many}::int) n
+      returning id
+    )
+    insert into responses (org_id, survey_id, contact_id, score, category, created_at)
+    select ${org}, ${survey}, id, 10, 'promoter', ${day}::timestamp at time zone 'UTC' + row_number() over () * interval '20 minutes'
+    from people`;
+  const [tag] = await db<{ id: string }[]>`
+    insert into tags (org_id, name, color) values (${org}, 'urgent', '#ffffff') returning id`;
+  await db`
+    insert into response_tags (org_id, response_id, tag_id)
+    select ${org}, id, ${tag!.id} from responses where org_id = ${org}`;
+  await db`
+    insert into analyses (org_id, response_id, sentiment, provider)
+    select ${org}, id, 'negative', 'test' from responses where org_id = ${org}`;
+  return { org, tag: tag!.id };
+}
+
+type Scene = Awaited<ReturnType<typeof makeScene>>;
+
+const keptOf = async (org: string) =>
+  (await db`select from facet_day_tallies where org_id = ${org} and day = ${day}`).length;
+
+/** A third of the responses; what they had, and what takes it from them. */
+const third = ({ org }: Scene) => db`
+  select id from (select id, row_number() over (order by created_at) as n from responses where org_id = ${org}) r
+  where n % 3 = 0`;
+
+const losses: Record<string, [facet: (scene: Scene) => Facet, lose: (scene: Scene) => unknown]> = {
+  tag: [
+    ({ tag }) => ({ kind: 'tag', name: '', value: tag }),
+    (scene) => db`
+      delete from response_tags where org_id = ${scene.org} and response_id in (${third(scene)})`,
+  ],
+  sentiment: [
+    () => ({ kind: 'sentiment', name: '', value: 'negative' }),
+    (scene) => db`
+      update analyses set sentiment = 'positive'
+      where org_id = ${scene.org} and response_id in (${third(scene)})`,
+  ],
+  property: [
+    () => ({ kind: 'property', name: 'source', value: 'shop' }),
+    (scene) => db`
+      update contacts set properties = '{}'
+      where id in (select contact_id from responses where id in (${third(scene)}))`,
+  ],
+};
+
+for (const [what, [facetOf, lose]] of Object.entries(losses)) {
+  test(`a ${what} that a third of many responses lose counts for the others, before and after the next count`, async () => {
+    const scene = await makeScene();
+    const count = async () => {
+      const scope = { ...everything, facets: [facetOf(scene)] };
+      return (await readNps(db, scene.org, scope)).promoters;
+    };
+    await foldTallies(db);
+    assert.ok((await keptOf(scene.org)) > 0);
+    assert.equal(await count(), many);
+    await lose(scene);
+    assert.equal(await count(), (many * 2) / 3);
+    await foldTallies(db);
+    assert.ok((await keptOf(scene.org)) > 0);
+    assert.equal(await count(), (many * 2) / 3);
+  });
+}
+
+test('to count the facets of an organization leaves figures and changes of others', async () => {
+  const [ours, theirs] = [await makeScene(), await makeScene()];
+  await foldTallies(db);
+  const kept = await keptOf(theirs.org);
+  for (const { org } of [ours, theirs]) {
+    await db`insert into facet_changes (org_id, day) values (${org}, ${day})`;
+  }
+  await db`call tally_facets(${ours.org}, array[${day}::date])`;
+  const changed = await db<{ org_id: string }[]>`select org_id from facet_changes`;
+  assert.deepEqual([...changed], [{ org_id: theirs.org }]);
+  assert.ok(kept > 0);
+  assert.equal(await keptOf(theirs.org), kept);
+});

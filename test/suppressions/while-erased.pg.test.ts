@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { inTransaction } from '../../src/lib/db/transaction.ts';
+import { beginErasure } from '../../src/people/erasure/queries.ts';
+import { suppress, suppressByHand } from '../../src/suppressions/unsubscribe.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+
+const { db } = await testDatabase();
+const email = 'ada@people.test';
+
+/** Every way in which an address is suppressed; each says whether it was stored. */
+const ways: Record<string, (orgId: string) => Promise<boolean>> = {
+  'by hand': (orgId) =>
+    suppressByHand({ db }, commandWriter(orgId), email).then(
+      () => true,
+      (error: { code?: string }) => error.code !== 'erased',
+    ),
+  'by a bounce': (orgId) =>
+    inTransaction(db, (tx) => suppress(tx, { orgId, email }, { kind: 'bounced', detail: null })),
+};
+
+for (const [way, act] of Object.entries(ways)) {
+  test(`an address that is suppressed ${way} while its person is erased waits for that, and is not stored`, async () => {
+    const orgId = await makeOrganization(db);
+    let stored: Promise<boolean> | undefined;
+    await db.begin(async (tx) => {
+      await beginErasure(tx, orgId);
+      await tx`
+        insert into erasures (org_id, address_hash, scores, counts)
+        values (${orgId}, address_hash(${orgId}, ${email}), 'kept', '{}')`;
+      stored = act(orgId);
+      await untilLockWaits(db);
+    });
+    assert.equal(await stored, false);
+    assert.equal((await db`select from suppressions where org_id = ${orgId}`).length, 0);
+  });
+}
