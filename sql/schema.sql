@@ -574,6 +574,26 @@ create table memberships (
 );
 create index memberships_by_member on memberships (member_id);
 
+-- What a migration leaves to be done over filled tables while the service serves, and how far it is.
+create table migration_steps (
+  name text not null,                           -- its file in sql/steps, without the ending
+  sha256 text not null,                         -- of its text: a step with another text begins again, unless it has ended
+  unit text not null,                           -- what its rows are: days, indexes, constraints
+  added_at timestamptz not null default now(),  -- when the migration left it
+  started_at timestamptz,                       -- when its first batch began
+  worker text,                                  -- version, machine and process that worked on it last
+  last_key jsonb,                               -- where its last batch ended; the next one begins after it
+  batches bigint not null default 0,            -- how many batches have committed
+  rows_done bigint not null default 0,          -- rows of all these batches
+  rows_estimated bigint,                        -- how many rows there were when it began; null: not known
+  progressed_at timestamptz,                    -- when the last batch committed
+  failures integer not null default 0,          -- failed tries since the last batch that committed
+  failure text,                                 -- why the last try failed, without what rows contain
+  retry_at timestamptz,                         -- when it is tried again after a failure
+  ended_at timestamptz,                         -- when it ended; null: it has not
+  constraint migration_steps_pkey primary key (name)
+);
+
 -- What a member of an organization wants to be notified of by mail. A member without a row wants nothing.
 create table notification_choices (
   org_id uuid not null,
@@ -2085,6 +2105,13 @@ create function least_id_at(moment timestamptz)
 return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || '\x8000000000000000'::bytea), 'hex'))::uuid
 ;
 
+create function migration_step_ended(step text)
+ returns boolean
+ language sql
+ stable
+return (exists (select from migration_steps where ((migration_steps.name = migration_step_ended.step) and (migration_steps.ended_at is not null))))
+;
+
 create function askback_reports.own_organization()
  returns uuid
  language sql
@@ -2424,6 +2451,65 @@ end
 $procedure$
 ;
 
+create function tally_organization_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)
+ returns record
+ language plpgsql
+as $function$
+declare
+  today constant date := (now() at time zone 'UTC')::date;
+  after_org constant uuid := coalesce((after ->> 0)::uuid, '00000000-0000-0000-0000-000000000000');
+  after_day constant date := coalesce((after ->> 1)::date, '-infinity');
+  next record;
+  locked date[];
+begin
+  rows := 0;
+  for next in
+    select org_id, array_agg(day order by day) as days
+    from (
+      (
+        select org_id, day
+        from organization_day_tallies
+        where by_half_hour is null and slot = 0 and has_hours and day < today
+          and (org_id, day) > (after_org, after_day)
+        order by org_id, day
+        limit most
+      )
+      union
+      (
+        select distinct org_id, day
+        from facet_changes
+        where day < today and (org_id, day) > (after_org, after_day)
+        order by org_id, day
+        limit most
+      )
+      order by org_id, day
+      limit most
+    ) batch
+    group by org_id
+    order by org_id
+  loop
+    last_key := jsonb_build_array(next.org_id, next.days[cardinality(next.days)]);
+    rows := rows + cardinality(next.days);
+    perform from organizations where id = next.org_id for key share skip locked;
+    continue when not found;
+
+    locked := array(
+      select day from organization_day_tallies
+      where org_id = next.org_id and day = any (next.days) and slot = 0
+      order by day
+      for update skip locked
+    );
+    update organization_day_tallies t
+    set by_half_hour = counted.by_half_hour
+    from half_hours_of_days(next.org_id, null, locked) counted
+    where t.org_id = next.org_id and t.slot = 0 and t.day = counted.day
+      and t.by_half_hour is null and t.has_hours;
+    call tally_facets(next.org_id, locked);
+  end loop;
+end
+$function$
+;
+
 create function tally_responses()
  returns trigger
  language plpgsql
@@ -2456,6 +2542,51 @@ create function tally_slot()
  language sql
  stable
 return ((pg_backend_pid() % 16))::smallint
+;
+
+create function tally_survey_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)
+ returns record
+ language plpgsql
+as $function$
+declare
+  today constant date := (now() at time zone 'UTC')::date;
+  next record;
+  locked date[];
+begin
+  rows := 0;
+  for next in
+    select org_id, survey_id, array_agg(day order by day) as days
+    from (
+      select org_id, survey_id, day
+      from day_tallies
+      where by_half_hour is null and slot = 0 and has_hours and day < today
+        and (survey_id, day)
+          > (coalesce((after ->> 0)::uuid, '00000000-0000-0000-0000-000000000000'), coalesce((after ->> 1)::date, '-infinity'))
+      order by survey_id, day
+      limit most
+    ) batch
+    group by org_id, survey_id
+    order by survey_id
+  loop
+    last_key := jsonb_build_array(next.survey_id, next.days[cardinality(next.days)]);
+    rows := rows + cardinality(next.days);
+    perform from surveys where id = next.survey_id for key share skip locked;
+    continue when not found;
+
+    locked := array(
+      select day from day_tallies
+      where survey_id = next.survey_id and day = any (next.days)
+        and by_half_hour is null and slot = 0 and has_hours
+      order by day
+      for update skip locked
+    );
+    update day_tallies t
+    set by_half_hour = counted.by_half_hour
+    from half_hours_of_days(next.org_id, next.survey_id, locked) counted
+    where t.survey_id = next.survey_id and t.slot = 0 and t.day = counted.day;
+  end loop;
+end
+$function$
 ;
 
 create function utc_day(at timestamptz)

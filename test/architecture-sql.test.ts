@@ -55,6 +55,7 @@ const owner: Record<string, string> = {
   reporters: 'reporters',
   outbox: 'lib/queue',
   worker_pools: 'lib/queue',
+  migration_steps: 'lib/db',
   service_record: 'service-record.ts',
 };
 

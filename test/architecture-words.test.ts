@@ -34,7 +34,7 @@ const foreign =
   /\ballSettled\b|['"`]nobody['"`]|nobody ever answers|\/forgot\b|Forgot password\?|Nobody from support|no nobody none/g;
 
 const files = readFiles(
-  ...['src/**/*.{ts,tsx}', 'test/**/*.ts', 'sql/migrations/*.sql', 'ops/**/*.{md,ts}'],
+  ...['src/**/*.{ts,tsx}', 'test/**/*.ts', 'sql/{migrations,steps}/*.sql', 'ops/**/*.{md,ts}'],
   ...['README.md', 'Makefile', '.github/**/*.md'],
 ).filter(({ path }) => path !== 'test/architecture-words.test.ts');
 

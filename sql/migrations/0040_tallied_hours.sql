@@ -40,13 +40,7 @@ begin atomic
   group by added.day;
 end;
 
--- No organization has tallies yet where all migrations run at once, and few later: there is little to wait for.
--- squawk-ignore require-concurrent-index-creation
-create index day_tallies_without_half_hours on day_tallies (survey_id, day)
-  where by_half_hour is null and slot = 0 and has_hours;
--- squawk-ignore require-concurrent-index-creation
-create index organization_day_tallies_without_half_hours on organization_day_tallies (org_id, day)
-  where by_half_hour is null and slot = 0 and has_hours;
+-- What finds the days without half hours are indexes that steps build (sql/steps/0070_day_index_of_surveys.sql).
 
 -- A writer of a day waits for its row, or writes another slot, which its readers see: the hours are of what the row
 -- says. The rows are counted in a statement after the one that locks, which sees what was written until then.

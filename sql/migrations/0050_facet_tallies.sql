@@ -218,3 +218,7 @@ begin
   select * from facet_tallies_of_days(in_org, free);
 end
 $$;
+
+-- Days whose half hours were kept before have no figures of facets yet.
+insert into facet_changes (org_id, day)
+select org_id, day from organization_day_tallies where slot = 0 and by_half_hour is not null;

@@ -4,8 +4,6 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { CommandTools } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, flag, optional } from '../lib/cli/options.ts';
-import { migrate } from '../lib/db/migrate.ts';
-import { openDatabase } from '../open-database.ts';
 import { redactedConfig } from '../settings/redacted.ts';
 import { Settings } from '../settings/settings.ts';
 import { unknownSettings } from '../settings/unknown-settings.ts';
@@ -15,6 +13,7 @@ import { type Finding, recordLine } from './finding.ts';
 import { askHealth, findService } from './healthcheck.ts';
 import { licenses } from './licenses.ts';
 import { createResolver } from './mail-dns/resolver.ts';
+import { migrateCommand } from './migrate-command.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */
@@ -27,19 +26,6 @@ const NameServer = v.pipe(
     return kind !== 0 && Number(port) >= 1 && Number(port) <= 65_535;
   }, 'must be an IP address, or one with a port such as 127.0.0.1:5353'),
 );
-
-const migrateCommand = command({
-  name: 'migrate',
-  does: 'brings the database up to date with this askback',
-  options: {},
-  async run(tools: CommandTools) {
-    const { db, close } = await openDatabase(tools.config(), { ...tools, connections: 2 });
-    const applied = await migrate(db).finally(close);
-    const text =
-      applied.length === 0 ? 'the database is up to date' : `applied ${applied.join(', ')}`;
-    return { data: { applied }, text };
-  },
-});
 
 const checkConfig = command({
   name: 'check-config',
