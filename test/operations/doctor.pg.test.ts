@@ -22,6 +22,7 @@ test('a healthy deployment without a mail server is found well, but for its mail
       ['extensions', 'ok'],
       ['schema', 'ok'],
       ['clock', 'ok'],
+      ['migration steps', 'ok'],
       ['secret key', 'ok'],
       ['public URL', 'ok'],
       ['SMTP', 'warn'],

@@ -29,7 +29,7 @@ function work(...given: Parameters<typeof startWork>) {
 
 const stateOf = async (db: Db) => one(await listSteps(db));
 
-test('the rows of a step are worked on once each, and it tells how far it is', async () => {
+test('the rows of a step are worked on once each, and it says how far it is', async () => {
   const { db, url, steps } = await stepTable();
   await leave(db, steps);
   assert.equal(await stepEnded(db, touching.name), false);

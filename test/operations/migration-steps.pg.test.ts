@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { backup } from '../../src/lib/backup/backup.ts';
+import { restore } from '../../src/lib/backup/restore.ts';
+import { migrate } from '../../src/lib/db/migrate.ts';
+import { listSteps } from '../../src/lib/db/migrate-step-state.ts';
+import { archive } from '../../src/operations/archive.ts';
+import { openSteps } from '../../src/operations/health.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { emptyDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'askback-steps-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** A database in which one step is half done. */
+async function halfDone() {
+  const { db, url } = await emptyDatabase();
+  await migrate(db);
+  await makeOrganization(db);
+  await db`
+    update migration_steps
+    set ended_at = null, rows_done = 5, rows_estimated = 20, batches = 3,
+        last_key = '["00000000-0000-4000-8000-000000000000", "2026-01-05"]'
+    where name = '0070_figures_of_surveys'`;
+  return { db, url };
+}
+
+test('a backup in the middle of a step has how far it was', async () => {
+  const { db } = await halfDone();
+  const file = join(folder, 'half-done.backup');
+  await backup(db, { archive, file, secretKey: null });
+  const { db: fresh } = await emptyDatabase();
+  await restore(fresh, file, { archive, keepKey: () => {}, afterwards: [] });
+
+  const rows = (sql: typeof db) => sql`select * from migration_steps order by name`;
+  assert.deepEqual(await rows(fresh), await rows(db));
+});
+
+test('readiness warns of a step, and migrate names it and finishes it when it is asked to', async () => {
+  const { db, url } = await halfDone();
+  const sentence =
+    'step 0070_figures_of_surveys of a migration is under way: 5 of about 20 days (25 %)';
+  assert.equal(await openSteps(db)(), sentence);
+  const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
+  const { stdout } = await askback(['migrate'], environment);
+  assert.ok(stdout.includes(sentence), stdout);
+
+  const { stdout: json, code } = await askback(['migrate', '--steps', '--json'], environment);
+  assert.deepEqual([code, JSON.parse(json)], [0, { applied: [], steps: [] }]);
+  assert.ok((await listSteps(db)).every(({ ended_at }) => ended_at !== null));
+  assert.equal(await openSteps(db)(), undefined);
+});
