@@ -229,3 +229,43 @@ test("another organization's response is not found", async () => {
     );
   }
 });
+
+test('a response keeps the filters of the list that it was opened from, and leads on within them', async () => {
+  const { list, get, page, respond, submit } = await inbox();
+  const at = (day: number) => new Date(Date.UTC(2026, 0, day));
+  const bad = (day: number, over: Record<string, unknown> = {}) =>
+    respond({ category: 'detractor', score: 1, created_at: at(day), ...over });
+  const [oldest, middle] = [await bad(1), await bad(2)];
+  await respond({ created_at: at(3) });
+  // Two of one instant have an order too.
+  const newest = [await bad(4), await bad(4)].sort();
+  const query = '?category=detractor&state=open';
+  assert.match(
+    await page(query),
+    new RegExp(`responses/${middle}\\?category=detractor&amp;state=open"`),
+  );
+  const read = async (id: string, filters = query) => {
+    const text = await (await get(`${list}/${id}${filters}`)).text();
+    const to = (rel: string) => new RegExp(`responses/([^"?]+)([^"]*)" rel="${rel}"`).exec(text);
+    return { text, newer: to('prev')?.[1], older: to('next')?.[1], kept: to('next')?.[2] };
+  };
+  const seen = await read(middle);
+  assert.deepEqual([seen.newer, seen.older], [newest[0], oldest]);
+  assert.equal(seen.kept, query.replace('&', '&amp;'));
+  assert.match(seen.text, /responses\?category=detractor&amp;state=open">Responses</);
+  const of = async (id: string, filters?: string) => {
+    const { newer, older } = await read(id, filters);
+    return [newer, older];
+  };
+  assert.deepEqual(await of(newest[0]!), [newest[1], middle]);
+  assert.deepEqual(await of(newest[1]!), [undefined, newest[0]]);
+  assert.deepEqual(await of(oldest), [middle, undefined]);
+  assert.deepEqual(await of(oldest, '?search=nowhere'), [undefined, undefined]);
+
+  const done = await submit(`${list}/${middle}${query}`, { state: 'done' });
+  assert.match(await done.text(), /Open again/);
+  assert.deepEqual(await of(middle), [newest[0], oldest]);
+  assert.deepEqual(await of(oldest), [newest[0], undefined]);
+  const gone = await submit(`${list}/${oldest}/delete${query}`, {});
+  assert.match(await gone.text(), /2 responses/);
+});

@@ -1,12 +1,13 @@
 import type { Child } from 'hono/jsx';
-import { Facts } from '../../web/app/lists.tsx';
+import { Facts, Pager } from '../../web/app/lists.tsx';
 import { Chip, State, Time } from '../../web/app/marks.tsx';
 import { Acts, FollowUpPart, NotePart, TagPart } from './follow-up-parts.tsx';
-import type { OtherResponse, ResponseOrigin } from './shown.queries.ts';
+import type { ResponseOrigin } from './shown.queries.ts';
 import {
   capital,
   type DetailProps,
   personOf,
+  type ResponsePlace,
   type ShownResponse,
   scaleText,
   scoreText,
@@ -15,32 +16,41 @@ import { heldReason, responseTexts as texts } from './texts.ts';
 
 /** One response: what was answered, what was made of it, and what is to be done. */
 export function ResponseDetail(props: DetailProps) {
-  const { response, origin, others, path, editor } = props;
-  const here = `${path}/${response.id}`;
+  const { response, origin, others, path, query, neighbours, editor } = props;
+  const here = { path: `${path}/${response.id}`, query };
+  const at = (id: string | undefined) => id && `${path}/${id}${query}`;
   return (
-    <div class="columns even">
-      <article class="answer" aria-label="The response">
-        <Said {...props} />
-        {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
-        <Analysis response={response} origin={origin} />
-        {others.length > 0 ? (
-          <Others others={others} path={path} person={personOf(response)} />
-        ) : null}
-      </article>
-      <section class="answer" aria-label="Following it up">
-        {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
-        <TagPart {...props} here={here} />
-        <FollowUpPart {...props} here={here} />
-        <NotePart {...props} here={here} />
-        {editor === null ? null : (
-          <div class="actions">
-            <a class="button danger" href={`${here}/delete`}>
-              Delete
-            </a>
-          </div>
-        )}
-      </section>
-    </div>
+    <>
+      <Pager
+        summary={null}
+        newer={at(neighbours.newer)}
+        older={at(neighbours.older)}
+        label="Other responses of the list"
+      />
+      <div class="columns even">
+        <article class="answer" aria-label="The response">
+          <Said {...props} />
+          {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
+          <Analysis response={response} origin={origin} />
+          {others.length > 0 ? (
+            <Others others={others} path={path} query={query} person={personOf(response)} />
+          ) : null}
+        </article>
+        <section class="answer" aria-label="Following it up">
+          {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
+          <TagPart {...props} here={here} />
+          <FollowUpPart {...props} here={here} />
+          <NotePart {...props} here={here} />
+          {editor === null ? null : (
+            <div class="actions">
+              <a class="button danger" href={`${here.path}/delete${query}`}>
+                Delete
+              </a>
+            </div>
+          )}
+        </section>
+      </div>
+    </>
   );
 }
 
@@ -94,11 +104,11 @@ function Properties({ properties }: Pick<ShownResponse, 'properties'>) {
   );
 }
 
-type HeldProps = { here: string; origin: ResponseOrigin; mayRelease: boolean };
+type HeldProps = { here: ResponsePlace; origin: ResponseOrigin; mayRelease: boolean };
 
 function Held({ here, origin, mayRelease }: HeldProps) {
   return (
-    <form method="post" action={`${here}/release`}>
+    <form method="post" action={`${here.path}/release${here.query}`}>
       <h3>
         <State kind="waiting" code={origin.held_reason ?? ''}>
           {texts.held}
@@ -143,9 +153,9 @@ function riskMark(risk: string | null): Child {
   return risk === 'high' ? <State kind="warning">High</State> : capital(risk);
 }
 
-type OthersProps = { others: readonly OtherResponse[]; path: string; person: string };
+type OthersProps = Pick<DetailProps, 'others' | 'path' | 'query'> & { person: string };
 
-const Others = ({ others, path, person }: OthersProps) => (
+const Others = ({ others, path, query, person }: OthersProps) => (
   <div>
     <h3>
       Other responses by <bdi>{person}</bdi>
@@ -156,7 +166,7 @@ const Others = ({ others, path, person }: OthersProps) => (
           <Chip score={scoreText(type, score)} category={category} />
           <div>
             <p class="who">
-              <a href={`${path}/${id}`}>
+              <a href={`${path}/${id}${query}`}>
                 <bdi>{survey_name}</bdi>
               </a>{' '}
               <span class="meta">

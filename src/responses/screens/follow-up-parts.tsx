@@ -1,16 +1,16 @@
 import { Field, Select } from '../../web/app/fields.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { Tag, Time } from '../../web/app/marks.tsx';
-import { capital, type DetailProps } from './shown.ts';
+import { capital, type DetailProps, type ResponsePlace } from './shown.ts';
 
-type PartProps = DetailProps & { here: string };
+type PartProps = DetailProps & { here: ResponsePlace };
 
 /** The next thing to do, each by one press. */
 export function Acts({ response, origin, here, editor }: PartProps & { editor: string }) {
   const { contact_email: email, state, owner } = response;
   const subject = encodeURIComponent(`Re: ${origin.question_text}`);
   return (
-    <form method="post" action={here}>
+    <form method="post" action={`${here.path}${here.query}`}>
       <div class="actions">
         {owner === null ? (
           <button type="submit" class="primary" name="owner" value={editor}>
@@ -39,7 +39,7 @@ export function Acts({ response, origin, here, editor }: PartProps & { editor: s
 export function TagPart({ response, choices, here, editor }: PartProps) {
   const free = choices.tags.filter(({ id }) => !response.tags.some((tag) => tag.id === id));
   return (
-    <form method="post" action={`${here}/tags`} class="inline">
+    <form method="post" action={`${here.path}/tags${here.query}`} class="inline">
       <div class="field whole">
         <h3 id="tags-head">Tags</h3>
         {response.tags.length === 0 ? <p class="soft">none</p> : null}
@@ -91,7 +91,7 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
     );
   }
   return (
-    <form method="post" action={here} class="fields">
+    <form method="post" action={`${here.path}${here.query}`} class="fields">
       <Select
         name="owner"
         label="Owner"
@@ -139,7 +139,7 @@ export function NotePart({ response, here, editor, note }: PartProps) {
         ))}
       </ul>
       {editor === null ? null : (
-        <form method="post" action={`${here}/notes`} class="fields">
+        <form method="post" action={`${here.path}/notes${here.query}`} class="fields">
           <Field
             name="text"
             label="Note"

@@ -13,8 +13,7 @@ import { ResponseQuery } from '../schemas.ts';
 import { runSearch } from '../search.ts';
 import { Filters } from './filters.tsx';
 import { listId, ResponseList } from './list.tsx';
-import { pathOf } from './paths.ts';
-import { withTypedProperties } from './property-filters.tsx';
+import { filled, inZone, pathOf } from './paths.ts';
 import { findChoices } from './shown.queries.ts';
 import type { ShownResponse } from './shown.ts';
 
@@ -78,17 +77,4 @@ async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   );
 }
 
-/** Days are those of the organization's clock, as on Home, unless the address says otherwise. */
-export const inZone = ({ timeZone }: Pick<CurrentOrganization, 'timeZone'>) => ({ tz: [timeZone] });
-
 type ListMeta = { page: number; limit: number; total: number };
-
-/** A field that was left empty is no filter. */
-export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
-  withTypedProperties(
-    Object.fromEntries(
-      Object.entries(c.req.queries())
-        .map(([name, values]) => [name, values.filter((value) => value !== '')] as const)
-        .filter(([, values]) => values.length > 0),
-    ),
-  );

@@ -51,6 +51,7 @@ export function ResponseList(props: ListProps) {
               <Row
                 response={response}
                 path={path}
+                query={query.size === 0 ? '' : `?${query}`}
                 choosable={mayChange}
                 members={choices.members}
               />
@@ -77,6 +78,8 @@ const None = ({ filtered }: { filtered: boolean }) =>
 type RowProps = {
   response: ShownResponse;
   path: string;
+  /** The filters, which the page of the response keeps. */
+  query: string;
   choosable: boolean;
   members: FilterChoices['members'];
 };
@@ -91,7 +94,8 @@ const mostRows = 1000;
 
 type DrawnRowProps = Omit<RowProps, 'members'> & { owner: string | null };
 
-const DrawnRow = drawnOnce(mostRows, ({ response, path, choosable, owner }: DrawnRowProps) => {
+const DrawnRow = drawnOnce(mostRows, (props: DrawnRowProps) => {
+  const { response, path, query, choosable, owner } = props;
   const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
   const { state, held } = response;
   return (
@@ -105,7 +109,7 @@ const DrawnRow = drawnOnce(mostRows, ({ response, path, choosable, owner }: Draw
       <Chip score={scoreText(survey_type, score)} category={category} />
       <div>
         <p class="who">
-          <a href={`${path}/${id}`}>
+          <a href={`${path}/${id}${query}`}>
             <bdi>{personOf(response)}</bdi>
           </a>{' '}
           <span class="meta">

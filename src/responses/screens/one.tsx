@@ -10,12 +10,16 @@ import { emptyForm, type FormState, readForm } from '../../web/app/read-form.ts'
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { Excerpt } from '../answer.ts';
 import { FollowUpFields, NoteInput } from '../change.schemas.ts';
+import { parseFiltered } from '../facet-parameters.ts';
 import { addNote, deleteResponse, followUp } from '../follow-up.ts';
+import { findNeighbours } from '../neighbours.ts';
 import { findResponse } from '../queries.ts';
+import { filterOf } from '../read-filter.ts';
 import { releaseResponse } from '../release.ts';
+import { ResponseQuery } from '../schemas.ts';
 import { setTags } from '../tagging.ts';
 import { ResponseDetail } from './detail.tsx';
-import { go, idOf, pathOf, trailOf } from './paths.ts';
+import { filled, go, idOf, inZone, pathOf, queryOf, responsePathOf, trailOf } from './paths.ts';
 import { findChoices, findOrigin, listOthers } from './shown.queries.ts';
 import { personOf, type ShownResponse } from './shown.ts';
 import { responseTexts as texts } from './texts.ts';
@@ -35,7 +39,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, FollowUpFields);
       if (form.errors) return await showResponse(c, tools.db, form);
       await followUp(tools, editor, { id, ...form.values });
-      return go(c, `${pathOf(c)}/${id}`, { kind: 'fine', text: texts.saved });
+      return go(c, responsePathOf(c, id), { kind: 'fine', text: texts.saved });
     })
 
     .post('/:id/tags', async (c) => {
@@ -46,7 +50,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const before = response.tags.map((each) => each.id).filter((id) => id !== untag);
       const tagIds = untag || !tag ? before : [...before, tag];
       await setTags(tools, editor, { id: response.id, tagIds });
-      return go(c, `${pathOf(c)}/${response.id}`, { kind: 'fine', text: texts.saved });
+      return go(c, responsePathOf(c, response.id), { kind: 'fine', text: texts.saved });
     })
 
     .post('/:id/notes', async (c) => {
@@ -55,7 +59,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, NoteInput);
       if (form.errors) return await showResponse(c, tools.db, form);
       await addNote(tools, editor, { id, text: form.values.text });
-      return go(c, `${pathOf(c)}/${id}`, { kind: 'fine', text: texts.noted });
+      return go(c, responsePathOf(c, id), { kind: 'fine', text: texts.noted });
     })
 
     .post('/:id/release', async (c) => {
@@ -63,16 +67,17 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const id = idOf(c);
       await releaseResponse(tools, editor, id);
       tools.pump();
-      return go(c, `${pathOf(c)}/${id}`, { kind: 'fine', text: texts.released });
+      return go(c, responsePathOf(c, id), { kind: 'fine', text: texts.released });
     })
 
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
       const response = await getResponse(c, tools.db);
-      const here = `${pathOf(c)}/${response.id}`;
+      const here = responsePathOf(c, response.id);
+      const action = `${pathOf(c)}/${response.id}/delete${queryOf(c)}`;
       const trail = [...trailOf(c), { text: personOf(response), href: here }];
       const body = (
-        <Confirm action={`${here}/delete`} button="Delete" cancel={here}>
+        <Confirm action={action} button="Delete" cancel={here}>
           <p>{texts.deleteMeans}</p>
           <p>{texts.deleteStays}</p>
         </Confirm>
@@ -83,7 +88,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       await deleteResponse(tools, editor, idOf(c));
-      return go(c, pathOf(c), { kind: 'fine', text: texts.deleted });
+      return go(c, `${pathOf(c)}${queryOf(c)}`, { kind: 'fine', text: texts.deleted });
     });
 
 async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
@@ -94,18 +99,36 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
     findChoices(db, orgId, null),
   ]);
   if (!origin) throw notFound('response');
-  const { contact_id: contactId } = origin;
-  const others = contactId ? await listOthers(db, orgId, { id: response.id, contactId }) : [];
+  const { contact_id: contactId, at } = origin;
+  const { id } = response;
+  const [others, neighbours] = await Promise.all([
+    contactId ? listOthers(db, orgId, { id, contactId }) : [],
+    findNeighbours(db, orgId, {
+      filter: filterIn(c),
+      position: { at, id },
+      callerGone: c.req.raw.signal,
+    }),
+  ]);
   const editor = role === 'viewer' ? null : c.var.member.email;
-  const path = pathOf(c);
+  const [path, query] = [pathOf(c), queryOf(c)];
   return renderScreen(c, {
     title: `Response of ${personOf(response)}`,
     heading: 'Response',
     section: 'responses',
     trail: trailOf(c),
     status: Object.keys(note.errors).length > 0 ? 422 : 200,
-    body: <ResponseDetail {...{ response, origin, others, choices, path, editor, note }} />,
+    body: (
+      <ResponseDetail
+        {...{ response, origin, others, choices, path, query, neighbours, editor, note }}
+      />
+    ),
   });
+}
+
+/** The filters of the list that the page was opened from. */
+function filterIn(c: Context<ScreenEnv>) {
+  const queries = { ...inZone(c.var.organization), ...filled(c) };
+  return filterOf(parseFiltered(ResponseQuery, queries));
 }
 
 async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse> {

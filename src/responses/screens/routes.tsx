@@ -12,9 +12,9 @@ import { followUpMany } from '../follow-up.ts';
 import { filterOf } from '../read-filter.ts';
 import { ResponseExportQuery } from '../schemas.ts';
 import { tagMany } from '../tagging.ts';
-import { filled, inZone, listScreen } from './inbox.tsx';
+import { listScreen } from './inbox.tsx';
 import { type ResponseScreenTools, responseScreen } from './one.tsx';
-import { go, pathOf } from './paths.ts';
+import { filled, go, inZone, pathOf } from './paths.ts';
 import { responseTexts as texts } from './texts.ts';
 
 const ManyFields = v.object({

@@ -30,6 +30,8 @@ export async function findChoices(sql: Sql, orgId: string, surveyId: string | nu
 
 /** What a screen shows of a response in addition to its public fields. */
 export type ResponseOrigin = {
+  /** When it was given, to the microsecond. */
+  at: string;
   source: 'link' | 'share' | 'import';
   held_reason: string | null;
   provider: string | null;
@@ -39,7 +41,7 @@ export type ResponseOrigin = {
 
 export async function findOrigin(sql: Sql, orgId: string, id: string) {
   const [origin] = await sql<ResponseOrigin[]>`
-    select r.source, r.held_reason, a.provider, s.question_text, r.contact_id
+    select r.created_at::text as at, r.source, r.held_reason, a.provider, s.question_text, r.contact_id
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     left join analyses a on a.org_id = r.org_id and a.response_id = r.id

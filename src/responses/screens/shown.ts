@@ -1,6 +1,7 @@
 import { type SurveyType, scaleOf } from '../../scores.ts';
 import type { CategoryName } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
+import type { Neighbours } from '../neighbours.ts';
 import type { FilterChoices, OtherResponse, ResponseOrigin } from './shown.queries.ts';
 import { responseTexts } from './texts.ts';
 
@@ -43,6 +44,9 @@ export const scaleText = (type: SurveyType) => `of ${scaleOf(type).highest}`;
 
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
+/** The address of a response, and the filters of the list that it was found in. */
+export type ResponsePlace = { path: string; query: string };
+
 /** What the page of one response is made of. */
 export type DetailProps = {
   response: ShownResponse;
@@ -51,6 +55,9 @@ export type DetailProps = {
   choices: FilterChoices;
   /** The list. */
   path: string;
+  /** Its filters, which lead back to it. */
+  query: string;
+  neighbours: Neighbours;
   /** The address of the reader, if its role may change a response. */
   editor: string | null;
   note: FormState;
