@@ -30,6 +30,7 @@ export const Person = v.object({
       reason_code: described(v.nullable(v.string()), 'the rule, or the kind of failure'),
       reason: described(v.nullable(v.string()), 'the same in words'),
       trace_id: v.nullable(v.string()),
+      response_id: described(v.nullable(Id), 'of the answer'),
       webhook_id: described(v.nullable(Id), 'where an event of the answer was delivered'),
       delivery_id: v.nullable(Id),
     }),

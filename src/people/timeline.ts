@@ -12,6 +12,7 @@ export type TimelineEntry = {
   reason_code: string | null;
   reason: string | null;
   trace_id: string | null;
+  response_id: string | null;
   /** Where an event of the answer went, or was to go. */
   webhook_id: string | null;
   delivery_id: string | null;
@@ -31,6 +32,7 @@ export async function timelineOf(sql: Sql, orgId: string, email: string): Promis
       reason_code: status === 'delivered' ? null : status,
       reason: `${event} to ${url}`,
       trace_id: null,
+      response_id: null,
     }),
   );
   const own = history.map((row) => ({ ...row, webhook_id: null, delivery_id: null }));

@@ -7,6 +7,9 @@ export const surveyTexts = {
   create: 'New survey',
   none: 'No survey yet',
   noneMeans: 'A survey asks one question, by mail or by a link. New survey makes one.',
+  about: 'newest first',
+  noneFound: 'No survey has this in its name',
+  noneFoundMeans: 'Search for less of it.',
   status: { draft: 'Draft', active: 'Open', completed: 'Closed' } as Record<SurveyStatus, string>,
   completed: {
     answers: 'Every contact has answered. Its link still takes answers.',

@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { likePattern } from '../lib/db/like-pattern.ts';
 import type { SurveyType, Tally } from '../scores.ts';
 import type { SurveyStatus } from './queries.ts';
 
@@ -15,24 +16,26 @@ export type ListedSurvey = Tally & {
   responded: number;
 };
 
-type ListPage = { page: number; limit: number };
+type ListPage = { page: number; limit: number; search: string };
 
-/** A page of the organization's surveys with their totals, newest first, and how many there are. */
-export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit }: ListPage) {
+/** A page of the organization's surveys whose names have the searched part, with their totals, newest first, and how many there are. */
+export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, search }: ListPage) {
+  const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
   const [surveys, [counted]] = await Promise.all([
     sql<ListedSurvey[]>`
       select p.*, ${totals(sql)}
       from (
         select id, name, type, audience, status, created_at
         from surveys
-        where org_id = ${orgId}
+        where org_id = ${orgId} ${named}
         order by created_at desc, id desc
         limit ${limit} offset ${(page - 1) * limit}
       ) p
       left join survey_tallies t on t.survey_id = p.id
       group by p.id, p.name, p.type, p.audience, p.status, p.created_at
       order by p.created_at desc, p.id desc`,
-    sql<{ total: number }[]>`select count(*)::int as total from surveys where org_id = ${orgId}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from surveys where org_id = ${orgId} ${named}`,
   ]);
   return { surveys, total: counted?.total ?? 0 };
 }

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { renderSVG } from 'uqr';
+import * as v from 'valibot';
 import { shareReads } from '../lib/async/shared-reads.ts';
 import type { Db } from '../lib/db/db.ts';
 import { linkRequests } from '../lib/http/request-spans.ts';
-import { parsePage } from '../lib/paging/page.ts';
+import { Page, parseList } from '../lib/paging/page.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
 import { drawNow } from '../web/app/drawn-once.ts';
 import { shareUrl } from './create.ts';
@@ -17,6 +18,23 @@ import { surveyIdOf, surveyOf } from './screens/of.ts';
 import { renderShare } from './screens/share.tsx';
 import { periods, renderSurvey, type SurveyPeriod } from './screens/survey.tsx';
 
+const longestSearch = 500;
+
+const SurveySearch = v.object({
+  ...Page.entries,
+  search: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+      v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
+    ),
+    '',
+  ),
+});
+
+type ListedPage = { orgId: string; page: number; limit: number; search: string };
+
 type SurveyScreenTools = {
   db: Db;
   publicUrl: string;
@@ -28,15 +46,14 @@ type SurveyScreenTools = {
 export function surveyScreens(tools: SurveyScreenTools) {
   const { db, publicUrl } = tools;
   const pageOf = shareReads(
-    ({ orgId, ...page }: { orgId: string; page: number; limit: number }) =>
-      pageOfSurveys(db, orgId, page),
+    ({ orgId, ...page }: ListedPage) => pageOfSurveys(db, orgId, page),
     linkRequests,
   );
   const numbersOf = shareReads((of: NumbersOf) => readNumbers(tools, of), linkRequests);
   const app = new Hono<ScreenEnv>().get('/', async (c) => {
-    const { page, limit } = parsePage(c.req.queries());
-    const found = await pageOf({ orgId: c.var.organization.id, page, limit }, c);
-    return renderList(c, { ...found, page, limit });
+    const { page, limit, search } = parseList(SurveySearch, c.req.queries());
+    const found = await pageOf({ orgId: c.var.organization.id, page, limit, search }, c);
+    return renderList(c, { ...found, page, limit, search });
   });
   addForms(app, tools);
   addActs(app, tools);

@@ -53,6 +53,17 @@ export const responseEntries: readonly ScreenEntry[] = [
     as: 'editor',
     path: ({ full }) => `/o/${full.slug}/responses?property=plan%3Dteam`,
   },
+  {
+    name: 'responses-more-filters',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}/responses?sentiment=negative`,
+  },
+  {
+    name: 'response-filtered',
+    as: 'editor',
+    path: async (scene) =>
+      `${await responsePath('commented')(scene)}?category=detractor&state=open`,
+  },
   { name: 'response', as: 'editor', path: responsePath('commented') },
   { name: 'response-held', as: 'editor', path: responsePath('held') },
   { name: 'response-viewer', as: 'viewer', path: responsePath('commented') },

@@ -32,6 +32,11 @@ const below = (path: string) => async (scene: BrowserScene) => `${await fullSurv
 
 /** Making surveys, their numbers and their links. */
 export const surveyScreens: readonly ScreenEntry[] = [
+  {
+    name: 'surveys-searched',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}/surveys?search=s`,
+  },
   { name: 'surveys', as: 'editor', path: ({ full }) => `/o/${full.slug}/surveys` },
   { name: 'surveys-empty', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys` },
   { name: 'survey-new', as: 'editor', path: ({ empty }) => `/o/${empty.slug}/surveys/new` },

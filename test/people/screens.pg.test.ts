@@ -47,7 +47,7 @@ test('an organization without contacts says what would be there', async () => {
 test('the page of a person has no address in its own, and shows every step', async () => {
   const { of, path, page } = await people();
   const id = await makeContact(db, of, { email: 'ada@people.test' });
-  await makeResponse(db, of, { contact_id: id });
+  const response = await makeResponse(db, of, { contact_id: id });
   await db`
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     values (${of.org_id}, ${of.survey_id}, 'ADA@people.test', 'frequency', 'was asked a week ago')`;
@@ -57,6 +57,7 @@ test('the page of a person has no address in its own, and shows every step', asy
   for (const shown of [/Added to the survey/, /Answered/, /Blocked/, /was asked a week ago/]) {
     assert.match(text, shown);
   }
+  assert.match(text, new RegExp(`responses/${response}">score `));
 });
 
 test('an address is suppressed, and allowed again, by editors', async () => {

@@ -298,3 +298,16 @@ test("a survey's page shows its own trend with its margin, and how many were ask
   assert.match(all, /<title id="trend-title">[^<]*by week<\/title>/);
   assert.match(all, /lowest 100%, highest 100%/);
 });
+
+test('surveys are searched by a part of their names, whose pages keep the search', async () => {
+  const { org, get } = await member('viewer');
+  for (const name of ['Spring 100%', 'Spring 1000', 'Autumn']) await makeSurvey(db, org, { name });
+  const some = (await get('?search=+100%25+')).text;
+  assert.match(some, /1 survey\b/);
+  assert.match(some, /Spring 100%</);
+  assert.doesNotMatch(some, /Autumn|Spring 1000/);
+  assert.match((await get('?search=SPRING&limit=1')).text, /search=SPRING&amp;page=2" rel="next"/);
+  assert.match((await get('?search=winter')).text, /No survey has this in its name/);
+  assert.match((await get('?search=')).text, /3 surveys/);
+  assert.equal((await get('?search=%00')).status, 400);
+});

@@ -1,9 +1,9 @@
 import { counted, DataTable } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
+import { SearchedList } from '../../web/app/searched-list.tsx';
 import type { ErasureCounts } from '../erasure/counts.ts';
 import type { ErasureReceipt } from '../erasure/queries.ts';
 import { kindTexts, eraseTexts as texts } from './erase-texts.ts';
-import { SearchedList } from './searched-list.tsx';
 
 type ErasureListProps = {
   path: string;

@@ -1,7 +1,7 @@
 import { counted, DataTable } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
+import { SearchedList } from '../../web/app/searched-list.tsx';
 import type { PersonRow } from '../queries.ts';
-import { SearchedList } from './searched-list.tsx';
 import { peopleTexts as texts } from './texts.ts';
 
 type PeopleProps = {

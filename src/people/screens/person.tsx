@@ -81,7 +81,8 @@ function What({ entry }: { entry: TimelineEntry }) {
 }
 
 function More({ entry, home }: { entry: TimelineEntry; home: string }) {
-  const { reason, webhook_id: webhook, delivery_id: delivery } = entry;
+  const { reason, webhook_id: webhook, delivery_id: delivery, response_id: response } = entry;
+  if (response !== null) return <a href={`${home}/responses/${response}`}>{reason}</a>;
   if (webhook === null) return <>{reason}</>;
   return <a href={`${home}/webhooks/${webhook}/deliveries/${delivery}`}>{reason}</a>;
 }

@@ -1,11 +1,10 @@
 import type { Child } from 'hono/jsx';
-import { categories, surveyTypes } from '../../scores.ts';
-import { surveyTexts } from '../../surveys/screen-texts.ts';
+import { categories } from '../../scores.ts';
 import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
-import { languages } from '../../web/language.ts';
 import { noOwner } from '../filter.cte.ts';
+import { any, MoreFilters, named } from './more-filters.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 
 type FiltersProps = {
@@ -16,11 +15,7 @@ type FiltersProps = {
   choices: FilterChoices;
 };
 
-const any = { value: '', text: 'Any' };
 const unowned = { value: noOwner, text: 'Without an owner' };
-const named = (names: readonly string[]) =>
-  names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
-
 /** All filters of the list, under the names that the API has for them. */
 export const Filters = ({ query, ...props }: FiltersProps) => (
   <DrawnFilters {...props} query={query.toString()} />
@@ -49,7 +44,15 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               size="wide"
               placeholder="Comment, name or address"
             />
-            <SurveySelects value={value} surveys={surveys} />
+            <Select
+              name="survey_id"
+              label="Survey"
+              value={value('survey_id')}
+              options={[
+                { value: '', text: 'All surveys' },
+                ...surveys.map(({ id, name }) => ({ value: id, text: name })),
+              ]}
+            />
             <Select
               name="category"
               label="Category"
@@ -90,77 +93,19 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               ]}
               size="day"
             />
-            <Select
-              name="sentiment"
-              label="Sentiment"
-              value={value('sentiment')}
-              options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
-              size="day"
-            />
-            <Select
-              name="language"
-              label="Language"
-              value={value('language')}
-              options={[any, ...languageOptions]}
-              size="day"
-            />
-            <Field
-              name="property"
-              label="Property"
-              value=""
-              placeholder="plan=pro"
-              autocomplete="off"
-              size="day"
-            />
             <Ticked name="has_comment" checked={value('has_comment') === 'true'}>
               With a comment
             </Ticked>
             <Ticked name="held" checked={value('held') === 'true'}>
               Held
             </Ticked>
+            <MoreFilters value={value} />
           </div>
         </FilterForm>
       </search>
     </details>
   );
 });
-
-type SurveySelectsProps = {
-  value: (name: string) => string;
-  surveys: FilterChoices['surveys'];
-};
-
-/** One survey, or all of a kind. */
-const SurveySelects = ({ value, surveys }: SurveySelectsProps) => (
-  <>
-    <Select
-      name="survey_id"
-      label="Survey"
-      value={value('survey_id')}
-      options={[
-        { value: '', text: 'All surveys' },
-        ...surveys.map(({ id, name }) => ({ value: id, text: name })),
-      ]}
-    />
-    <Select
-      name="type"
-      label="Type"
-      value={value('type')}
-      options={[any, ...surveyTypes.map((type) => ({ value: type, text: surveyTexts.type[type] }))]}
-    />
-    <Select
-      name="audience"
-      label="Audience"
-      value={value('audience')}
-      options={[
-        any,
-        { value: 'customer', text: 'Customers' },
-        { value: 'employee', text: 'Employees' },
-      ]}
-      size="day"
-    />
-  </>
-);
 
 /** Next to its word, as narrow as that. */
 const Ticked = ({
@@ -176,12 +121,6 @@ const Ticked = ({
     <input type="checkbox" name={name} value="true" checked={checked} /> {children}
   </label>
 );
-
-const names = new Intl.DisplayNames('en', { type: 'language' });
-const languageOptions = [...languages.keys()].map((tag) => ({
-  value: tag,
-  text: names.of(tag) ?? tag,
-}));
 
 const isFilter = (name: string) => !['page', 'limit', 'cursor', 'tz'].includes(name);
 

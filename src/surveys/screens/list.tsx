@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { percentage } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { count, counted, DataTable } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
-import { PagedList } from '../../web/app/paged-list.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { SearchedList } from '../../web/app/searched-list.tsx';
 import { figureOf, titleOfFigure } from '../figures.rules.ts';
 import type { ListedSurvey } from '../screen.queries.ts';
 import { surveyTexts } from '../screen-texts.ts';
@@ -15,6 +15,8 @@ type SurveyListProps = {
   total: number;
   page: number;
   limit: number;
+  /** A part of their names. */
+  search: string;
 };
 
 export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
@@ -31,17 +33,30 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
   });
 }
 
-function SurveyList({ surveys, total, page, limit, here }: SurveyListProps & { here: string }) {
+function SurveyList({
+  surveys,
+  total,
+  page,
+  limit,
+  search,
+  here,
+}: SurveyListProps & { here: string }) {
+  const meta = { page, limit, total };
   return (
-    <PagedList
-      meta={{ page, limit, total }}
-      at={(other) => `${here}?page=${other}`}
-      summary={total > 0 && total <= limit ? counted(total, 'survey') : undefined}
-      empty={
-        <EmptyState title={surveyTexts.none}>
-          <p>{surveyTexts.noneMeans}</p>
-        </EmptyState>
-      }
+    <SearchedList
+      {...{ path: here, meta }}
+      id="surveys"
+      search={{
+        name: 'search',
+        label: 'Search',
+        purpose: 'Find a survey',
+        value: search,
+        placeholder: 'Name',
+      }}
+      found={counted(total, 'survey')}
+      about={surveyTexts.about}
+      none={{ title: surveyTexts.none, means: surveyTexts.noneMeans }}
+      noneFound={{ title: surveyTexts.noneFound, means: surveyTexts.noneFoundMeans }}
     >
       <DataTable
         caption="Surveys, newest first"
@@ -59,7 +74,7 @@ function SurveyList({ surveys, total, page, limit, here }: SurveyListProps & { h
           cells: cellsOf(survey, here),
         }))}
       />
-    </PagedList>
+    </SearchedList>
   );
 }
 

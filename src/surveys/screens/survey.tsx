@@ -101,7 +101,10 @@ function Numbers({ survey, scores, reached, period, trend, organization }: Numbe
         />
         <p>
           <a href={`/o/${organization.slug}/responses?survey_id=${survey.id}`}>All its responses</a>{' '}
-          and <a href={`/o/${organization.slug}?survey_id=${survey.id}`}>its score over time</a>
+          and{' '}
+          <a href={`/o/${organization.slug}?survey_id=${survey.id}&compare=#compare`}>
+            its score over time and by property
+          </a>
         </p>
       </section>
     </>

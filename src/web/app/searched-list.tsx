@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
-import { Field } from '../../web/app/fields.tsx';
-import { EmptyState } from '../../web/app/lists.tsx';
-import { FilterForm, Live } from '../../web/app/live.tsx';
-import { PagedList } from '../../web/app/paged-list.tsx';
+import { Field } from './fields.tsx';
+import { EmptyState } from './lists.tsx';
+import { FilterForm, Live } from './live.tsx';
+import { PagedList } from './paged-list.tsx';
 
 type SearchedListProps = {
   path: string;

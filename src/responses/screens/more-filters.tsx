@@ -1,0 +1,67 @@
+import { surveyTypes } from '../../scores.ts';
+import { surveyTexts } from '../../surveys/screen-texts.ts';
+import { Field, Select } from '../../web/app/fields.tsx';
+import { languages } from '../../web/language.ts';
+
+export const any = { value: '', text: 'Any' };
+export const named = (names: readonly string[]) =>
+  names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
+
+const folded = ['type', 'audience', 'sentiment', 'language'];
+
+/** The filters that few readers need, folded until one of them is set. */
+export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
+  <details class="unfold" open={folded.some((name) => value(name) !== '')}>
+    <summary class="button">More filters</summary>
+    <div>
+      <Select
+        name="type"
+        label="Type"
+        value={value('type')}
+        options={[
+          any,
+          ...surveyTypes.map((type) => ({ value: type, text: surveyTexts.type[type] })),
+        ]}
+      />
+      <Select
+        name="audience"
+        label="Audience"
+        value={value('audience')}
+        options={[
+          any,
+          { value: 'customer', text: 'Customers' },
+          { value: 'employee', text: 'Employees' },
+        ]}
+        size="day"
+      />
+      <Select
+        name="sentiment"
+        label="Sentiment"
+        value={value('sentiment')}
+        options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
+        size="day"
+      />
+      <Select
+        name="language"
+        label="Language"
+        value={value('language')}
+        options={[any, ...languageOptions]}
+        size="day"
+      />
+      <Field
+        name="property"
+        label="Property"
+        value=""
+        placeholder="plan=pro"
+        autocomplete="off"
+        size="day"
+      />
+    </div>
+  </details>
+);
+
+const names = new Intl.DisplayNames('en', { type: 'language' });
+const languageOptions = [...languages.keys()].map((tag) => ({
+  value: tag,
+  text: names.of(tag) ?? tag,
+}));
