@@ -45,12 +45,19 @@ export async function openScreen(page: Page, address: string): Promise<LoadedScr
   return { status: response?.status() ?? 0, complaints };
 }
 
-/** Every width, light and dark: axe finds nothing, and the page never scrolls sideways. */
+/**
+ * Every width, light and dark: axe finds nothing, and the page never scrolls sideways. A mistake in a field far down
+ * scrolls the page to it, and the bar on top then covers text that axe cannot judge: it looks from the top, while the
+ * field itself must not be covered.
+ */
 export async function checkLooks(page: Page, name: string) {
+  await page.evaluate(inPage);
+  assert.equal(await page.evaluate('inPage.coveredFocus()'), null, `${name}: the focus is covered`);
   for (const width of widths) {
     await page.setViewportSize({ width, height });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
+      await page.evaluate('scrollTo(0, 0)');
       await keepScreenshot(page, `app-${name}-${width}-${colorScheme}`);
       // What is said, and in which order, is the same in the dark.
       const chosen = colorScheme === 'dark' ? ['color-contrast'] : rules;

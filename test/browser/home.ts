@@ -22,6 +22,17 @@ export const homeEntries: readonly ScreenEntry[] = [
     path: ({ full }) => `/o/${full.slug}?date_from=2026-05-02&date_to=2026-05-01`,
     status: 422,
   },
+  {
+    name: 'home-by-property',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}?compare=plan&period=365d`,
+  },
+  {
+    name: 'home-property-mistake',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}?property.country=de&property=plan&compare=`,
+    status: 422,
+  },
   { name: 'home-first-steps', as: 'owner', path: ({ empty }) => `/o/${empty.slug}` },
   { name: 'home-first-steps-viewer', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}` },
 ];

@@ -28,6 +28,16 @@ function stops() {
   });
 }
 
+/** What covers the element that has the focus, or lies out of sight in its place; null where it is seen. */
+function coveredFocus() {
+  const { activeElement: focused, body } = document;
+  if (!focused || focused === body) return null;
+  const { left, top, width, height } = focused.getBoundingClientRect();
+  const seen = document.elementFromPoint(left + width / 2, top + height / 2);
+  if (seen && focused.contains(seen)) return null;
+  return seen ? seen.outerHTML.slice(0, 160) : `out of sight, ${top} px from the top`;
+}
+
 const reached = new Map();
 
 function watchFocus() {
@@ -64,4 +74,4 @@ const keyOf = (element) =>
     ? `${[...document.forms].indexOf(element.form)} ${element.name}`
     : element;
 
-globalThis.inPage = { sideways, watchFocus, missedStops };
+globalThis.inPage = { sideways, coveredFocus, watchFocus, missedStops };

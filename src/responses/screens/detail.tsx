@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
-import { Facts, Pager } from '../../web/app/lists.tsx';
+import { Facts } from '../../web/app/lists.tsx';
 import { Chip, State, Time } from '../../web/app/marks.tsx';
+import type { Neighbours } from '../neighbours.ts';
 import { Acts, FollowUpPart, NotePart, TagPart } from './follow-up-parts.tsx';
 import type { ResponseOrigin } from './shown.queries.ts';
 import {
@@ -16,41 +17,54 @@ import { heldReason, responseTexts as texts } from './texts.ts';
 
 /** One response: what was answered, what was made of it, and what is to be done. */
 export function ResponseDetail(props: DetailProps) {
-  const { response, origin, others, path, query, neighbours, editor } = props;
+  const { response, origin, others, path, query, editor } = props;
   const here = { path: `${path}/${response.id}`, query };
-  const at = (id: string | undefined) => id && `${path}/${id}${query}`;
   return (
-    <>
-      <Pager
-        summary={null}
-        newer={at(neighbours.newer)}
-        older={at(neighbours.older)}
-        label="Other responses of the list"
-      />
-      <div class="columns even">
-        <article class="answer" aria-label="The response">
-          <Said {...props} />
-          {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
-          <Analysis response={response} origin={origin} />
-          {others.length > 0 ? (
-            <Others others={others} path={path} query={query} person={personOf(response)} />
-          ) : null}
-        </article>
-        <section class="answer" aria-label="Following it up">
-          {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
-          <TagPart {...props} here={here} />
-          <FollowUpPart {...props} here={here} />
-          <NotePart {...props} here={here} />
-          {editor === null ? null : (
-            <div class="actions">
-              <a class="button danger" href={`${here.path}/delete${query}`}>
-                Delete
-              </a>
-            </div>
-          )}
-        </section>
-      </div>
-    </>
+    <div class="columns even">
+      <article class="answer" aria-label="The response">
+        <Said {...props} />
+        {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
+        <Analysis response={response} origin={origin} />
+        {others.length > 0 ? (
+          <Others others={others} path={path} query={query} person={personOf(response)} />
+        ) : null}
+      </article>
+      <section class="answer" aria-label="Following it up">
+        {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
+        <TagPart {...props} here={here} />
+        <FollowUpPart {...props} here={here} />
+        <NotePart {...props} here={here} />
+        {editor === null ? null : (
+          <div class="actions">
+            <a class="button danger" href={`${here.path}/delete${query}`}>
+              Delete
+            </a>
+          </div>
+        )}
+      </section>
+    </div>
+  );
+}
+
+type NextProps = Pick<DetailProps, 'path' | 'query'> & { neighbours: Neighbours };
+
+/** The ways to the responses next to it in the list that it was opened from. */
+export function NextResponses({ path, query, neighbours }: NextProps) {
+  const { newer, older } = neighbours;
+  if (!newer && !older) return null;
+  return (
+    <nav class="actions" aria-label="Other responses of the list">
+      {newer ? (
+        <a class="button" href={`${path}/${newer}${query}`} rel="prev">
+          Newer
+        </a>
+      ) : null}
+      {older ? (
+        <a class="button" href={`${path}/${older}${query}`} rel="next">
+          Older
+        </a>
+      ) : null}
+    </nav>
   );
 }
 

@@ -65,6 +65,12 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               value={value('tag')}
               options={[any, ...tags.map(({ id, name }) => ({ value: id, text: name }))]}
             />
+            <Select
+              name="state"
+              label="State"
+              value={value('state')}
+              options={[any, ...named(['open', 'done'])]}
+            />
           </div>
           <div>
             <Field
@@ -75,13 +81,6 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               size="day"
             />
             <Field name="date_to" label="To" type="date" value={value('date_to')} size="day" />
-            <Select
-              name="state"
-              label="State"
-              value={value('state')}
-              options={[any, ...named(['open', 'done'])]}
-              size="day"
-            />
             <Select
               name="owner"
               label="Owner"

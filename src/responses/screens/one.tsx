@@ -18,7 +18,7 @@ import { filterOf } from '../read-filter.ts';
 import { releaseResponse } from '../release.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { setTags } from '../tagging.ts';
-import { ResponseDetail } from './detail.tsx';
+import { NextResponses, ResponseDetail } from './detail.tsx';
 import { filled, go, idOf, inZone, pathOf, queryOf, responsePathOf, trailOf } from './paths.ts';
 import { findChoices, findOrigin, listOthers } from './shown.queries.ts';
 import { personOf, type ShownResponse } from './shown.ts';
@@ -116,12 +116,9 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
     heading: 'Response',
     section: 'responses',
     trail: trailOf(c),
+    actions: <NextResponses {...{ path, query, neighbours }} />,
     status: Object.keys(note.errors).length > 0 ? 422 : 200,
-    body: (
-      <ResponseDetail
-        {...{ response, origin, others, choices, path, query, neighbours, editor, note }}
-      />
-    ),
+    body: <ResponseDetail {...{ response, origin, others, choices, path, query, editor, note }} />,
   });
 }
 

@@ -1,7 +1,6 @@
 import { type SurveyType, scaleOf } from '../../scores.ts';
 import type { CategoryName } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
-import type { Neighbours } from '../neighbours.ts';
 import type { FilterChoices, OtherResponse, ResponseOrigin } from './shown.queries.ts';
 import { responseTexts } from './texts.ts';
 
@@ -57,7 +56,6 @@ export type DetailProps = {
   path: string;
   /** Its filters, which lead back to it. */
   query: string;
-  neighbours: Neighbours;
   /** The address of the reader, if its role may change a response. */
   editor: string | null;
   note: FormState;
