@@ -51,9 +51,9 @@ test-poolers: $(installed)
 test-clients: $(installed)
 	@$(tsx) test/run.ts --clients
 
-## bench: what the service costs compared with bare statements, only=NAME runs one part, keep=yes writes it into ops/benchmarks.md
+## bench: what the service costs compared with bare statements, only=NAME runs one part, times=5 prints medians, keep=yes writes it into ops/benchmarks.md
 bench: $(installed)
-	@$(tsx) test/bench/run.ts $(only) $(if $(keep),--keep)
+	@$(tsx) test/bench/run.ts $(only) $(if $(times),--times=$(times)) $(if $(keep),--keep)
 
 ## faults: kills processes, connections and Postgres while answers and mails go through, and prints what arrived; only=WORD picks
 faults: $(installed)

@@ -74,10 +74,14 @@ const textOf = ({ kind, measured, sections }: Part) =>
     .join('\n\n');
 
 /** Keeps what a part measured, with the day and the commit. */
-export function keep(part: Omit<Part, 'measured'>, names: readonly string[]) {
+export function keep(
+  { times, ...part }: Omit<Part, 'measured'> & { times: number },
+  names: readonly string[],
+) {
   const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
     encoding: 'utf8',
   }).trim();
-  const measured = `Measured on ${new Date().toISOString().slice(0, 10)} at ${commit}`;
+  const rounds = times > 1 ? `, medians of ${times} rounds` : '';
+  const measured = `Measured on ${new Date().toISOString().slice(0, 10)} at ${commit}${rounds}`;
   writeFileSync(file, withPart(readFileSync(file, 'utf8'), { ...part, measured }, names));
 }

@@ -7,6 +7,7 @@ import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
 import { growth } from './growth.ts';
 import { listening } from './listening.ts';
+import { mediansOf } from './medians.ts';
 import { partitions } from './partitions.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
@@ -15,7 +16,10 @@ import { steady } from './steady.ts';
 import { telemetry } from './telemetry.ts';
 import { units } from './units.ts';
 
-/** Compares the service with its floors. A word on the command line chooses one part; `--keep` writes the figures down. */
+/**
+ * Compares the service with its floors. A word on the command line chooses one part, `--times=5` repeats it for medians,
+ * and `--keep` writes the figures down.
+ */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   units,
   reads,
@@ -33,7 +37,9 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
 };
 
 const keeps = process.argv.includes('--keep');
-const only = process.argv.slice(2).find((word) => word !== '--keep');
+const only = process.argv.slice(2).find((word) => !word.startsWith('--'));
+const times = Number(process.argv.find((word) => word.startsWith('--times='))?.slice(8) ?? 1);
+if (!Number.isInteger(times) || times % 2 === 0) throw new Error('times= takes an odd number');
 /** One takes an hour's quarter and 20 GB of disk, the other compares layouts: they run when they are named. */
 const named = ['growth', 'partitions'];
 const chosen = Object.keys(parts).filter((name) => (only ? name === only : !named.includes(name)));
@@ -46,9 +52,11 @@ try {
   await db.end();
   for (const name of chosen) {
     console.error(`== ${name}`);
-    const sections = await parts[name]!(server.url);
+    const rounds: Section[][] = [];
+    while (rounds.length < times) rounds.push(await parts[name]!(server.url));
+    const sections = mediansOf(rounds);
     for (const { title, lines } of sections) console.log(['', title, '', ...lines].join('\n'));
-    if (keeps) keep({ name, kind, sections }, Object.keys(parts));
+    if (keeps) keep({ name, kind, times, sections }, Object.keys(parts));
   }
 } finally {
   await server.stop();
