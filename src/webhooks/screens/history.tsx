@@ -107,7 +107,7 @@ export function historyScreens(tools: WebhookTools) {
                 View trace
               </a>
             ) : null}
-            {organization.role === 'viewer' ? null : (
+            {organization.role === 'viewer' || !webhook.active ? null : (
               <form method="post" action={`${here}/deliveries/${delivery.id}/redeliver`}>
                 <button type="submit">{webhookTexts.redeliver}</button>
               </form>

@@ -141,10 +141,14 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
     values (${place.orgId}, ${id}, ${failed}, 1, null, 10000, null),
            (${place.orgId}, ${id}, ${failed}, 2, 503, 12, 'busy <b>')`;
   const html = await (await place.get(`${here}/deliveries/${failed}`)).text();
+  assert.match(html, />Redeliver</);
   assert.match(html, /2 attempts failed, the last with: status 503/);
   assert.match(html, /busy &lt;b&gt;/);
   await place.post(`${here}/deliveries/${failed}/redeliver`, {});
   assert.equal((await db`select from deliveries where webhook_id = ${id}`).length, 2);
+  await db`update webhooks set active = false where id = ${id}`;
+  const off = await (await place.get(`${here}/deliveries/${failed}`)).text();
+  assert.doesNotMatch(off, />Redeliver</);
 });
 
 test('a webhook that is off offers to be switched on, and says of what it missed that nothing was sent', async () => {
