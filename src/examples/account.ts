@@ -1,10 +1,20 @@
 import type { Example } from '../lib/openapi/section.ts';
-import { answeredAt, contactId, email, erasureId, orgId, page, surveyId } from './story.ts';
+import {
+  answeredAt,
+  contactId,
+  email,
+  erasureId,
+  orgId,
+  page,
+  responseId,
+  surveyId,
+} from './story.ts';
 
 const nothing = {
   reason_code: null,
   reason: null,
   trace_id: null,
+  response_id: null,
   webhook_id: null,
   delivery_id: null,
 };
@@ -50,7 +60,13 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         events: [
           { at: '2026-04-01T08:00:00.000Z', what: 'added', ...ofSurvey },
           { at: '2026-04-01T08:01:00.000Z', what: 'sent', ...ofSurvey },
-          { at: answeredAt, what: 'answered', ...ofSurvey, reason: 'score 9' },
+          {
+            at: answeredAt,
+            what: 'answered',
+            ...ofSurvey,
+            response_id: responseId,
+            reason: 'score 9',
+          },
         ],
       },
     },
