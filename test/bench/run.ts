@@ -13,6 +13,7 @@ import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
 import { sends } from './sends.ts';
 import { steady } from './steady.ts';
+import { steps } from './steps.ts';
 import { telemetry } from './telemetry.ts';
 import { units } from './units.ts';
 
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   app,
   growth,
   partitions,
+  steps,
 };
 
 const keeps = process.argv.includes('--keep');
