@@ -2541,7 +2541,7 @@ create function tally_slot()
  returns smallint
  language sql
  stable
-return ((pg_backend_pid() % 16))::smallint
+return ((1 + (pg_backend_pid() % 15)))::smallint
 ;
 
 create function tally_survey_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connect, type Db } from '../../src/lib/db/db.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
 
 /** Numbers that look random and are the same in every run. */
 function numbers(seed: number) {
@@ -160,6 +161,20 @@ test('folding waits for no writer, and loses nothing of what one holds', async (
   await assertTalliesHold(db);
   await foldTallies(db);
   await assertTalliesHold(db);
+});
+
+test('folding waits for no writer, whichever connection that has', async () => {
+  const slots = new Set<number>();
+  const connections: Db[] = [];
+  for (let n = 0; n < 64; n += 1) {
+    const own = connect(url, { connections: 1 });
+    connections.push(own);
+    const [row] = await own<{ slot: number }[]>`select tally_slot() as slot`;
+    slots.add(row!.slot);
+  }
+  await Promise.all(connections.map((own) => own.end()));
+  assert.ok(slots.size > 8);
+  assert.ok(!slots.has(0), 'a connection writes into folded rows');
 });
 
 test('no index of the tallies depends on what answers change, so that these are heap-only updates', async () => {
