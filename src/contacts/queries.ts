@@ -21,13 +21,13 @@ const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
   iso(p.responded_at) as responded_at, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
 
-/** The items of the list after a position, with what a file has in addition, as JSON; `last` as for responses. */
+/** The items of the list after a position, with what a file has in addition, as JSON Lines; `last` as for responses. */
 export async function nextContacts(
   sql: Sql,
   orgId: string,
   { surveyId, after, limit }: { surveyId: string | null; after: Position | null; limit: number },
-): Promise<{ items: string; last: Position | undefined }> {
-  const [found] = await sql<{ items: string; rows: number; at: string; id: string }[]>`
+): Promise<{ lines: string; last: Position | undefined }> {
+  const [found] = await sql<{ lines: string; rows: number; at: string; id: string }[]>`
     with picked as materialized (
       select *
       from contacts
@@ -39,14 +39,14 @@ export async function nextContacts(
     ), last as (
       select created_at::text as at, id from picked order by created_at, id limit 1
     )
-    select coalesce(json_agg(item order by p.created_at desc, p.id desc), '[]')::text as items,
+    select coalesce(string_agg(replace(row_to_json(item)::text, E'\\n', ' ') || E'\\n', '' order by p.created_at desc, p.id desc), '') as lines,
            count(*)::int as rows, (select at from last), (select id from last)
     from picked p
     cross join lateral (
       select ${itemColumns(sql, orgId)}, p.properties, iso(p.created_at) as created_at
     ) item`;
-  const { items, rows, at, id } = found!;
-  return { items, last: rows === limit ? { at, id } : undefined };
+  const { lines, rows, at, id } = found!;
+  return { lines, last: rows === limit ? { at, id } : undefined };
 }
 
 const countPerDay = (sql: Sql, orgId: OrgId) => sql`
