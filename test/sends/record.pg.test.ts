@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import type { Sql } from '../../src/lib/db/db.ts';
+import { createAttempts } from '../../src/sends/attempts.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails } from '../../src/sends/mail-job.queries.ts';
-import { toRow } from '../../src/sends/outcome.rules.ts';
+import { beginMails, type ClaimedMail, type OpenMail } from '../../src/sends/mail-job.queries.ts';
+import type { Mailer } from '../../src/sends/mailer.ts';
+import { type OutcomeRow, toRow } from '../../src/sends/outcome.rules.ts';
 import { createRecords } from '../../src/sends/record.ts';
 import { readContact } from '../../src/sends/rules.ts';
+import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -116,10 +120,91 @@ test('mails do not begin together with one that waits for a lock', async () => {
   assert.equal((await beginMails(db, locked, 50)).length, 1);
 });
 
-async function lockMail(id: string): Promise<() => Promise<void>> {
+test('a batch of several organizations waits 200 ms for a lock, and one of a single organization as long as it takes', async () => {
+  const seen = await noteLockTimeouts();
+  const mails = [...(await claimed(1)), ...(await claimed(1))];
+  const mailer: Mailer = {
+    concurrency: 2,
+    send: async (_mail, { mayLeave }) => ((await mayLeave()) ? accepted() : lost()),
+  };
+  const attempts = createAttempts({ db, mailer });
+  const time = { endsAt: Infinity, longestMs: 1000, signal: AbortSignal.timeout(60_000) };
+  const words = {} as ClaimedMail;
+  const begin = (mail: OpenMail) =>
+    attempts.tryInSpan({ ...words, ...mail }, { attempt: 1, time, job: null });
+  await Promise.all(mails.map(begin));
+  assert.deepEqual(await seen(), ['200ms', '200ms']);
+
+  const records = createRecords(db);
+  const [locked, one] = mails.map((mail) => toRow({ ...mail, attempt: 1 }, { status: 'sent' }));
+  const record = (row: OutcomeRow) => records.open(row.org_id, () => records.add(row));
+  const other = Promise.withResolvers<void>();
+  const more = [locked!, one!].map(({ org_id }) => records.open(org_id, () => other.promise));
+  const release = await lockMail(locked!.id);
+  const theirs = record(locked!);
+  await record(one!);
+  await release();
+  await theirs;
+  assert.deepEqual(await seen(), ['0', '0']);
+
+  const failed = (await begun(1)).concat(await begun(1));
+  await seen();
+  const failing = failed.map(({ org_id }) => records.open(org_id, () => other.promise));
+  const refused = {
+    status: 'failed',
+    reason: 'no such mailbox',
+    contact_status: 'failed',
+  } as const;
+  await Promise.all(failed.map((row) => record({ ...row, ...refused } as OutcomeRow)));
+  assert.deepEqual(await seen(), ['200ms', '200ms']);
+  other.resolve();
+  await Promise.all([...more, ...failing]);
+});
+
+test('a failure of a month that is locked leaves the batch that it shares', async () => {
+  const [[locked], [one]] = [await begun(1), await begun(1)];
+  const failed = { ...locked!, status: 'failed', reason: 'no such mailbox' } as typeof locked &
+    object;
+  const records = createRecords(db);
+  const other = Promise.withResolvers<void>();
+  const more = [locked!, one!].map(({ org_id }) => records.open(org_id, () => other.promise));
+  const release = await lockMonth(locked!.org_id);
+  const theirs = records.open(locked!.org_id, () => records.add(failed));
+  await records.open(one!.org_id, () => records.add(one!));
+  assert.deepEqual(await statuses([locked!.id, one!.id]), ['sending', 'sent']);
+  await release();
+  await theirs;
+  other.resolve();
+  await Promise.all(more);
+  assert.deepEqual(await statuses([locked!.id]), ['failed']);
+});
+
+/** Notes how long each statement that changes a mail waits for a lock, as its transaction has it. */
+async function noteLockTimeouts() {
+  await db`create table lock_timeouts (setting text)`;
+  await db`
+    create function note_lock_timeout() returns trigger language plpgsql as $$
+    begin
+      insert into lock_timeouts values (current_setting('lock_timeout'));
+      return new;
+    end $$`;
+  await db`
+    create trigger note_lock_timeout before update on mails
+    for each row execute function note_lock_timeout()`;
+  return async () => {
+    const rows = await db<{ setting: string }[]>`delete from lock_timeouts returning setting`;
+    return rows.map(({ setting }) => setting);
+  };
+}
+
+const lockMail = (id: string) => hold((tx) => tx`select from mails where id = ${id} for update`);
+const lockMonth = (orgId: string) =>
+  hold((tx) => tx`select from mail_usage where org_id = ${orgId} for update`);
+
+async function hold(lock: (tx: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const [locked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holder = db.begin(async (tx) => {
-    await tx`select from mails where id = ${id} for update`;
+    await lock(tx);
     locked.resolve();
     await held.promise;
   });
