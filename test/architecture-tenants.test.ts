@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readFiles } from './support/walls/sources.ts';
+import { statementsIn } from './support/walls/statements.ts';
+
+/**
+ * How many tables of organizations the queries of a file read or write without naming the organization. All else is
+ * tied to one: by its id, or by a row that is.
+ */
+const overOrganizations: Record<string, number> = {
+  // Jobs that clean up or sweep the whole service.
+  'src/campaigns/batch.queries.ts': 4,
+  'src/campaigns/by-itself.queries.ts': 3,
+  'src/campaigns/campaign.queries.ts': 2,
+  'src/campaigns/retention.queries.ts': 2,
+  'src/contacts/upload.queries.ts': 1,
+  'src/notifications/sweep.queries.ts': 6,
+  'src/people/erasure/file.queries.ts': 2,
+  'src/responses/cleanup.queries.ts': 2,
+  'src/responses/waiting-analyses.queries.ts': 2,
+  'src/sends/cleanup.queries.ts': 3,
+  'src/sends/record.queries.ts': 1,
+  'src/webhooks/cleanup.queries.ts': 7,
+  'src/webhooks/delivery.queries.ts': 2,
+  // The operator looks at the whole service, and finds a row by its id alone.
+  'src/campaigns/list.queries.ts': 1,
+  'src/keys/queries.ts': 4,
+  'src/notifications/slack.queries.ts': 1,
+  'src/observations/queries.ts': 3,
+  'src/operations/operator/queries.ts': 2,
+  'src/operations/sealed-secrets.queries.ts': 1,
+  'src/operations/senders.queries.ts': 1,
+  'src/people/erasure/queries.ts': 1,
+  'src/reporters/queries.ts': 2,
+  'src/responses/release.queries.ts': 1,
+  'src/suppressions/queries.ts': 2,
+  'src/surveys/manage.queries.ts': 1,
+  'src/webhooks/reseal-secrets.queries.ts': 1,
+  // A secret or a name of the whole service leads to the organization; members belong to several.
+  'src/members/account-acts.queries.ts': 1,
+  'src/members/links.queries.ts': 9,
+  'src/members/member-list.queries.ts': 1,
+  'src/organizations/change.queries.ts': 1,
+  'src/organizations/queries.ts': 2,
+  'src/responses/link.queries.ts': 6,
+  'src/sessions/queries.ts': 4,
+  // The organization is in a part of the condition that another function gives, or in the row that leads here.
+  'src/audit/queries.ts': 6,
+  'src/campaigns/results.queries.ts': 1,
+  'src/contacts/retention.queries.ts': 3,
+  'src/responses/erase.queries.ts': 2,
+  'src/responses/queries.ts': 3,
+  'src/sends/history.queries.ts': 1,
+  'src/sends/preview.queries.ts': 1,
+  'src/surveys/queries.ts': 2,
+  'src/surveys/screen.queries.ts': 1,
+  'src/webhooks/missed.cte.ts': 2,
+};
+
+const [schema] = readFiles('sql/schema.sql');
+const columns = schema!.text.matchAll(
+  /create (?:unlogged )?table (?:\w+\.)?(\w+) \(([\s\S]*?)\n\)/gi,
+);
+const tables = new Set(
+  [...columns].filter(([, , body]) => /^\s*org_id /m.test(body!)).map(([, table]) => table!),
+);
+const queries = readFiles('src/**/*.{ts,tsx}').filter(({ path }) =>
+  /queries\.ts$|\.cte\.ts$/.test(path),
+);
+
+for (const { path, text } of queries) {
+  test(`${path} names the organization for each table that it reads`, () => {
+    const loose = statementsIn(text).map((statement) => ({
+      statement,
+      open: openTables(statement),
+    }));
+    const found = loose.reduce((sum, { open }) => sum + open, 0);
+    const shown = loose.filter(({ open }) => open > 0).map(({ statement }) => statement.trim());
+    const advice =
+      'add org_id to the condition of each; a statement of the whole service is counted in this test';
+    assert.equal(
+      found,
+      overOrganizations[path] ?? 0,
+      `${path}: ${advice}:\n\n${shown.join('\n\n')}`,
+    );
+  });
+}
+
+test('every exception has its file', () => {
+  const paths = new Set(queries.map(({ path }) => path));
+  assert.deepEqual(
+    Object.keys(overOrganizations).filter((path) => !paths.has(path)),
+    [],
+  );
+});
+
+test('what is read from the schema are the tables of organizations', () => {
+  for (const table of ['surveys', 'responses', 'mails', 'webhooks', 'api_keys']) {
+    assert.ok(tables.has(table), table);
+  }
+});
+
+test('a statement that leaves out an organization, or compares it otherwise, is seen', () => {
+  const [part, whole] = statementsIn(
+    `db<Row[]>\`select from responses r join contacts c on c.org_id = r.org_id
+                where r.org_id = \${id} \${id ? sql\`and org_id = '}'\` : ''}\``,
+  );
+  assert.equal(part, "and org_id = '}'");
+  assert.equal(openTables(whole!), 0);
+  for (const tie of ['c.org_id = r.org_id', 'r.org_id = $']) {
+    assert.equal(openTables(whole!.replace(tie, 'true')), 1, `without ${tie}`);
+    assert.equal(openTables(whole!.replace(tie, tie.replace('=', '>='))), 1, `by order: ${tie}`);
+  }
+});
+
+/** As many tables as a statement has, so many conditions tie them to each other and to an organization. */
+function openTables(statement: string): number {
+  const read = statement.matchAll(
+    /\b(?:from|join|using|(?<!for |do |key )update)\s+(?:only )?(\w+)/g,
+  );
+  const ties = statement.matchAll(
+    /\borg_id (?:=|in|is not distinct from) |\((?:\w+\.)?org_id, [\w., ]+\) (?:=|in) |using \(org_id/g,
+  );
+  const own = [...read].filter(([, table]) => tables.has(table!)).length;
+  return Math.max(own - [...ties].length, 0);
+}
