@@ -84,6 +84,23 @@ export async function lastMonth(sql: Sql, timeZone: string): Promise<SummaryPeri
   );
 }
 
+/**
+ * The days that a new summary is usually asked for, by the organization's clock: from the end of the last one, or the
+ * last thirty, up to yesterday, which is the last day that is over.
+ */
+export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
+  return one(
+    await sql<{ from: string; to: string }[]>`
+      select least(since, today)::text as from, greatest(least(since, today), today - 1)::text as to
+      from (
+        select today,
+               coalesce((select (max(period_end) at time zone ${timeZone})::date from summaries where org_id = ${orgId}),
+                        today - 30) as since
+        from (select (now() at time zone ${timeZone})::date as today) clock
+      ) known`,
+  );
+}
+
 /** When a day begins by an organization's own clock. */
 export async function startOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
   return one(

@@ -13,6 +13,7 @@ import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { periodOfDays, requestSummary } from '../make.ts';
+import { findUsualDays } from '../period.queries.ts';
 import { summaryTexts } from '../screen-texts.ts';
 import { findSummary, findSummaryBefore, listSummaries } from '../summary.queries.ts';
 import { periodText } from './period-text.ts';
@@ -64,9 +65,10 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
       });
     })
 
-    .get('/new', (c) => {
-      requireRole(c, 'editor');
-      return showForm(c, emptyForm());
+    .get('/new', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      const { from, to } = await findUsualDays(db, orgId, c.var.organization.timeZone);
+      return showForm(c, emptyForm({ date_from: from, date_to: to }));
     })
 
     .post('/', async (c) => {

@@ -50,6 +50,32 @@ test('days are those of the time zone of the organization, the last one included
   assert.equal(job!.period_end, '2026-05-01T12:00:00.000Z');
 });
 
+test('a new summary begins where the last one ended, or thirty days ago, and ends yesterday', async () => {
+  const { org, list, get } = await scene('editor', { time_zone: 'Pacific/Kiritimati' });
+  const day = async (before: number) => {
+    const [row] = await db<{ day: string }[]>`
+      select ((now() at time zone 'Pacific/Kiritimati')::date - ${before}::int)::text as day`;
+    return row!.day;
+  };
+  const offered = async () =>
+    [...(await (await get(`${list}/new`)).text()).matchAll(/type="date"[^>]*value="([^"]*)"/g)].map(
+      ([, value]) => value,
+    );
+  const summarized = async (end: number) => {
+    await db`
+      insert into summaries (org_id, report_type, scheduled, period_start, period_end, responses, top_themes, text)
+      select ${org.id}, 'executive-summary', false, last - interval '7 days', last, 0, '{}', 'Nothing.'
+      from (select ${await day(end)}::text::timestamp at time zone 'Pacific/Kiritimati' as last) days`;
+  };
+  assert.deepEqual(await offered(), [await day(30), await day(1)]);
+  await summarized(45);
+  assert.deepEqual(await offered(), [await day(45), await day(1)]);
+  await summarized(12);
+  assert.deepEqual(await offered(), [await day(12), await day(1)]);
+  await summarized(-3);
+  assert.deepEqual(await offered(), [await day(0), await day(0)]);
+});
+
 test('a period with a mistake is 422 and asks for nothing', async () => {
   const { org, list, post } = await scene();
   for (const [form, sentence] of [
