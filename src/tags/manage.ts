@@ -5,9 +5,9 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import {
+  findNamedTags,
   insertMissingTags,
   insertTag,
-  listTags,
   type NewTag,
   removeTag,
   type TagRow,
@@ -28,7 +28,10 @@ export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<
   });
 }
 
-/** The ids of tags by their names, in the caller's transaction; those that are missing are made. */
+/**
+ * The ids of tags by their names, in the caller's transaction; those that are missing are made. A spelling that differs
+ * from an existing one only by case is that tag.
+ */
 export async function ensureTags(
   tx: Sql,
   writer: Writer,
@@ -36,7 +39,7 @@ export async function ensureTags(
 ): Promise<ReadonlyMap<string, string>> {
   const made = await insertMissingTags(tx, writer.orgId, { names, color: defaultTagColor });
   for (const tag of made) await recordTag(tx, writer, { act: 'tag.created', tag });
-  const tags = await listTags(tx, writer.orgId);
+  const tags = await findNamedTags(tx, writer.orgId, names);
   return new Map(tags.map(({ id, name }) => [name, id]));
 }
 

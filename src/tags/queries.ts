@@ -20,11 +20,28 @@ export async function insertMissingTags(
 ) {
   return await sql<TagRow[]>`
     insert into tags (org_id, name, color)
-    select ${orgId}, name, ${color}
-    from unnest(${[...names]}::text[]) name
-    order by name
+    select distinct on (lower(wanted.name)) ${orgId}::uuid, wanted.name, ${color}
+    from unnest(${[...names]}::text[]) with ordinality wanted (name, place)
+    where not exists (
+      select from tags t where t.org_id = ${orgId} and lower(t.name) = lower(wanted.name)
+    )
+    order by lower(wanted.name), place
     on conflict (org_id, name) do nothing
     returning id, name, color, created_at`;
+}
+
+/** The tag of each of these names: the one of exactly this spelling before the oldest of any other. */
+export async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) {
+  return await sql<{ name: string; id: string }[]>`
+    select wanted.name, t.id
+    from unnest(${[...names]}::text[]) wanted (name)
+    cross join lateral (
+      select id
+      from tags t
+      where t.org_id = ${orgId} and lower(t.name) = lower(wanted.name)
+      order by t.name = wanted.name desc, t.created_at, t.id
+      limit 1
+    ) t`;
 }
 
 /** Whether it is another one than before. */

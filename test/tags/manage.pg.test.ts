@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/actor.ts';
-import { changeTag, createTag } from '../../src/tags/manage.ts';
+import { changeTag, createTag, ensureTags } from '../../src/tags/manage.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -20,4 +20,27 @@ test('a change of a tag that changes nothing leaves no trace', async () => {
 
   assert.equal((await changeTag(db, writer, { id, name: 'VIP' })).color, '#112233');
   assert.equal(await acts(), 1);
+});
+
+test('a name that an import brings is the tag that differs from it only by case, if there is one', async () => {
+  const org = await makeOrganization(db);
+  const writer = commandWriter(org);
+  const billing = await createTag(db, writer, { name: 'Billing' });
+  const upper = await createTag(db, writer, { name: 'BILLING' });
+  const found = await ensureTags(db, writer, [
+    'billing',
+    'BILLING',
+    'Too slow',
+    'too slow',
+    'shop',
+  ]);
+  assert.equal(found.get('billing'), billing.id);
+  assert.equal(found.get('BILLING'), upper.id);
+  assert.equal(found.get('too slow'), found.get('Too slow'));
+  assert.deepEqual(await ensureTags(db, writer, ['SHOP']), new Map([['SHOP', found.get('shop')]]));
+  const names = await db`select name from tags where org_id = ${org} order by name collate "C"`;
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ['BILLING', 'Billing', 'Too slow', 'shop'],
+  );
 });
