@@ -65,6 +65,12 @@ test('a point in the middle of the scale is in the middle of the drawing', () =>
   assert.equal(lastDot, 'M25 0h0');
 });
 
+test('a single response is drawn on a part of the scale that can be read', () => {
+  assert.deepEqual(ticksOf([[-100, 0]]), [-80, -85, -90, -95, -100]);
+  assert.deepEqual(ticksOf([[100, 0]]), [100, 95, 90, 85, 80]);
+  assert.deepEqual(ticksOf([[3, 0]], { lowest: 1, highest: 5 }), [3.2, 3.1, 3, 2.9, 2.8]);
+});
+
 test('equal values still have a scale around them', () => {
   const { ticks, line } = shapeTrend([point(100, 0), point(100, 0)], nps);
   assert.ok(ticks.length >= 2);

@@ -22,6 +22,8 @@ const chartHeight = 100;
 /** More dots than this are a second line. */
 const mostDots = 60;
 const mostTicks = 5;
+/** The part of the scale that is drawn at least: of less, a point more or less looks like a change. */
+const leastPart = 0.1;
 
 /** The line of the values with its margins as a band, on a scale that covers both. */
 export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds): TrendShape {
@@ -60,15 +62,21 @@ function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds
     value === null ? [] : [value - (margin ?? 0), value + (margin ?? 0)],
   );
   if (ends.length === 0) return [lowest, (lowest + highest) / 2, highest];
-  const low = rounded(Math.max(lowest, Math.min(...ends)));
-  const high = rounded(Math.min(highest, Math.max(...ends)));
+  const [low, high] = widened([Math.min(...ends), Math.max(...ends)], { lowest, highest });
   for (let wanted = mostTicks - 1; wanted > 0; wanted--) {
-    const scale = scaleLinear([low, high === low ? low + (highest - lowest) / 100 : high], [0, 1]);
+    const scale = scaleLinear([low, high], [0, 1]);
     const [first = low, last = high] = scale.nice(wanted).domain();
     const ticks = scale.ticks(wanted);
     if (ticks.length <= mostTicks && first >= lowest && last <= highest) return ticks;
   }
   return [lowest, (lowest + highest) / 2, highest];
+}
+
+function widened([low, high]: [number, number], { lowest, highest }: ValueBounds) {
+  const least = leastPart * (highest - lowest);
+  const more = Math.max(least - (high - low), 0) / 2;
+  const from = Math.max(lowest, Math.min(low - more, highest - least));
+  return [rounded(from), rounded(Math.min(highest, Math.max(high + more, from + least)))] as const;
 }
 
 const rounded = (value: number) => Math.round(value * 100) / 100;
