@@ -48,6 +48,21 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   assert.match(await page('?category=passive'), /No response matches/);
 });
 
+test('what is no day is said at its field, and the other filters hold', async () => {
+  const { get, list, page, respond } = await inbox();
+  await respond({ comment: 'Lovely shop' });
+  await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
+  const answer = await get(`${list}?date_from=last+week&date_to=2026-02-30&category=detractor`);
+  const shown = await answer.text();
+  assert.equal(answer.status, 422);
+  assert.equal(shown.match(/Enter a day, such as 2026-04-01/g)?.length, 2);
+  assert.match(shown, /name="date_from"[^>]*value="last week"/);
+  assert.match(shown, /<details class="reveal wide-open" open/);
+  assert.match(shown, /1 response\b/);
+  assert.doesNotMatch(shown, /export\?[^"]*date_from/);
+  assert.match(await page('?date_from=2024-01-01&date_to=2024-01-01T10:00:00Z'), /0 responses/);
+});
+
 test('a property is typed as name=value, shown above the list, and taken off by a link', async () => {
   const { page, respond, of, list } = await inbox();
   const person = await makeContact(db, of, { properties: { plan: 'a&b', city: 'Oslo' } });

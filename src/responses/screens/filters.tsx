@@ -3,6 +3,7 @@ import { categories } from '../../scores.ts';
 import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
+import type { FormState } from '../../web/app/read-form.ts';
 import { noOwner } from '../filter.cte.ts';
 import { any, MoreFilters, named } from './more-filters.tsx';
 import type { FilterChoices } from './shown.queries.ts';
@@ -13,6 +14,8 @@ type FiltersProps = {
   /** The query of the page, without what is empty. */
   query: URLSearchParams;
   choices: FilterChoices;
+  /** What was typed that cannot be read. */
+  form: FormState;
 };
 
 const unowned = { value: noOwner, text: 'Without an owner' };
@@ -26,12 +29,12 @@ const mostFilters = 200;
 type DrawnFiltersProps = Omit<FiltersProps, 'query'> & { query: string };
 
 const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
-  const { path, updates, choices } = props;
+  const { path, updates, choices, form } = props;
   const query = new URLSearchParams(props.query);
   const value = (name: string) => query.get(name) ?? '';
   const { surveys, tags, members } = choices;
   return (
-    <details class="reveal wide-open">
+    <details class="reveal wide-open" open={Object.keys(form.errors).length > 0}>
       <summary>{summary(query)}</summary>
       <search aria-label="Filter responses">
         <FilterForm path={path} updates={updates} hidden={properties(query)}>
@@ -77,10 +80,18 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               name="date_from"
               label="From"
               type="date"
+              form={form}
               value={value('date_from')}
               size="day"
             />
-            <Field name="date_to" label="To" type="date" value={value('date_to')} size="day" />
+            <Field
+              name="date_to"
+              label="To"
+              type="date"
+              form={form}
+              value={value('date_to')}
+              size="day"
+            />
             <Select
               name="owner"
               label="Owner"

@@ -8,6 +8,7 @@ import { drawNow } from '../../web/app/drawn-once.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { parseFiltered } from '../facet-parameters.ts';
 import { listResponses } from '../queries.ts';
+import { readInstants } from '../range.ts';
 import { filterOf } from '../read-filter.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { runSearch } from '../search.ts';
@@ -16,6 +17,7 @@ import { listId, ResponseList } from './list.tsx';
 import { filled, inZone, pathOf } from './paths.ts';
 import { findChoices } from './shown.queries.ts';
 import type { ShownResponse } from './shown.ts';
+import { responseTexts as texts } from './texts.ts';
 
 const rowsOnPage = '25';
 
@@ -32,10 +34,10 @@ export function listScreen(db: Db) {
   const drawShared = shareReads((asked: AskedList) => drawList(db, asked), linkRequests);
   return async (c: Context<ScreenEnv>) => {
     const asked = askedOf(c);
-    const body = asked.queries['search']
+    const drawn = asked.queries['search']
       ? await drawList(db, asked, c.req.raw.signal)
       : await drawShared(asked, c);
-    return renderScreen(c, { title: 'Responses', section: 'responses', body });
+    return renderScreen(c, { title: 'Responses', section: 'responses', ...drawn });
   };
 }
 
@@ -50,7 +52,8 @@ function askedOf(c: Context<ScreenEnv>): AskedList {
 }
 
 async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
-  const { organization, path, queries, mayChange } = asked;
+  const { organization, path, mayChange } = asked;
+  const { queries, form } = readDays(asked.queries);
   const orgId = organization.id;
   const page = parseFiltered(ResponseQuery, {
     ...{ limit: [rowsOnPage], ...inZone(organization) },
@@ -67,14 +70,27 @@ async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   const query = new URLSearchParams(
     Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
   );
-  return drawNow(
+  const body = drawNow(
     <>
-      <Filters path={path} updates={listId} query={query} choices={choices} />
+      <Filters {...{ path, query, choices, form }} updates={listId} />
       <div class="part">
         <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
       </div>
     </>,
   );
+  return { body, status: Object.keys(form.errors).length > 0 ? 422 : 200 } as const;
 }
+
+/** What is no day is no filter: it stays in its field, with what is wrong with it. */
+function readDays(asked: Record<string, string[]>) {
+  const queries = { ...asked };
+  const mistaken = dayFields.filter((name) => queries[name] && !readInstants(queries[name][0]!));
+  for (const name of mistaken) delete queries[name];
+  const typed = Object.fromEntries(mistaken.map((name) => [name, asked[name]![0]!]));
+  const errors = Object.fromEntries(mistaken.map((name) => [name, texts.noDay]));
+  return { queries, form: { typed, errors } };
+}
+
+const dayFields = ['date_from', 'date_to'] as const;
 
 type ListMeta = { page: number; limit: number; total: number };

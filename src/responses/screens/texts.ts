@@ -14,6 +14,7 @@ export const responseTexts = {
     open: (many: string) => `${many} opened again.`,
     take: (many: string) => `You own ${many} now.`,
   },
+  noDay: 'Enter a day, such as 2026-04-01.',
   chooseAll: (many: number) => (many === 1 ? 'Choose it' : `Choose all ${many} on this page`),
   noneChosen: 'No response was chosen. Tick some, then press the button again.',
   noTagChosen: 'No tag was chosen.',
