@@ -37,6 +37,20 @@ test("a visit reads its contact's visits alone, also when Postgres knows of none
   assert.doesNotMatch(plan, /link_visits_by_age|Seq Scan on link_visits/);
 });
 
+test('a visit reads the answer of its contact alone, also by a plan from when there were few responses', async () => {
+  const [answer] = await db`
+    insert into responses (org_id, survey_id, contact_id, score, category)
+    select org_id, survey_id, id, 9, 'promoter' from contacts where token = 'token-4500'
+    returning id`;
+  assert.ok(answer);
+  const own = connect(url, { connections: 1 });
+  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  for (let n = 1; n <= calls; n++) await visitPersonalLink(own, `token-${n}`, visit);
+  const plan = await planOfVisit(own);
+  await own.end();
+  assert.match(plan, /on responses.*\n\s+Index Cond: \(contact_id = c\.id\)/);
+});
+
 test('a contact whose link is opened a hundred times has sixty visits of the last minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);
