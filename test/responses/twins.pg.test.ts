@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { nextResponses } from '../../src/responses/export.queries.ts';
+import { allResponses, type ResponseFilter } from '../../src/responses/filter.cte.ts';
+import { findNext } from '../../src/responses/neighbours.queries.ts';
+import { foldTallies } from '../../src/surveys/queries.ts';
+import { makeTwins, type Twin, type TwinRow, twinSurveys } from '../support/make/twins.ts';
+import { testApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
+
+/** What is read of one of two organizations whose responses have the same ids, from kept days and between them. */
+const { db } = await testDatabase();
+const app = testApp(db);
+let twins: [Twin, Twin];
+
+before(async () => {
+  twins = await makeTwins(db);
+  await foldTallies(db);
+});
+
+type Case = { query: string; filter: Partial<ResponseFilter>; has: (row: TwinRow) => boolean };
+
+const property = (value: string) => ({ kind: 'property', name: 'plan', value }) as const;
+const until = (day: string) => new Date(`${day}T00:00:00Z`);
+/** Midnight of a kept day, so that the range has whole days and no edges. */
+const [first, end] = ['2024-03-06', '2024-03-08'];
+
+const casesOf = ({ surveys, tag, email }: Twin): Case[] => [
+  {
+    query: 'property.plan=eight',
+    filter: { facets: [property('eight')] },
+    has: (row) => row.plan === 'eight',
+  },
+  {
+    query: 'property.plan=seven&language=de',
+    filter: { facets: [property('seven')], language: 'de' },
+    has: (row) => row.plan === 'seven' && row.language === 'de',
+  },
+  {
+    query: `tag=${tag}&sentiment=negative&has_comment=false`,
+    filter: {
+      facets: [
+        { kind: 'tag', name: '', value: tag },
+        { kind: 'sentiment', name: '', value: 'negative' },
+      ],
+      hasComment: false,
+    },
+    has: (row) => row.tagged && row.sentiment === 'negative' && row.comment === null,
+  },
+  {
+    query: 'category=passive',
+    filter: { category: 'passive' },
+    has: (row) => row.category === 'passive',
+  },
+  { query: 'search=comment', filter: { pattern: '%comment%' }, has: (row) => row.comment !== null },
+  {
+    query: 'has_comment=true',
+    filter: { hasComment: true },
+    has: (row) => row.comment !== null,
+  },
+  { query: 'owner=none', filter: { owner: 'none' }, has: (row) => !row.owned },
+  {
+    query: `owner=${encodeURIComponent(email)}&state=open&type=nps`,
+    filter: { owner: email, state: 'open', type: 'nps' },
+    has: (row) => row.owned && row.state === 'open' && row.survey < 2,
+  },
+  {
+    query: `survey_id=${surveys[0]}&property.plan=nine&category=promoter`,
+    filter: { survey_id: surveys[0]!, facets: [property('nine')], category: 'promoter' },
+    has: (row) => row.survey === 0 && row.plan === 'nine' && row.category === 'promoter',
+  },
+  {
+    query: `audience=employee&state=done&date_from=${first}&date_to=${end}`,
+    filter: {
+      ...{ audience: 'employee', state: 'done' },
+      range: { from: until(first), to: until('2024-03-09') },
+    },
+    has: (row) =>
+      row.survey === 1 && row.state === 'done' && row.at >= first && row.at < '2024-03-09',
+  },
+  {
+    query: `property.plan=eight&date_from=${first}T00:00:00Z&date_to=${end}T00:00:00.000Z`,
+    filter: {
+      facets: [property('eight')],
+      range: { from: until(first), to: new Date(`${end}T00:00:00.001Z`) },
+    },
+    has: (row) => row.plan === 'eight' && row.at >= first && row.at < `${end}T00:00:00.001`,
+  },
+];
+
+/** Newest first, as they are listed. */
+const expected = ({ rows }: Twin, has: (row: TwinRow) => boolean) =>
+  rows
+    .filter((row) => !row.held && has(row))
+    .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1));
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
+/** Every twin with every case: what is said of it in a failure, and the rows that it has. */
+function* eachCase() {
+  for (const [n, twin] of twins.entries()) {
+    for (const each of casesOf(twin)) {
+      const filter: ResponseFilter = { ...allResponses, ...each.filter };
+      yield {
+        twin,
+        ...each,
+        filter,
+        rows: expected(twin, each.has),
+        said: `twin ${n}: ${each.query}`,
+      };
+    }
+  }
+}
+
+const cursorOf = ({ at, id }: TwinRow) => Buffer.from(`${micro(at)} ${id}`).toString('base64url');
+const micro = (at: string) =>
+  at.replace(/(\.\d+)?Z$/, (_, part = '.') => `${part.padEnd(7, '0')}Z`);
+
+/** Where days meet, and some of those that came at one instant. */
+const isAtEdge = ({ at }: TwinRow, place: number) =>
+  /T(00:00:00|23:59:59)/.test(at) && (!at.startsWith('2024-03-07') || place % 8 === 0);
+
+test('pages and cursors have the responses of one organization, each of them once and in order', async () => {
+  for (const { twin, query, rows, said } of eachCase()) {
+    assert.ok(rows.length > 0, said);
+    const { list } = reader(app, twin.read);
+    const path = `/api/v1/responses?limit=24&${query}`;
+    const { meta } = await list(path);
+    assert.equal(meta.total, rows.length, said);
+    assert.deepEqual(await idsByPage(list, path), idsOf(rows), said);
+    assert.deepEqual(await idsByCursor(list, `${path}&limit=24`), idsOf(rows), said);
+  }
+});
+
+test('a cursor goes on after its row, wherever that lies in its day', async () => {
+  for (const { twin, query, rows, said } of eachCase()) {
+    const { list } = reader(app, twin.read);
+    for (const row of twin.rows.filter(isAtEdge)) {
+      const later = rows.filter(({ at, id }) => at < row.at || (at === row.at && id < row.id));
+      const { data } = await list(`/api/v1/responses?limit=2&cursor=${cursorOf(row)}&${query}`);
+      assert.deepEqual(idsOf(data), idsOf(later.slice(0, 2)), `${said}, after ${row.at}`);
+    }
+  }
+});
+
+test('a file has the responses of one organization with their surveys and tags', async () => {
+  for (const { twin, filter, rows, said } of eachCase()) {
+    const found: { id: string; survey_type: string; tags: { id: string }[] }[] = [];
+    for (let after = null; ; ) {
+      const { lines, last } = await nextResponses(db, twin.org, { filter, after, limit: 12 });
+      const items = lines.split('\n').slice(0, -1);
+      assert.ok(items.length <= 12 && (last === undefined) === items.length < 12, said);
+      found.push(...items.map((line) => JSON.parse(line)));
+      if (!last) break;
+      after = last;
+    }
+    const shown = found.map(({ id, survey_type, tags }) => [
+      id,
+      survey_type,
+      tags.map((tag) => tag.id),
+    ]);
+    const wanted = rows.map(({ id, survey, tagged }) => [
+      ...[id, twinSurveys[survey]!.type],
+      tagged ? [twin.tag] : [],
+    ]);
+    assert.deepEqual(shown, wanted, said);
+  }
+});
+
+test('the neighbours of a response are the nearest of its own organization', async () => {
+  for (const { twin, filter, rows, said } of eachCase()) {
+    for (const { at, id } of twin.rows.filter(isAtEdge)) {
+      const isNewer = (row: TwinRow) => row.at > at || (row.at === at && row.id > id);
+      const position = { at: micro(at), id };
+      const newer = await findNext(db, twin.org, { filter, position, way: 'newer' });
+      const older = await findNext(db, twin.org, { filter, position, way: 'older' });
+      const others = rows.filter((row) => row.id !== id);
+      assert.equal(newer, others.findLast(isNewer)?.id, `newer than ${at} ${said}`);
+      assert.equal(older, others.find((row) => !isNewer(row))?.id, `older than ${at} ${said}`);
+    }
+  }
+});
+
+type Tally = { start: string; promoters: number; passives: number; detractors: number };
+
+test('scores of several properties and tags are those of one organization, in all, by range and by day', async () => {
+  for (const twin of twins) {
+    const { json } = reader(app, twin.read);
+    const query = `property.plan=eight&tag=${twin.tag}`;
+    const of = expected(twin, (row) => row.plan === 'eight' && row.tagged);
+    const count = (rows: readonly TwinRow[]) =>
+      (['promoter', 'passive', 'detractor'] as const).map(
+        (category) => rows.filter((row) => row.category === category).length,
+      );
+    for (const [from, to] of [
+      ['2024-03-01', '2024-03-11'],
+      [first, end],
+      ['2024-03-04', '2024-03-04'],
+      ['2024-03-07', '2024-03-08'],
+    ]) {
+      const within = of.filter(({ at }) => at >= from! && at.slice(0, 10) <= to!);
+      const range = `&date_from=${from}&date_to=${to}`;
+      const { data } = await json<{ data: Tally }>(`/api/v1/nps?${query}${range}`);
+      assert.deepEqual([data.promoters, data.passives, data.detractors], count(within), range);
+      const trend = await json<{ data: Tally[] }>(`/api/v1/nps/trend?${query}${range}`);
+      for (const { start, promoters, passives, detractors } of trend.data) {
+        const ofDay = within.filter(({ at }) => at.startsWith(start));
+        assert.deepEqual([promoters, passives, detractors], count(ofDay), `${start} of ${range}`);
+      }
+    }
+  }
+});
