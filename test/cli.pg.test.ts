@@ -68,6 +68,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['survey', 'lst'], /^'survey lst' is not a command; did you mean 'survey list'\?$/],
   [['doctr'], /^'doctr' is not a command; did you mean 'doctor'\?$/],
   [['org', 'list', '--jsn'], /^unknown option '--jsn'; did you mean '--json'\?$/],
+  [['survey', 'list', '--ogr', unknownId], /^unknown option '--ogr'; did you mean '--org'\?$/],
   [['backup', '-'], /^FILE must be the name of a file/],
   [['version', 'now'], /unexpected argument 'now'/],
   [['org', 'create', '--name'], /--name/],
@@ -75,7 +76,8 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['org', 'create', '--name', ' '], /^--name must not be empty$/],
   [['org', 'create', '--name', 'x'.repeat(201)], /^--name must be at most 200 characters$/],
   [['org', 'create', '--name', 'a\nb'], /^--name must be one line without control characters$/],
-  [['org', 'create', '--name', 'A', '--send-limit', '-1'], /--send-limit/],
+  [['org', 'create', '--name', 'A', '--send-limit', '-1'], /is written --send-limit=-VALUE$/],
+  [['org', 'create', '--name', 'A', '--send-limit=-1'], /^--send-limit must be a whole number$/],
   [['org', 'create', '--name', 'A', '--send-limit=1.5'], /^--send-limit must be a whole number$/],
   [['org', 'create', '--name', 'A', '--time-zone', 'Mars/Base'], /^--time-zone must be the name/],
   [['org', 'create', '--name', 'A', '--contact-email', 'a@'], /^--contact-email must be an email/],
@@ -134,6 +136,17 @@ test('a refusal ends with 1 and one sentence', async () => {
   const { code, stdout, stderr } = await run('key', 'revoke', '--id', unknownId);
   assert.deepEqual([code, stdout, stderr], [1, '', 'askback: key not found\n']);
 });
+
+for (const { name } of commandLine.commands.filter(listsOneOrganization)) {
+  test(`${name} of an organization that does not exist says so`, async () => {
+    const { code, stdout, stderr } = await run(...name.split(' '), '--org', unknownId);
+    assert.deepEqual([code, stdout, stderr], [1, '', 'askback: organization not found\n']);
+  });
+}
+
+function listsOneOrganization({ name, usage }: { name: string; usage: string }) {
+  return /^\w+ (list|export)$/.test(name) && usage.includes('--org ID');
+}
 
 test('an organization is made with all its settings, changed and listed', async () => {
   const made = await json(

@@ -4,6 +4,7 @@ import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { createKey, revokeKey } from './manage.ts';
 import { findOrganizationOfKey, type ListedKey, listKeys } from './queries.ts';
 
@@ -39,6 +40,7 @@ const list = command({
   options: { org: id('whose keys') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
+      await getOrganization(db, org);
       const keys = await listKeys(db, org);
       const rows = keys.map((key) => [
         ...[key.id, key.public_id, key.permission, state(key)],

@@ -5,6 +5,7 @@ import { type Command, columns, command, UsageError } from '../lib/cli/command.t
 import { Email, flag, id, OneOf, option, optional } from '../lib/cli/options.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
@@ -58,6 +59,7 @@ const list = command({
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
       if (!org) return await listDeployment(db);
+      await getOrganization(db, org);
       const members = await listMembers(db, org);
       const rows = members.map((one) => [
         ...[one.email, one.role, one.is_operator ? 'yes' : 'no'],

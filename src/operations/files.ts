@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import type { CommandTools } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { command } from '../lib/cli/command.ts';
 import { flag, option } from '../lib/cli/options.ts';
+import { writeTextFile } from '../lib/cli/write-file.ts';
 import { listAssets, readAsset } from '../lib/process/assets.ts';
 
 const root = 'ops/';
@@ -49,8 +50,7 @@ export const files = command({
       );
     }
     for (const name of names) {
-      mkdirSync(dirname(join(dir, name)), { recursive: true });
-      writeFileSync(join(dir, name), readAsset(`${root}${name}`));
+      writeTextFile(join(dir, name), readAsset(`${root}${name}`));
     }
     return { data: { dir, files: names }, text: `wrote ${names.length} files to ${dir}` };
   },

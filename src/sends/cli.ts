@@ -1,10 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, id, option, optional } from '../lib/cli/options.ts';
+import { writeTextFile } from '../lib/cli/write-file.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
@@ -51,13 +50,8 @@ const why = command({
 export const sendCommands: readonly Command<CommandTools>[] = [sendFile, preview, why];
 
 function write(path: string, text: string): string {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-    return path;
-  } catch (error) {
-    throw new Refusal('invalid', `${path} cannot be written: ${(error as Error).message}`);
-  }
+  writeTextFile(path, text);
+  return path;
 }
 
 const inWords: Record<HistoryRow['what'], string> = {

@@ -152,6 +152,7 @@ const allThemes = command({
   options: { org: id('the organization') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
+      await getOrganization(db, org);
       const themes = await listThemes(db, org);
       const rows = themes.map(({ name, words }) => [name, words.join(', ')]);
       return { data: themes, text: columns([['name', 'words'], ...rows]) };

@@ -1,6 +1,7 @@
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id } from '../lib/cli/options.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { publicUrlOf } from '../service-record.ts';
 import { surveyChanges } from './change.cli.ts';
 import { shareUrl } from './create.ts';
@@ -14,6 +15,7 @@ const list = command({
   options: { org: id('the organization') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db, config) => {
+      await getOrganization(db, org);
       const publicUrl = await publicUrlOf(db, config);
       const surveys = (await allSurveys(db, org)).map((survey) => ({
         ...survey,

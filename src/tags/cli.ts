@@ -2,6 +2,7 @@ import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
 import { Color, id, Name, option, optional } from '../lib/cli/options.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { changeTag, createTag, defaultTagColor, deleteTag } from './manage.ts';
 import { listTags } from './queries.ts';
 
@@ -57,6 +58,7 @@ const list = command({
   options: { org: id('the organization') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
+      await getOrganization(db, org);
       const tags = await listTags(db, org);
       const rows = tags.map(({ id, color, name }) => [id, color, name]);
       return { data: tags, text: columns([['id', 'color', 'name'], ...rows]) };

@@ -4,6 +4,7 @@ import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Line, Moment, option, optional } from '../lib/cli/options.ts';
 import { createOutbound, type Outbound } from '../lib/outbound/post.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
 import { createWebhook } from './manage.ts';
@@ -76,6 +77,7 @@ const list = command({
   options: { org: id('whose webhooks') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
+      await getOrganization(db, org);
       const webhooks = await listWebhooks(db, org);
       const rows = webhooks.map(({ id, active, failure_count, url, events }) => [
         id,

@@ -33,6 +33,15 @@ test('askback files overwrites nothing unless it is asked to', async () => {
   assert.equal((await askback(['files', folder, '--force'])).code, 0);
 });
 
+test('askback files into what takes no files ends with a sentence', async () => {
+  const impossible = ['/proc/askback', '/dev/null/askback', join(folder, 'operations.md')];
+  for (const name of impossible) {
+    const { code, stderr } = await askback(['files', name]);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`^askback: ${name}/\\S+ cannot be written: .+\n$`));
+  }
+});
+
 test('pages of the repository link to files that are there', () => {
   for (const page of globSync(['README.md', 'ops/**/*.md', '.github/**/*.md'])) {
     for (const target of linksIn(readFileSync(page, 'utf8'))) {

@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
 
@@ -24,7 +25,7 @@ const bufferBytes = 1 << 20;
  */
 export async function writePrivateFile(path: string, write: (out: Writable) => Promise<void>) {
   const draft = `${path}.${randomBytes(8).toString('hex')}.part`;
-  const descriptor = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_DSYNC, 0o600);
+  const descriptor = makeDraft(path, draft);
   try {
     // Open until the end: only then its inode cannot be another file's.
     const out = { fd: descriptor, autoClose: false, highWaterMark: bufferBytes };
@@ -36,6 +37,23 @@ export async function writePrivateFile(path: string, write: (out: Writable) => P
     rmSync(draft, { force: true });
   }
 }
+
+function makeDraft(path: string, draft: string): number {
+  try {
+    return openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_DSYNC, 0o600);
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const meaning = meanings[code]?.(dirname(path)) ?? message.replace(draft, path);
+    throw new Refusal('invalid', `${path} cannot be written: ${meaning}`);
+  }
+}
+
+const meanings: Readonly<Record<string, (folder: string) => string>> = {
+  ENOENT: (folder) => `there is no folder ${folder}`,
+  ENOTDIR: (folder) => `${folder} is no folder`,
+  EACCES: (folder) => `this account may not write in ${folder}`,
+  EROFS: (folder) => `${folder} is on a read-only file system`,
+};
 
 /** In a folder that others may write to, the draft's name may by now lead to a file of theirs. */
 function refuseExchanged(descriptor: number, draft: string) {

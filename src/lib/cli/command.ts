@@ -121,6 +121,12 @@ function parsing<T>(usage: string, names: readonly string[], parse: () => T): T 
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/(?<=['>])\. |\n/);
     const complaint = sentence.replace(/^./, (letter) => letter.toLowerCase());
+    const [, unclear] =
+      /^option '(?:.*, )?(--[^' ]+).*' argument is ambiguous/.exec(complaint) ?? [];
+    if (unclear) {
+      const written = `a value that begins with a dash is written ${unclear}=-VALUE`;
+      throw new UsageError(`${unclear} has no value before the next option; ${written}`, usage);
+    }
     const [, unknown] = /^unknown option '(--[^']+)'/.exec(complaint) ?? [];
     const meant = didYouMean(
       unknown ?? '',

@@ -8,16 +8,19 @@ export function didYouMean(written: string, known: readonly string[]): string {
   return near[0] ? `; did you mean '${near[0].word}'?` : '';
 }
 
-/** How many letters must be added, removed or changed (Levenshtein). */
+/** How many letters must be added, removed, changed or swapped with their neighbour (Damerau and Levenshtein). */
 function editsBetween(one: string, other: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);
-  for (const [line, letter] of [...one].entries()) {
-    const next = [line + 1];
+  for (let line = 1; line <= one.length; line++) {
+    const next = [line];
     for (let place = 1; place <= other.length; place++) {
-      const change = row[place - 1]! + (other[place - 1] === letter ? 0 : 1);
-      next.push(Math.min(change, row[place]! + 1, next[place - 1]! + 1));
+      const change = row[place - 1]! + (other[place - 1] === one[line - 1] ? 0 : 1);
+      const isSwap = one[line - 1] === other[place - 2] && one[line - 2] === other[place - 1];
+      const swap = isSwap ? before[place - 2]! + 1 : change;
+      next.push(Math.min(change, swap, row[place]! + 1, next[place - 1]! + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[other.length]!;
 }

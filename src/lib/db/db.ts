@@ -104,7 +104,8 @@ export const json = (sql: Sql, value: object) => sql.json(value as postgres.JSON
  * it said no: the caller may try again, and a request is answered 503.
  */
 export function isDatabaseAway(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  if (code === 'ENOENT') return syscall === 'connect';
   return typeof code === 'string' && (awayCodes.has(code) || code.startsWith('08'));
 }
 
@@ -131,7 +132,6 @@ const diskFull = '53100';
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
-  'ENOENT', // the socket of a server that is not running
   'EPIPE',
   'ENOTFOUND',
   'EAI_AGAIN',

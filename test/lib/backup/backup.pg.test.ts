@@ -325,6 +325,15 @@ test('a draft that was exchanged while it was written does not become the backup
   assert.deepEqual(readdirSync(own), []);
 });
 
+test('a backup into a folder that does not exist says so', async () => {
+  const file = join(folder, 'nowhere', 'backup');
+  const sentence = `${file} cannot be written: there is no folder ${join(folder, 'nowhere')}`;
+  await assert.rejects(
+    writePrivateFile(file, () => assert.fail('nothing is to be written')),
+    { name: 'Refusal', message: sentence },
+  );
+});
+
 test('a database that holds something is not overwritten', async () => {
   const { db } = await deployment();
   const file = join(folder, 'filled');
