@@ -4,7 +4,6 @@ import {
   appendFileSync,
   chmodSync,
   chownSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -182,6 +181,11 @@ function run(program: string, words: string[], as = account) {
 function signalAll(child: ChildProcess, signal: NodeJS.Signals) {
   const task = `/proc/${child.pid}/task/${child.pid}/children`;
   const children = readFileSync(task, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-  for (const pid of [child.pid!, ...children])
-    if (existsSync(`/proc/${pid}`)) process.kill(pid, signal);
+  for (const pid of [child.pid!, ...children]) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // a backend has ended since the list was read
+    }
+  }
 }
