@@ -138,6 +138,27 @@ export function resumedLines(
   ];
 }
 
+const calmMs = 2000;
+
+/** Waits until for two seconds requests of each kind have succeeded, mails among them, and none has failed. */
+export async function servedAgain(
+  { attempts, sent }: Traffic,
+  { after, limitMs }: { after: string; limitMs: number },
+): Promise<Line> {
+  const [since, sentBefore] = [Date.now(), sent.size];
+  for (;;) {
+    const failedAt = attempts.findLast(isFailure)?.begunAt ?? since;
+    const waited = Math.max(0, failedAt - since);
+    const later = attempts.filter(({ begunAt }) => begunAt > since + waited);
+    const served = kinds.every((kind) => later.some((it) => it.kind === kind && isSuccess(it)));
+    const isCalm = served && sent.size > sentBefore && Date.now() - since - waited > calmMs;
+    const count = isCalm ? waited : Date.now() - since;
+    if (isCalm || count > limitMs)
+      return { what: `ms after ${after} until no request failed`, count, atMost: limitMs };
+    await sleep(50);
+  }
+}
+
 const isSuccess = ({ status }: Attempt) => Number(status) >= 200 && Number(status) < 300;
 /** An answer that was recorded before without an acknowledgement is refused as a second one. */
 export const isFailure = (attempt: Attempt) => !isSuccess(attempt) && attempt.status !== 409;

@@ -14,8 +14,8 @@ import { rollingRestarts } from './rolling.ts';
  * the subscribers have. A broken promise makes the exit code 1.
  *
  * Everything runs on the loopback of this machine, as unprivileged processes: HAProxy, PgBouncer, etcd, Patroni and
- * Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Words choose drills by name; `--short` makes
- * them shorter, as CI runs them.
+ * Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Words choose drills by name, `full-disk` all
+ * with these two; `--short` makes them shorter, as CI runs them.
  *
  * | File | Holds |
  * |---|---|
@@ -28,15 +28,18 @@ const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<L
   'crowd of clients': crowd,
   'behind a pooler': behindPooler,
   'replica behind and dead': failingReplica,
-  'leader killed': () => failover('killed', 'hosts'),
-  'leader cut off': () => failover('cut off', 'hosts'),
-  'leader killed behind a proxy': () => failover('killed', 'proxy'),
+  'leader killed': (options) => failover({ way: 'killed', route: 'hosts' }, options),
+  'leader cut off': (options) => failover({ way: 'cut off', route: 'hosts' }, options),
+  'leader behind a proxy killed': (options) => failover({ way: 'killed', route: 'proxy' }, options),
   'full disk of tables': (options) => fullDisk('tables', options),
   'full disk of the log': (options) => fullDisk('log', options),
-  'leader handed over': () => failover('handed over', 'proxy'),
+  'leader handed over': (options) => failover({ way: 'handed over', route: 'proxy' }, options),
 };
 
-const words = process.argv.slice(2).filter((word) => word !== '--short');
+const words = process.argv
+  .slice(2)
+  .filter((word) => word !== '--short')
+  .map((word) => word.replaceAll('-', ' '));
 const short = process.argv.includes('--short');
 const chosen = Object.keys(drills).filter(
   (name) => words.length === 0 || words.some((word) => name.includes(word)),
