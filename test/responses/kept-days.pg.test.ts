@@ -4,7 +4,16 @@ import type { Sql } from '../../src/lib/db/db.ts';
 import { setsOfDays } from '../../src/responses/facet-sets.cte.ts';
 import { columnFacet } from '../../src/responses/set-conditions.cte.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
-import { makeTwins, type Twin, type TwinRow, twinSurveys } from '../support/make/twins.ts';
+import {
+  fullDays,
+  halvesOf,
+  keptFrom,
+  makeTwins,
+  respondToday,
+  type Twin,
+  type TwinRow,
+  twinSurveys,
+} from '../support/make/twins.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 /** What is kept of days that are over, of two organizations whose responses have the same ids: as the rows say by hand. */
@@ -13,37 +22,11 @@ let twins: [Twin, Twin];
 
 before(async () => {
   twins = await makeTwins(db);
-  for (const twin of twins) await respondToday(twin);
+  for (const twin of twins) await respondToday(db, twin);
   await foldTallies(db);
 });
 
-/** So many that the day would be kept if it were over. */
-const respondToday = ({ org, surveys }: Twin) => db`
-  insert into responses (org_id, survey_id, score, category, created_at)
-  select ${org}, ${surveys[0]!}, 9, 'promoter', now() from generate_series(1, 24)`;
-
-const keptFrom = 24;
 const setFrom = 8;
-
-/** The days with enough responses that count, each with these, newest first. */
-function fullDays(rows: readonly TwinRow[]): Map<string, TwinRow[]> {
-  const counted = rows
-    .filter(({ held }) => !held)
-    .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1));
-  const days = Map.groupBy(counted, ({ at }) => at.slice(0, 10));
-  return new Map([...days].filter(([, of]) => of.length >= keptFrom));
-}
-
-/** Of each half hour but the first: how many promoters, passives and detractors came before it. */
-function halvesOf(rows: readonly TwinRow[]): number[] {
-  const halfOf = ({ at }: TwinRow) =>
-    Number(at.slice(11, 13)) * 2 + Number(at.slice(14, 16) >= '30');
-  return Array.from({ length: 47 }, (_, n) =>
-    ['promoter', 'passive', 'detractor'].map(
-      (name) => rows.filter((row) => row.category === name && halfOf(row) <= n).length,
-    ),
-  ).flat();
-}
 
 type Known = { kind: string; name: string; value: string };
 
@@ -213,23 +196,34 @@ test('a second count finds everything kept and writes nothing', async () => {
   assert.deepEqual([...(await written())], [...once]);
 });
 
-test('a change of a day takes its figures and sets away, of one organization alone', async () => {
+const writtenTables = ['facet_days', 'facet_day_bits', 'facet_day_tallies'] as const;
+
+/** How many rows of kept days an organization has that are not locked: of each table by day. */
+const countKept = async (sql: Sql, { org }: Twin) =>
+  Object.fromEntries(
+    await Promise.all(
+      writtenTables.map(async (table) => {
+        const rows = await sql<{ day: string }[]>`
+          select day::text from ${sql(table)} where org_id = ${org} order by day for update skip locked`;
+        return [table, rows.map(({ day }) => day)] as const;
+      }),
+    ),
+  );
+
+test('a change of a day takes its figures and sets away, and neither takes nor locks those of another organization', async () => {
   const [ours, theirs] = twins;
-  const kept = async ({ org }: Twin) =>
-    (
-      await db`
-        select day::text from facet_days where org_id = ${org}
-        intersect select day::text from facet_day_bits where org_id = ${org} order by 1`
-    ).map(({ day }) => day);
-  const [before, others] = [await kept(ours), await kept(theirs)];
-  const [changed, ...rest] = before;
-  await db`select change_facet_days(${ours.org}, array[${changed!}::date])`;
-  const left = await db`
-    select from facet_days where org_id = ${ours.org} and day = ${changed!}
-    union all select from facet_day_bits where org_id = ${ours.org} and day = ${changed!}
-    union all select from facet_day_tallies where org_id = ${ours.org} and day = ${changed!}`;
-  assert.equal(left.length, 0);
-  assert.deepEqual([await kept(ours), await kept(theirs)], [rest, others]);
+  const [before, others] = [await countKept(db, ours), await countKept(db, theirs)];
+  const changed = before['facet_day_tallies']!.at(-1)!;
+  await db.begin(async (tx) => {
+    await tx`select change_facet_days(${ours.org}, array[${changed}::date])`;
+    assert.deepEqual(await db.begin((other) => countKept(other, theirs)), others);
+  });
+  assert.deepEqual(await countKept(db, theirs), others);
+  const left = Object.entries(before).map(([table, days]) => {
+    assert.ok(days.includes(changed), table);
+    return [table, days.filter((day) => day !== changed)];
+  });
+  assert.deepEqual(await countKept(db, ours), Object.fromEntries(left));
 });
 
 const dayOr = (sql: Sql, day: string | null) => (day === null ? null : sql`${day}::date`);

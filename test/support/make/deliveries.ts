@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Db, one } from '../../../src/lib/db/db.ts';
+import { type Db, one, type Sql } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../../src/webhooks/delivery.queries.ts';
@@ -15,7 +15,7 @@ import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
 
 /** A worker pool that counts as alive as long as its row is there. */
-export async function makePool(db: Db) {
+export async function makePool(db: Sql) {
   const pool_id = `pool-${randomUUID()}`;
   await db`insert into worker_pools ${db({ pool_id, lock_key: Math.floor(Math.random() * 1e9) })}`;
   return pool_id;
