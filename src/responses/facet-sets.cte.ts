@@ -47,7 +47,7 @@ export function knownDays(
 /** Days as values of SQL, the first up to but without the end; null is without an end on that side. */
 type SetsOfDays = Pick<SetRows, 'conditions'> & { first: Part | null; end: Part | null };
 
-/** The set of the responses that meet all conditions, of each day whose sets are kept and valid, as a query. */
+/** The set of the responses that meet all conditions, at least one, of each day whose sets are valid, as a query. */
 export function setsOfDays(sql: Sql, orgId: OrgId, { conditions, first, end }: SetsOfDays): Part {
   const setOf = ({ facet }: SetCondition) => setOfDay(sql, orgId, facet);
   const all = sql`repeat('1', octet_length(d.ids) / 16)::varbit`;
@@ -55,7 +55,7 @@ export function setsOfDays(sql: Sql, orgId: OrgId, { conditions, first, end }: S
   const few = conditions.filter(({ mayBeFew }) => mayBeFew).map(setOf);
   const met = conditions.filter(({ mayBeFew, isNot }) => !mayBeFew && !isNot).map(setOf);
   const unmet = conditions.filter(({ isNot }) => isNot).map(setOf);
-  const start = few.length > 0 ? [sql`few`] : met.length > 0 ? [] : [all];
+  const start = few.length > 0 ? [sql`few`] : [];
   return sql`
     select day, ${common([...start, ...met, ...unmet.map((set) => sql`coalesce(~ ${set}, ${all})`)])} as bits
     from facet_days d
