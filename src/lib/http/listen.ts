@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { answerBrokenRequest } from './broken-request.ts';
 import { createDrain } from './drain.ts';
 import { type HeldSocket, holdSocket } from './passed-sockets.ts';
 
@@ -39,6 +40,7 @@ function serverFor(answer: RequestListener, { headMs, requestMs, connections }: 
   };
   const server = createServer(options, answer);
   server.maxConnections = connections;
+  server.on('clientError', answerBrokenRequest);
   return server;
 }
 

@@ -20,7 +20,8 @@ async function opened(t: TestContext, limits: Partial<ListenLimits>) {
       ended(c.res.status);
     })
     .onError(answerError(log, () => undefined))
-    .post('/', async (c) => c.text(await readBody(c)));
+    .post('/', async (c) => c.text(await readBody(c)))
+    .post('/begun', () => new Response(endless()));
   const listener = await listen({ host: '127.0.0.1', port: 0 }, { ...generous, ...limits });
   t.after(() => listener.close());
   await listener.open(app.fetch);
@@ -34,9 +35,21 @@ async function opened(t: TestContext, limits: Partial<ListenLimits>) {
   return { send, requestEnded };
 }
 
+/** A body that begins and stays open. */
+const endless = () =>
+  new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('begun')) });
+
+function errorIn(answer: string): { error: string; code: string } {
+  const [head, body] = answer.split('\r\n\r\n');
+  assert.match(head!, new RegExp(`^Content-Length: ${body!.length}$`, 'm'));
+  return JSON.parse(body!);
+}
+
 test('a request whose head does not end is answered 408 and hung up on', async (t) => {
   const { send } = await opened(t, { headMs: 100 });
-  assert.match(await text(send('POST / HTTP/1.1\r\nHost: a\r\n')), /^HTTP\/1.1 408 /);
+  const answer = await text(send('POST / HTTP/1.1\r\nHost: a\r\n'));
+  assert.match(answer, /^HTTP\/1.1 408 /);
+  assert.equal(errorIn(answer).code, 'request_timeout');
 });
 
 test('a request whose body does not end is answered 408, and counts as the fault of its client', async (t) => {
@@ -44,9 +57,28 @@ test('a request whose body does not end is answered 408, and counts as the fault
   for (const framing of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
     const head = `POST / HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`;
     const end = requestEnded();
-    assert.match(await text(send(`${head}5\r\nhello`)), /^HTTP\/1.1 408 /, framing);
+    const answer = await text(send(`${head}5\r\nhello`));
+    assert.match(answer, /^HTTP\/1.1 408 /, framing);
+    assert.match(errorIn(answer).error, /^the request did not arrive whole in time/, framing);
     assert.equal(await end, 400, framing);
   }
+});
+
+test('what is no HTTP, or has too long a head, is answered with a sentence and hung up on', async (t) => {
+  const { send } = await opened(t, {});
+  const nonsense = await text(send('\x16\x03\x01 hello\r\n\r\n'));
+  assert.match(nonsense, /^HTTP\/1.1 400 /);
+  assert.equal(errorIn(nonsense).code, 'malformed_request');
+  const long = await text(send(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`));
+  assert.match(long, /^HTTP\/1.1 431 /);
+  assert.equal(errorIn(long).code, 'headers_too_large');
+});
+
+test('an answer that has begun is not followed by another one', async (t) => {
+  const { send } = await opened(t, { requestMs: 200, headMs: 200 });
+  const head = 'POST /begun HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n';
+  const answer = await text(send(head)).catch(() => '');
+  assert.doesNotMatch(answer, /408/);
 });
 
 test('a client beyond the number of connections is hung up on, and the others are answered', async (t) => {
