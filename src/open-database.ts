@@ -2,7 +2,7 @@ import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
-import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
+import { createPoolSlots, serviceWork, shareFairly } from './lib/db/fair-pool.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
@@ -15,7 +15,7 @@ const program = 'askback';
 
 export type Database = {
   db: Db;
-  /** The same pool, divided between the organizations that requests belong to. Work for all of them must not use it. */
+  /** The same pool, divided between the organizations that requests belong to. Work for all of them uses `db`. */
   requestDb: Db;
   /** How much of `db` is in use, and what waits for it, requests that wait for their turn included. */
   pool: () => PoolUse;
@@ -67,13 +67,15 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
       const pooler = await judgePooled(pooled, { sessions, patience });
       return open(pooled, behind(pooler, way)).db;
     };
-    const { db, use } = watchPool(isApart ? await apart() : sessions.db);
+    const { db: pool, use } = watchPool(isApart ? await apart() : sessions.db);
     const slots = createPoolSlots(connections);
+    // A command does one thing at a time, with connections for it alone.
+    const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {
       db,
-      requestDb: shareFairly(refuseWhileAway(db), slots),
+      requestDb: shareFairly(refuseWhileAway(pool), slots),
       pool: () => ({ ...use(), waiting: use().waiting + slots.counts().waiting }),
-      sessions,
+      sessions: isApart ? sessions : { ...sessions, db },
       isApart,
       dataDir: embedded?.dataDir ?? config.dataDir,
       close,

@@ -37,8 +37,11 @@ export const authenticate = ({ db, settings }: KeyTools) =>
     const counted = await countRequest(db, credentialsOf(c));
     const { key, headers } = accept(c, settings, counted);
     setHeaders(c, headers);
-    await noteUse(db, counted);
-    await inGroup(key.org_id, next, { waitMs: requestWaitMs });
+    const work = async () => {
+      await noteUse(db, counted);
+      await next();
+    };
+    await inGroup(key.org_id, work, { waitMs: requestWaitMs });
   });
 
 /** When a key was used is written once a clock minute, with the first request that is counted in it. */

@@ -42,7 +42,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
     );
     const { key, headers } = accept(c, settings, counted);
     c.set('answerHeaders', headers);
-    if (counted.used === 1) await noteUse(db, counted);
+    if (counted.used === 1) await inGroup(key.org_id, () => noteUse(db, counted));
     if (!organizations.has(publicId)) {
       if (organizations.size >= knownKeys) organizations.clear();
       organizations.set(publicId, key.org_id);
@@ -60,7 +60,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
     const { written, ...counted } = await countReader(db, credentials);
     const { key, headers } = accept(c, settings, counted);
     c.set('answerHeaders', headers);
-    if (counted.used === 1) await noteUse(db, counted);
+    if (counted.used === 1) await inGroup(key.org_id, () => noteUse(db, counted));
     checkNul(c);
     const orgId = key.org_id;
     const wanted = { orgId, written, json };

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
-import { shareFairly } from '../../src/lib/db/fair-pool.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { createPoolSlots, shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { until } from '../support/probe/until.ts';
 
-const { db: pool } = await testDatabase();
+const { db: pool, url } = await testDatabase();
 const connections = 8;
 
 test('searches of one organization that hang leave room for another, and end with their callers', async () => {
@@ -40,6 +41,36 @@ test('searches of one organization that hang leave room for another, and end wit
   await locker`rollback`;
   locker.release();
   assert.equal(slots.counts().held, 0);
+});
+
+test('links and keys are looked up at once while reads of many organizations hang', async (t) => {
+  const small = connect(url, { connections });
+  t.after(() => small.end({ timeout: 0 }));
+  const slots = createPoolSlots(connections);
+  const app = bareApp(shareFairly(small, slots));
+  const clients = await Promise.all(Array.from({ length: 8 }, () => makeClient(pool)));
+  const locker = await pool.reserve();
+  await locker`begin`;
+  await locker`lock table tags in access exclusive mode`;
+  const crowd = clients.flatMap(({ read }) =>
+    Array.from({ length: 4 }, () => app.request('/api/v1/tags', { headers: read })),
+  );
+  const hanging = async () =>
+    (await locker`select from pg_locks where relation = 'tags'::regclass and not granted`).length;
+  await until('they have all that they get', async () => (await hanging()) === connections - 3);
+
+  const key = { 'X-API-Key': 'unknown' };
+  const lookups = Array.from({ length: 10 }, () => [
+    app.request('/s/none'),
+    app.request('/f/none'),
+    app.request('/api/v1/surveys', { method: 'POST', headers: key, body: '{}' }),
+  ]).flat();
+  const statuses = await Promise.all(lookups.map(async (each) => (await each).status));
+  assert.deepEqual([...new Set(statuses)], [404, 401]);
+  assert.equal(await hanging(), connections - 3);
+  await locker`rollback`;
+  locker.release();
+  for (const each of crowd) assert.equal((await each).status, 200);
 });
 
 test('a search that takes longer than its ten seconds is refused with what to do, and lets its connection go', async (t) => {

@@ -1,6 +1,12 @@
 // Concurrency: fair slots and turns, deadlines, batches, signals, caches.
 
-import { createGroups, type SlotGroup, type SlotLine, takeFirst } from './slot-groups.ts';
+import {
+  createGroups,
+  type FirstGroup,
+  type SlotGroup,
+  type SlotLine,
+  takeFirst,
+} from './slot-groups.ts';
 
 export type FairSlotOptions = {
   total: number;
@@ -8,6 +14,8 @@ export type FairSlotOptions = {
   reserve: number;
   /** How many of one group may wait; the next is refused with `TooManyWaiting`. */
   waitingPerGroup?: number;
+  /** Groups that are served before all others, within limits; of several, the first that waits. */
+  first?: readonly FirstGroup[];
 };
 
 export type FairSlotCounts = { total: number; held: number; waiting: number; groups: number };
@@ -21,13 +29,15 @@ export class TooManyWaiting extends Error {}
  * any is free; a group with slots gets more while more than the reserve are free, and out of the reserve
  * while it holds fewer than are free. Idle capacity is used, and a newcomer does not wait for a neighbour
  * whose work hangs. Groups that wait are served in turn, those without a slot first; inside a group its lines in
- * turn, and in a line the order of arrival counts.
+ * turn, and in a line the order of arrival counts. Before all others come the groups of `first`, each while it holds
+ * fewer than its `most` slots; with more it waits as any group does, so that the others keep the rest.
  *
  *     const slots = createFairSlots({ total: 20, reserve: 4 });
  *     await slots.run(tenant, () => callTheSharedThing(), AbortSignal.timeout(5_000));
  */
-export function createFairSlots({ total, reserve, waitingPerGroup = Infinity }: FairSlotOptions) {
-  const groups = createGroups();
+export function createFairSlots(options: FairSlotOptions) {
+  const { total, reserve, waitingPerGroup = Infinity, first = [] } = options;
+  const groups = createGroups(first);
   let [limit, held, waiting] = [total, 0, 0];
 
   function serve() {

@@ -8,8 +8,11 @@ export type SlotGroup = {
   lines: Map<SlotLine, Set<() => void>>;
 };
 
+/** A group that is served before all others while it holds fewer than `most`; `kept` slots wait for it alone. */
+export type FirstGroup = { name: string; most: number; kept: number };
+
 /** The groups that hold a slot or wait, and the order in which those that wait are served. */
-export function createGroups() {
+export function createGroups(first: readonly FirstGroup[] = []) {
   const byName = new Map<string, SlotGroup>();
   const waitingWithoutSlot = new Set<SlotGroup>();
   const waitingWithSlot = new Set<SlotGroup>();
@@ -37,12 +40,25 @@ export function createGroups() {
   }
 
   function next(free: number, reserve: number): SlotGroup | undefined {
+    let shared = free;
+    for (const { name, kept } of first) shared -= Math.max(kept - heldBy(name), 0);
+    for (const { name, most, kept } of first) {
+      const group = byName.get(name);
+      if (!group || group.waiting === 0 || group.held >= most) continue;
+      if (shared > 0 || (free > 0 && group.held < kept)) return group;
+    }
+    return nextInTurn(shared, reserve);
+  }
+
+  function nextInTurn(free: number, reserve: number): SlotGroup | undefined {
     if (free <= 0) return undefined;
-    const without = first(waitingWithoutSlot);
+    const without = firstOf(waitingWithoutSlot);
     if (without) return without;
     for (const group of waitingWithSlot) if (free > reserve || group.held < free) return group;
     return undefined;
   }
+
+  const heldBy = (name: string) => byName.get(name)?.held ?? 0;
 
   return { get, update, moveToEnd, next, size: () => byName.size };
 }
@@ -52,7 +68,7 @@ export function takeFirst(group: SlotGroup): () => void {
   const { lines } = group;
   const line: SlotLine = lines.has('next') ? 'next' : lines.keys().next().value!;
   const queue = lines.get(line)!;
-  const start = first(queue)!;
+  const start = firstOf(queue)!;
   queue.delete(start);
   group.waiting -= 1;
   lines.delete(line);
@@ -60,4 +76,4 @@ export function takeFirst(group: SlotGroup): () => void {
   return start;
 }
 
-const first = <T>(items: Set<T>): T | undefined => items.values().next().value;
+const firstOf = <T>(items: Set<T>): T | undefined => items.values().next().value;

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createFairSlots } from '../../../src/lib/async/fair-slots.ts';
 import { runAbortable } from '../../../src/lib/db/abortable.ts';
 import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/db/db.ts';
-import { createPoolSlots, inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
+import {
+  createPoolSlots,
+  inGroup,
+  serviceWork,
+  shareFairly,
+} from '../../../src/lib/db/fair-pool.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
 
@@ -226,4 +231,114 @@ test('a statement whose connection is lost leaves a pool that works', async (t) 
   const [answer] = await small`select 1 as one`;
   assert.deepEqual({ ...answer }, { one: 1 });
   await release();
+});
+
+/** A pool of its own, as the service has it, and the groups of what took a turn, in order. */
+function ownPool(t: TestContext, connections: number) {
+  const small = connect(url, { connections });
+  t.after(() => small.end({ timeout: 0 }));
+  const made = createPoolSlots(connections);
+  const entered: string[] = [];
+  const slots: typeof made = {
+    ...made,
+    enter(group, ...rest) {
+      entered.push(group);
+      return made.enter(group, ...rest);
+    },
+    acquire(group, ...rest) {
+      entered.push(group);
+      return made.acquire(group, ...rest);
+    },
+  };
+  return {
+    slots,
+    entered,
+    requests: shareFairly(small, slots),
+    service: shareFairly(small, slots, serviceWork),
+  };
+}
+
+const whatever = async (db: Db) => (await db`select 1 as one`)[0]!['one'];
+
+test('statements of no group are served as soon as one slow statement ends, although others still run', async (t) => {
+  const { slots, requests, service } = ownPool(t, 4);
+  const [first, others] = [await heldLock(), await heldLock()];
+  const ending = inGroup('one', async () => await first.wait(requests));
+  const slow = ['two', 'three', 'two', 'three'].map((group) =>
+    inGroup(group, async () => await others.wait(requests)),
+  );
+  await until('all slots are taken', async () => (await waitingFor(others.lock)) === 2);
+  const lookups = Array.from({ length: 10 }, () => whatever(requests));
+  const works = Array.from({ length: 10 }, () => whatever(service));
+  await until('all of them wait', () => slots.counts().waiting === 22);
+
+  await first.release();
+  await Promise.all([...lookups, ...works, ending]);
+  assert.equal(await waitingFor(others.lock), 2);
+  await others.release();
+  await Promise.all(slow);
+});
+
+test('in a large pool one connection is kept for statements of no group, and one for the work of the service', async (t) => {
+  const { slots, requests, service } = ownPool(t, 8);
+  const { lock, wait, release } = await heldLock();
+  const slow = Array.from({ length: 30 }, (_, at) =>
+    inGroup(`group ${at % 10}`, async () => await wait(requests)),
+  );
+  await until('they have all that they get', async () => (await waitingFor(lock)) === 5);
+  const short = Array.from({ length: 20 }, () => [whatever(requests), whatever(service)]).flat();
+  assert.deepEqual([...new Set(await Promise.all(short))], [1]);
+  assert.equal(await waitingFor(lock), 5);
+  assert.deepEqual(slots.counts(), { total: 7, held: 5, waiting: 25, groups: 10 });
+  await release();
+  await Promise.all(slow);
+});
+
+test('slow work of the service leaves room for requests', async (t) => {
+  const { slots, requests, service } = ownPool(t, 8);
+  const { lock, wait, release } = await heldLock();
+  const slow = Array.from({ length: 30 }, async () => await wait(service));
+  await until('it has its share', async () => (await waitingFor(lock)) === 5);
+  const requested = [whatever(requests), inGroup('one', () => whatever(requests))];
+  assert.deepEqual(await Promise.all(requested), [1, 1]);
+  assert.deepEqual(slots.counts(), { total: 7, held: 5, waiting: 25, groups: 1 });
+  await release();
+  await Promise.all(slow);
+});
+
+test('work of the service is none of the group that a request belongs to', async (t) => {
+  const { requests, service } = ownPool(t, 8);
+  const { lock, wait, release } = await heldLock();
+  const slow = Array.from({ length: 30 }, () => inGroup('one', async () => await wait(requests)));
+  await until('the group has its share', async () => (await waitingFor(lock)) === 4);
+  assert.equal(await inGroup('one', () => whatever(service)), 1);
+  await release();
+  await Promise.all(slow);
+});
+
+test('a transaction of no group has one slot, also for what others do inside it, and not after its end', async (t) => {
+  const { slots, entered, requests, service } = ownPool(t, 2);
+  const ended = Promise.withResolvers<void>();
+  let afterwards: Promise<unknown> | undefined;
+  const inside = await service.begin(async (tx) => {
+    await tx`select 1`;
+    afterwards = ended.promise.then(() => whatever(requests));
+    return [await whatever(requests), await whatever(service), slots.counts().held];
+  });
+  assert.deepEqual(inside, [1, 1, 1]);
+  assert.deepEqual(entered, [serviceWork]);
+  ended.resolve();
+  await afterwards;
+  assert.equal(entered.length, 2);
+  assert.equal(slots.counts().held, 0);
+});
+
+test('a statement on another pool inside a transaction takes a slot of that pool', async (t) => {
+  const [one, other] = [ownPool(t, 2), ownPool(t, 2)];
+  await one.requests.begin(async (tx) => {
+    await tx`select 1`;
+    await whatever(other.requests);
+    await whatever(one.requests);
+  });
+  assert.deepEqual([one.entered.length, other.entered.length], [1, 1]);
 });
