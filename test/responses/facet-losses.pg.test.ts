@@ -5,6 +5,7 @@ import { readNps } from '../../src/responses/nps.ts';
 import { everything } from '../../src/responses/scope.cte.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeTwins, type Twin } from '../support/make/twins.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
@@ -96,4 +97,39 @@ test('to count the facets of an organization leaves figures and changes of other
   assert.deepEqual([...changed], [{ org_id: theirs.org }]);
   assert.ok(kept > 0);
   assert.equal(await keptOf(theirs.org), kept);
+});
+
+test('the analysis of one response that is deleted takes its sentiment away, and nothing else', async () => {
+  const [ours, theirs] = await makeTwins(db);
+  const facets = async ({ org }: Twin) =>
+    (
+      await db<{ facet: string; response: string; day: string }[]>`
+        select facet::text, response_id::text as response, utc_day(created_at)::text as day
+        from response_facets where org_id = ${org} order by 1, 2`
+    ).map(({ facet, response, day }) => `${response} ${facet} ${day}`);
+  const [before, others] = [await facets(ours), await facets(theirs)];
+  // Both have this response at the same instant, with the same sentiment.
+  const both = ours.rows.find(({ id, at, sentiment, held }) =>
+    theirs.rows.some(
+      (row) =>
+        !held &&
+        !row.held &&
+        row.id === id &&
+        row.at === at &&
+        row.sentiment === 'negative' &&
+        sentiment === 'negative',
+    ),
+  )!;
+  await db`delete from facet_changes`;
+  await db`delete from analyses where org_id = ${ours.org} and response_id = ${both.id}`;
+  const left = await facets(ours);
+  const [lost, ...rest] = before.filter((facet) => !left.includes(facet));
+  const [hash] = await db<
+    { facet: string }[]
+  >`select facet_of('sentiment', '', 'negative')::text as facet`;
+  assert.equal(lost, `${both.id} ${hash!.facet} ${both.at.slice(0, 10)}`);
+  assert.deepEqual([rest.length, left.length], [0, before.length - 1]);
+  assert.deepEqual(await facets(theirs), others);
+  const changed = await db`select org_id, day::text from facet_changes`;
+  assert.deepEqual([...changed], [{ org_id: ours.org, day: both.at.slice(0, 10) }]);
 });

@@ -58,6 +58,33 @@ test('a contact whose link is opened a hundred times has sixty visits of the las
   assert.equal(link?.visits.length, 60);
 });
 
+test('of the visits to a link those of its own contact in the last minute are known, the newest sixty', async () => {
+  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  await db.begin(async (tx) => {
+    await tx`delete from link_visits`;
+    // The time stands still: a visit of exactly a minute ago is too old.
+    await tx`
+      insert into link_visits (org_id, survey_id, contact_id, kind, method, score, visited_at)
+      select org_id, survey_id, c.id, 'view', 'GET', v.score, now() - v.ago
+      from contacts c
+      join (values ('token-4100', 1, interval '1 minute'), ('token-4100', 2, interval '59.999 seconds'),
+                   ('token-4100', 3, interval '0'), ('token-4101', 4, interval '1 second')) v (token, score, ago) using (token)`;
+    const link = await visitPersonalLink(tx, 'token-4100', visit);
+    const known = link!.visits.map(({ score, agoMs }) => [score, agoMs]);
+    assert.deepEqual(known.toSorted(), [
+      [2, 59_999],
+      [3, 0],
+    ]);
+    await tx`
+      insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+      select org_id, survey_id, id, 'view', 'GET', now() - n * interval '10 milliseconds'
+      from contacts, generate_series(1, 70) n where token = 'token-4102'`;
+    const many = await visitPersonalLink(tx, 'token-4102', visit);
+    assert.equal(many!.visits.length, 60);
+    assert.equal(Math.max(...many!.visits.map(({ agoMs }) => agoMs)), 600);
+  });
+});
+
 /** The plan that the connection keeps for the statement. */
 async function planOfVisit(own: typeof db): Promise<string> {
   const [prepared] = await own<{ name: string }[]>`

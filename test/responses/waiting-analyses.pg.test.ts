@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
+import { insertWaitingImported } from '../../src/responses/import.queries.ts';
 import {
   claimWaiting,
   endWaiting,
@@ -256,5 +257,35 @@ inOneInstant(
         { ...row, org_id: orgs[0], response_id: ids[1], is_history: true },
       ],
     );
+  },
+);
+
+inOneInstant(
+  'of imported responses those with a comment wait as history, where analysis is wanted',
+  async (db) => {
+    const [own, other, without] = [
+      await makeOrganization(db, { ai_enabled: true }),
+      await makeOrganization(db, { ai_enabled: true }),
+      await makeOrganization(db, { ai_enabled: false }),
+    ];
+    const [commented, silent, earlier] = [randomUUID(), randomUUID(), randomUUID()];
+    for (const org_id of [own, other, without]) {
+      const of = {
+        org_id,
+        survey_id: await makeSurvey(db, org_id),
+        score: 9,
+        category: 'promoter',
+      };
+      for (const [id, comment] of [
+        [commented, 'Fine'],
+        [silent, null],
+        [earlier, 'Well'],
+      ] as const) {
+        await db`insert into responses ${db({ ...of, id, comment })}`;
+      }
+    }
+    for (const orgId of [own, without]) await insertWaitingImported(db, orgId, [commented, silent]);
+    const waiting = await db`select org_id, response_id, is_history from waiting_analyses`;
+    assert.deepEqual([...waiting], [{ org_id: own, response_id: commented, is_history: true }]);
   },
 );
