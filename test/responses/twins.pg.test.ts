@@ -98,8 +98,8 @@ const expected = ({ rows }: Twin, has: (row: TwinRow) => boolean) =>
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 /** Every twin with every case: what is said of it in a failure, and the rows that it has. */
-function* eachCase() {
-  for (const [n, twin] of twins.entries()) {
+function* eachCase(chosen = twins as readonly Twin[]) {
+  for (const [n, twin] of chosen.entries()) {
     for (const each of casesOf(twin)) {
       const filter: ResponseFilter = { ...allResponses, ...each.filter };
       yield {
@@ -130,6 +130,27 @@ test('pages and cursors have the responses of one organization, each of them onc
     assert.equal(meta.total, rows.length, said);
     assert.deepEqual(await idsByPage(list, path), idsOf(rows), said);
     assert.deepEqual(await idsByCursor(list, `${path}&limit=24`), idsOf(rows), said);
+  }
+});
+
+/** How many rows of a list are of a day or newer, of each day. */
+const endsOfDays = (rows: readonly TwinRow[]) =>
+  rows.flatMap(({ at }, n) => (rows[n + 1]?.at.startsWith(at.slice(0, 10)) ? [] : [n + 1]));
+
+test('a page that ends with a day is followed by the next, if there is one', async () => {
+  for (const { twin, query, rows, said } of eachCase([twins[0]])) {
+    const { list } = reader(app, twin.read);
+    for (const limit of endsOfDays(rows)) {
+      const path = `/api/v1/responses?limit=${limit}&${query}`;
+      const [{ data, meta }, second] = [await list(path), await list(`${path}&page=2`)];
+      assert.deepEqual(idsOf(data), idsOf(rows.slice(0, limit)), `${limit} of ${said}`);
+      assert.equal(meta.next_cursor !== null, rows.length > limit, `${limit} of ${said}`);
+      assert.deepEqual(
+        idsOf(second.data),
+        idsOf(rows.slice(limit, 2 * limit)),
+        `${limit} of ${said}`,
+      );
+    }
   }
 });
 
