@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
+import { aheadMs, dueSoon } from '../../../src/lib/queue/due-times.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { enqueueDelivery, recordingTask, workOn } from '../../support/probe/jobs.ts';
 
@@ -79,3 +80,32 @@ test('a nudge after the stop does no harm', async (t) => {
 
   assert.equal(jobs.state()['all']?.state, 'stopped');
 });
+
+const soon = [
+  { fact: 'due now', runAt: '0', inMs: [] },
+  { fact: 'due before', runAt: '-1 ms', inMs: [] },
+  { fact: 'due a little later', runAt: '1 microsecond', inMs: [1] },
+  { fact: 'due in a second and a half', runAt: '1500 ms', inMs: [1500] },
+  { fact: 'due just within the time ahead', runAt: `${aheadMs - 1} ms`, inMs: [aheadMs - 1] },
+  { fact: 'due when the time ahead ends', runAt: `${aheadMs} ms`, inMs: [] },
+  { fact: 'that is locked', runAt: '1 s', change: 'locked_at = now()', inMs: [] },
+  { fact: 'that is not scheduled', runAt: '1 s', change: 'priority = 5', inMs: [] },
+];
+
+for (const { fact, runAt, change, inMs: expected } of soon) {
+  test(`of a job ${fact} the next due times are [${expected}] ms ahead`, async () => {
+    const cancelled = new Error('nothing is kept');
+    const looking = db.begin(async (tx) => {
+      await tx`delete from graphile_worker._private_jobs`;
+      await tx`select graphile_worker.add_job('none', run_at => now() + ${runAt}::interval)`;
+      if (change) await tx.unsafe(`update graphile_worker._private_jobs set ${change}`);
+      const found = await tx<{ in_ms: number }[]>`select in_ms from (${dueSoon(tx)}) due`;
+      assert.deepEqual(
+        found.map(({ in_ms }) => in_ms),
+        expected,
+      );
+      throw cancelled;
+    });
+    await assert.rejects(looking, (error) => error === cancelled);
+  });
+}
