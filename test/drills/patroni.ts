@@ -17,6 +17,9 @@ import { layWire } from './wire.ts';
 /** The leader is given up this long after it was last seen; an operator's default is 30. */
 const timing = { ttl: 8, loop_wait: 1, retry_timeout: 3 };
 
+/** Three servers are made one after the other, by a machine that may do much other work. */
+const startPatienceMs = 180_000;
+
 export type Member = {
   name: string;
   url: string;
@@ -42,14 +45,16 @@ export async function startPatroni(home: string) {
     await Promise.all(members.map((member) => member.end()));
     await etcd.program.end('SIGKILL');
   };
+  let roles = '';
+  const areStreaming = async () => {
+    roles = (await rolesOf(members)).toSorted().join();
+    return roles === 'leader running,replica running,sync_standby running';
+  };
   try {
-    await until('all members stream, one of them synchronously', async () => {
-      const roles = (await rolesOf(members)).toSorted();
-      return roles.join() === 'leader running,replica running,sync_standby running';
-    });
-  } catch (error) {
+    await until('all members stream, one of them synchronously', areStreaming, startPatienceMs);
+  } catch (cause) {
     await end();
-    throw error;
+    throw new Error(`Patroni did not start; its members are: ${roles}`, { cause });
   }
   return { members, end };
 }

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/lib/db/db.ts';
 
-const patienceMs = 60_000;
+const minuteMs = 60_000;
 const lookEveryMs = 20;
 
-export async function until(what: string, check: () => Promise<boolean>) {
+export async function until(
+  what: string,
+  check: () => Promise<boolean>,
+  patienceMs: number = minuteMs,
+) {
   const late = performance.now() + patienceMs;
   while (!(await check())) {
     if (performance.now() > late) throw new Error(`waited in vain until ${what}`);
