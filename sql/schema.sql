@@ -2391,60 +2391,17 @@ create procedure tally_half_hours()
  language plpgsql
 as $procedure$
 declare
-  today constant date := (now() at time zone 'UTC')::date;
-  owner record;
-  locked date[];
+  most constant integer := 50;
+  after jsonb;
 begin
-  for owner in
-    select distinct org_id, survey_id from day_tallies
-    where by_half_hour is null and slot = 0 and has_hours and day < today
   loop
-    perform from surveys where id = owner.survey_id for key share skip locked;
-    continue when not found;
-
-    locked := array(
-      select day from day_tallies
-      where survey_id = owner.survey_id
-        and by_half_hour is null and slot = 0 and has_hours and day < today
-      order by day
-      for update skip locked
-    );
-    update day_tallies t
-    set by_half_hour = counted.by_half_hour
-    from half_hours_of_days(owner.org_id, owner.survey_id, locked) counted
-    where t.survey_id = owner.survey_id and t.slot = 0 and t.day = counted.day;
+    select last_key into after from tally_survey_days_after(after, most);
+    exit when after is null;
     commit;
   end loop;
-
-  for owner in
-    select distinct org_id from organization_day_tallies
-    where by_half_hour is null and slot = 0 and has_hours and day < today
-    union
-    select distinct org_id from facet_changes where day < today
   loop
-    locked := array[date '-infinity'];
-    loop
-      perform from organizations where id = owner.org_id for key share skip locked;
-      exit when not found;
-
-      locked := array(
-        select day from organization_day_tallies t
-        where org_id = owner.org_id and slot = 0 and day < today and day > locked[cardinality(locked)]
-          and ((by_half_hour is null and has_hours)
-            or exists (select from facet_changes c where c.org_id = owner.org_id and c.day = t.day))
-        order by day
-        limit 50
-        for update skip locked
-      );
-      exit when cardinality(locked) = 0;
-      update organization_day_tallies t
-      set by_half_hour = counted.by_half_hour
-      from half_hours_of_days(owner.org_id, null, locked) counted
-      where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
-        and t.by_half_hour is null and t.has_hours;
-      call tally_facets(owner.org_id, locked);
-      commit;
-    end loop;
+    select last_key into after from tally_organization_days_after(after, most);
+    exit when after is null;
     commit;
   end loop;
 end

@@ -42,66 +42,126 @@ end;
 
 -- What finds the days without half hours are indexes that steps build (sql/steps/0070_day_index_of_surveys.sql).
 
--- A writer of a day waits for its row, or writes another slot, which its readers see: the hours are of what the row
--- says. The rows are counted in a statement after the one that locks, which sees what was written until then.
-create procedure tally_half_hours()
+-- Half hours of the next days after a key, and where they end: a batch of a step of the migration that found the table
+-- filled, and of the hourly count. A writer of a day waits for its row, or writes another slot, which its readers see: the
+-- hours are of what the row says. The rows are counted in a statement after the one that locks, which sees what was written
+-- until then. A day that another transaction holds is passed over, until the next hour.
+
+create function tally_survey_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)
 language plpgsql
 as $$
 declare
   today constant date := (now() at time zone 'UTC')::date;
-  owner record;
+  next record;
   locked date[];
 begin
-  for owner in
-    select distinct org_id, survey_id from day_tallies
-    where by_half_hour is null and slot = 0 and has_hours and day < today
+  rows := 0;
+  for next in
+    select org_id, survey_id, array_agg(day order by day) as days
+    from (
+      select org_id, survey_id, day
+      from day_tallies
+      where by_half_hour is null and slot = 0 and has_hours and day < today
+        and (survey_id, day)
+          > (coalesce((after ->> 0)::uuid, '00000000-0000-0000-0000-000000000000'), coalesce((after ->> 1)::date, '-infinity'))
+      order by survey_id, day
+      limit most
+    ) batch
+    group by org_id, survey_id
+    order by survey_id
   loop
-    perform from surveys where id = owner.survey_id for key share skip locked;
+    last_key := jsonb_build_array(next.survey_id, next.days[cardinality(next.days)]);
+    rows := rows + cardinality(next.days);
+    perform from surveys where id = next.survey_id for key share skip locked;
     continue when not found;
 
     locked := array(
       select day from day_tallies
-      where survey_id = owner.survey_id
-        and by_half_hour is null and slot = 0 and has_hours and day < today
+      where survey_id = next.survey_id and day = any (next.days)
+        and by_half_hour is null and slot = 0 and has_hours
       order by day
       for update skip locked
     );
     update day_tallies t
     set by_half_hour = counted.by_half_hour
-    from half_hours_of_days(owner.org_id, owner.survey_id, locked) counted
-    where t.survey_id = owner.survey_id and t.slot = 0 and t.day = counted.day;
+    from half_hours_of_days(next.org_id, next.survey_id, locked) counted
+    where t.survey_id = next.survey_id and t.slot = 0 and t.day = counted.day;
+  end loop;
+end
+$$;
+
+create function tally_organization_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)
+language plpgsql
+as $$
+declare
+  today constant date := (now() at time zone 'UTC')::date;
+  after_org constant uuid := coalesce((after ->> 0)::uuid, '00000000-0000-0000-0000-000000000000');
+  after_day constant date := coalesce((after ->> 1)::date, '-infinity');
+  next record;
+  locked date[];
+begin
+  rows := 0;
+  for next in
+    select org_id, array_agg(day order by day) as days
+    from (
+      (
+        select org_id, day
+        from organization_day_tallies
+        where by_half_hour is null and slot = 0 and has_hours and day < today
+          and (org_id, day) > (after_org, after_day)
+        order by org_id, day
+        limit most
+      )
+      union
+      (
+        select distinct org_id, day
+        from facet_changes
+        where day < today and (org_id, day) > (after_org, after_day)
+        order by org_id, day
+        limit most
+      )
+      order by org_id, day
+      limit most
+    ) batch
+    group by org_id
+    order by org_id
+  loop
+    last_key := jsonb_build_array(next.org_id, next.days[cardinality(next.days)]);
+    rows := rows + cardinality(next.days);
+    perform from organizations where id = next.org_id for key share skip locked;
+    continue when not found;
+
+    locked := array(
+      select day from organization_day_tallies
+      where org_id = next.org_id and day = any (next.days) and slot = 0
+      order by day
+      for update skip locked
+    );
+    update organization_day_tallies t
+    set by_half_hour = counted.by_half_hour
+    from half_hours_of_days(next.org_id, null, locked) counted
+    where t.org_id = next.org_id and t.slot = 0 and t.day = counted.day
+      and t.by_half_hour is null and t.has_hours;
+    call tally_facets(next.org_id, locked);
+  end loop;
+end
+$$;
+
+create procedure tally_half_hours()
+language plpgsql
+as $$
+declare
+  most constant integer := 50;
+  after jsonb;
+begin
+  loop
+    select last_key into after from tally_survey_days_after(after, most);
+    exit when after is null;
     commit;
   end loop;
-
-  for owner in
-    select distinct org_id from organization_day_tallies
-    where by_half_hour is null and slot = 0 and has_hours and day < today
-    union
-    select distinct org_id from facet_changes where day < today
   loop
-    locked := array[date '-infinity'];
-    loop
-      perform from organizations where id = owner.org_id for key share skip locked;
-      exit when not found;
-
-      locked := array(
-        select day from organization_day_tallies t
-        where org_id = owner.org_id and slot = 0 and day < today and day > locked[cardinality(locked)]
-          and ((by_half_hour is null and has_hours)
-            or exists (select from facet_changes c where c.org_id = owner.org_id and c.day = t.day))
-        order by day
-        limit 50
-        for update skip locked
-      );
-      exit when cardinality(locked) = 0;
-      update organization_day_tallies t
-      set by_half_hour = counted.by_half_hour
-      from half_hours_of_days(owner.org_id, null, locked) counted
-      where t.org_id = owner.org_id and t.slot = 0 and t.day = counted.day
-        and t.by_half_hour is null and t.has_hours;
-      call tally_facets(owner.org_id, locked);
-      commit;
-    end loop;
+    select last_key into after from tally_organization_days_after(after, most);
+    exit when after is null;
     commit;
   end loop;
 end
