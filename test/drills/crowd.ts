@@ -8,15 +8,19 @@ import { stage } from './scene.ts';
 const clients = 1000;
 const pool = 10;
 const patienceMs = 30_000;
+/** In short other work on the machine may delay the service. */
+const patienceOfShortMs = 90_000;
+
 /** A thousand callers of one organization at once, with ten connections, and one caller of another organization. */
 export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
-  const seconds = short ? 12 : 30;
+  const [seconds, longestMs] = short ? [12, patienceOfShortMs] : [30, patienceMs];
   const server = await startTemporary();
   const db = connect(server.url, { connections: 2 });
   const settings = { ASKBACK_DB_POOL: String(pool) };
   const scene = await stage({ databaseUrl: server.url, processes: 1, answers: 200, settings });
   const dispatcher = new Agent({
-    ...{ connections: clients + 1, headersTimeout: patienceMs, bodyTimeout: patienceMs },
+    ...{ connections: clients + 1, connect: { timeout: longestMs } },
+    ...{ headersTimeout: longestMs, bodyTimeout: longestMs },
   });
   try {
     const other = await makeClient(db);
@@ -41,7 +45,7 @@ export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
       { what: 'answered with 503', count: calls.filter(({ status }) => status === 503).length },
       { what: 'answered with anything else than 200 and 503', count: unexpected.length, atMost: 0 },
       { what: 'requests of the caller with the fewest', count: fewest, atLeast: 1 },
-      { what: 'longest wait of the crowd, ms', count: percentile(calls, 1), atMost: patienceMs },
+      { what: 'longest wait of the crowd, ms', count: percentile(calls, 1), atMost: longestMs },
       { what: 'requests of the other organization', count: others!.length },
       { what: 'half of the crowd waits at least, ms', count: usual },
       {

@@ -15,7 +15,7 @@ const poolSize = 6;
 
 /** Two processes whose requests share a few connections of PgBouncer, in transaction mode. */
 export async function behindPooler({ short }: { short: boolean }): Promise<Line[]> {
-  const [seconds, answersPerSecond] = short ? [8, 30] : [40, 60];
+  const [seconds, answersPerSecond] = short ? [8, 12] : [40, 60];
   const home = createHome();
   const ends: (() => Promise<void>)[] = [];
   // One that listens on a port: the folder of an embedded one is closed to the account of PgBouncer.

@@ -7,7 +7,7 @@ import { makeClient, makeSurvey } from '../support/make/rows.ts';
 const writeEveryMs = [150, 400, 1000, 2500];
 const readersEach = 2;
 const readPauseMs = 25;
-const patienceMs = 10_000;
+const patienceMs = 30_000;
 
 export type Read = { at: number; ms: number; status: number | string; isStale: boolean };
 
@@ -22,6 +22,7 @@ type Organization = { path: string; headers: Record<string, string>; written: nu
 export async function startReaders(db: Db, addresses: readonly string[]) {
   const agent = new Agent({ connections: 100, headersTimeout: patienceMs });
   const reading: Reading = { reads: [], writes: 0, failedWrites: 0 };
+  const inFlight = new Set<Promise<void>>();
   let over = false;
   let turn = 0;
 
@@ -48,12 +49,19 @@ export async function startReaders(db: Db, addresses: readonly string[]) {
 
   async function read(organization: Organization) {
     while (!over) {
-      const [at, { written }] = [performance.now(), organization];
-      const { status, text } = await ask(organization);
-      const isStale = status === 200 && countIn(text) < written;
-      reading.reads.push({ at, ms: performance.now() - at, status, isStale });
+      const one = readOnce(organization);
+      inFlight.add(one);
+      await one;
+      inFlight.delete(one);
       await sleep(readPauseMs);
     }
+  }
+
+  async function readOnce(organization: Organization) {
+    const [at, { written }] = [performance.now(), organization];
+    const { status, text } = await ask(organization);
+    const isStale = status === 200 && countIn(text) < written;
+    reading.reads.push({ at, ms: performance.now() - at, status, isStale });
   }
 
   const organizations = await Promise.all(writeEveryMs.map(() => makeOne(db)));
@@ -66,6 +74,10 @@ export async function startReaders(db: Db, addresses: readonly string[]) {
   callers.catch(() => {});
   return {
     reading,
+    /** Resolves when the reads that have begun are over. */
+    async inFlight() {
+      await Promise.all(inFlight);
+    },
     async stop() {
       over = true;
       await callers;

@@ -11,6 +11,8 @@ import { type Standby, startWithStandby } from './standby.ts';
 const mostLagSeconds = 1;
 const applyDelay = '700ms';
 const slowestMs = 5000;
+/** In short other work on the machine may delay reads. */
+const slowestOfShortMs = 25_000;
 
 /** One state of the replica: what is done to it, and what is known once it shows. */
 type Phase = {
@@ -35,15 +37,21 @@ export async function failingReplica({ short }: { short: boolean }): Promise<Lin
     const databaseUrl = servers.url;
     const scene = await stage({ databaseUrl, processes: 2, answers: 1, settings });
     try {
-      const { reading, stop } = await startReaders(db, scene.addresses);
+      const { reading, inFlight, stop } = await startReaders(db, scene.addresses);
       const lines: Line[] = [];
       for (const phase of phasesOf(servers.standby)) {
         await phase.begin();
         await until(`${phase.what}: every process knows`, () => know(scene, phase.warning));
+        // A read may be on its way to the replica since before its process knew.
+        await inFlight();
         lines.push(await watch(phase, { standby: servers.standby, reading, phaseMs }));
       }
       await stop();
-      return [...lines, ...totals(reading), ...serviceLines(scene)];
+      return [
+        ...lines,
+        ...totals(reading, short ? slowestOfShortMs : slowestMs),
+        ...serviceLines(scene),
+      ];
     } finally {
       await scene.close();
     }
@@ -97,6 +105,7 @@ type Watching = { standby: Standby; reading: Reading; phaseMs: number };
 async function watch({ what, answers }: Phase, { standby, reading, phaseMs }: Watching) {
   const [before, from] = [standby.reads(), reading.reads.length];
   await sleep(phaseMs);
+  if (answers === 'some') await until(`${what}: it is read`, async () => standby.reads() > before);
   const there = standby.reads() - before;
   const reads = reading.reads.slice(from);
   const counted = `${what}: of ${reads.length} reads (slowest ${slowestOf(reads)} ms) asked of the replica`;
@@ -104,7 +113,7 @@ async function watch({ what, answers }: Phase, { standby, reading, phaseMs }: Wa
   return { what: counted, count: there, atLeast: 1 };
 }
 
-function totals({ reads, writes, failedWrites }: Reading): Line[] {
+function totals({ reads, writes, failedWrites }: Reading, slowest: number): Line[] {
   const count = (is: (read: Read) => boolean) => reads.filter(is).length;
   return [
     { what: 'writes acknowledged', count: writes - failedWrites, atLeast: 1 },
@@ -119,7 +128,7 @@ function totals({ reads, writes, failedWrites }: Reading): Line[] {
     {
       what: 'slowest read, also between these states, ms',
       count: slowestOf(reads),
-      atMost: slowestMs,
+      atMost: slowest,
     },
   ];
 }

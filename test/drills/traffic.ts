@@ -29,7 +29,7 @@ export type Traffic = {
 const connections = 300;
 const patienceMs = 10_000;
 const againMs = 400;
-const giveUpMs = 90_000;
+const giveUpMs = 180_000;
 const readEveryMs = 100;
 const sendPauseMs = 200;
 
