@@ -14,6 +14,8 @@ type Counting = DayBounds & {
   each: 'stretch' | 'day';
   /** Of several facets the sums of scores are not kept: then all rows are read for them. */
   withScores?: boolean;
+  /** Of several facets, whether the sets of the three categories are wanted in the column `sets`. */
+  withSets?: boolean;
 };
 
 /**
@@ -37,11 +39,11 @@ export function facetDays(
         select ${end ?? sql`date 'infinity'`}
       ) days
     )
-    select day, promoters, passives, detractors, score_sum, by_half_hour
+    select day, promoters, passives, detractors, score_sum, by_half_hour, sets
     from figures
     where true ${scope.facets.length === 1 ? figuresOfKind(sql, scope) : sql``}
     union all
-    select counted.day, promoters, passives, detractors, score_sum, null
+    select counted.day, promoters, passives, detractors, score_sum, null, null
     from stretches
     cross join lateral (
       select ${counting.each === 'day' ? sql`utc_day(created_at)` : sql`null::date`} as day,
@@ -67,18 +69,24 @@ function figuresOf(sql: Sql, orgId: OrgId, counting: Counting & { scope: NpsScop
 function countedSets(
   sql: Sql,
   orgId: OrgId,
-  { scope, first, end }: DayBounds & { scope: NpsScope },
+  { scope, first, end, withSets = false }: Counting & { scope: NpsScope },
 ) {
   const conditions = scopeConditions(sql, scope);
-  const counted = (category: Category) => {
+  const setOf = (category: Category) => {
     const set = setOfDay(sql, orgId, columnFacet(sql, 'category', sql`${category}::text`));
-    return sql`coalesce(bit_count(bits & ${set}), 0)`;
+    return sql`bits & ${set}`;
   };
   return sql`
   figures as materialized (
-    select day, ${counted('promoter')} as promoters, ${counted('passive')} as passives,
-           ${counted('detractor')} as detractors, null::bigint as score_sum, null::integer[] as by_half_hour
-    from (${setsOfDays(sql, orgId, { conditions, first, end })}) d
+    select day, coalesce(bit_count(of_promoters), 0) as promoters, coalesce(bit_count(of_passives), 0) as passives,
+           coalesce(bit_count(of_detractors), 0) as detractors, null::bigint as score_sum, null::integer[] as by_half_hour,
+           ${withSets ? sql`array[of_promoters, of_passives, of_detractors]` : sql`null::varbit[]`} as sets
+    from (
+      select day, ${setOf('promoter')} as of_promoters, ${setOf('passive')} as of_passives,
+             ${setOf('detractor')} as of_detractors
+      from (${setsOfDays(sql, orgId, { conditions, first, end })}) d
+      offset 0
+    ) sets
   )`;
 }
 
@@ -94,7 +102,7 @@ const keptFigures = (sql: Sql, orgId: OrgId, { scope, facet, first, end }: KeptF
       ${first ? sql`and day >= ${first}` : sql``}
       ${end ? sql`and day < ${end}` : sql``}
   ), figures as materialized (
-    select *
+    select *, null::varbit[] as sets
     from kept
     where day not in (
       select day
@@ -111,7 +119,7 @@ const keptFigures = (sql: Sql, orgId: OrgId, { scope, facet, first, end }: KeptF
 const noFigures = (sql: Sql) => sql`
   figures as (
     select null::date as day, 0 as promoters, 0 as passives, 0 as detractors, 0 as score_sum,
-           null::integer[] as by_half_hour
+           null::integer[] as by_half_hour, null::varbit[] as sets
     where false
   )`;
 

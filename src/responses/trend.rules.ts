@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { startOfLocalDay } from './local-day.ts';
 import type { Instants } from './range.ts';
 
 export const trendIntervals = ['day', 'week', 'month'] as const;
@@ -49,6 +50,17 @@ export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Dat
     from: from && from.day === undefined ? from.first : null,
     to: to && to.day === undefined ? to.end : null,
   };
+}
+
+/** When rows begin and end, in milliseconds: the last never before the first. */
+export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): number[] {
+  const times = edges.map((day) => startOfLocalDay(midnightOf(day), timeZone).getTime());
+  if (from) times[0] = from.getTime();
+  if (starts.length > 0) {
+    const last = to?.getTime() ?? times.at(-1)!;
+    times[starts.length] = Math.max(last, from?.getTime() ?? last);
+  }
+  return times;
 }
 
 /** Weeks begin on Monday. */

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTrend } from '../../src/responses/nps.ts';
+import { readInstants } from '../../src/responses/range.ts';
+import { everything, type NpsScope } from '../../src/responses/scope.cte.ts';
+import { foldTallies } from '../../src/surveys/queries.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+/** Whose clocks change in these weeks, by an hour or by half of one, at midnight too; and whose days begin between half hours. */
+const zones = [
+  ...['UTC', 'America/Los_Angeles', 'America/Havana', 'Europe/London'],
+  ...['Asia/Kolkata', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Chatham'],
+];
+const ranges = [
+  ['2024-03-08', '2024-04-08'],
+  ['2024-03-09T05:17:00Z', '2024-04-07T16:41:00Z'],
+  ['2024-03-31T00:00:00Z', '2024-03-31T13:00:00Z'],
+] as const;
+
+const properties = (asked: Record<string, string>) =>
+  Object.entries(asked).map(([name, value]) => ({ kind: 'property' as const, name, value }));
+
+/** About forty responses a day, most of them not at a half hour. */
+async function makeScene() {
+  const org = await makeOrganization(db);
+  const surveys = [await makeSurvey(db, org), await makeSurvey(db, org, { type: 'ces' })] as const;
+  await db`
+    insert into responses (org_id, survey_id, score, category, properties, held_reason, created_at)
+    select ${org}, (${[...surveys]}::uuid[])[1 + n % 2], n % 8, (array['promoter', 'passive', 'detractor'])[1 + n % 7 % 3],
+           jsonb_build_object('source', 'shop', 'plan', (array['pro', 'free'])[1 + n % 5 % 2], 'rare', n % 40),
+           case when n % 53 = 0 then 'hidden_link' end, '2024-03-06T00:00:00Z'::timestamptz + n * interval '37 minutes'
+    from generate_series(0, 1400) n`;
+  const scopes: NpsScope[] = [
+    ...[{}, { survey_id: surveys[0] }, { type: 'ces' as const }],
+    ...[
+      { facets: properties({ plan: 'pro' }) },
+      { facets: properties({ source: 'shop', plan: 'pro' }) },
+    ],
+    { type: 'ces' as const, facets: properties({ source: 'shop', plan: 'free' }) },
+    { survey_id: surveys[1], facets: properties({ source: 'shop', plan: 'pro', rare: '3' }) },
+  ].map((scope) => ({ ...everything, ...scope }));
+  return { org, scopes };
+}
+
+test('in zones whose clocks change each row of each trend is what its own stretch of time holds', async () => {
+  const { org, scopes } = await makeScene();
+  await check(org, scopes, 'before days are counted');
+  await foldTallies(db);
+  const [kept] = await db<{ days: number }[]>`
+    select count(*)::int as days
+    from facet_days d
+    join organization_day_tallies t using (org_id, day)
+    where d.org_id = ${org} and t.by_half_hour is not null`;
+  assert.ok(kept!.days > 30);
+  await check(org, scopes, 'after days are counted');
+  // Days around changes of clocks are known by their responses alone, until they are counted again.
+  await db`
+    update responses
+    set created_at = created_at + interval '50 minutes', category = 'promoter'
+    where org_id = ${org} and (created_at at time zone 'UTC')::date in ('2024-03-10', '2024-03-30', '2024-04-06')`;
+  await check(org, scopes, 'after a change');
+  await foldTallies(db);
+  await check(org, scopes, 'after the change is counted');
+});
+
+async function check(org: string, scopes: readonly NpsScope[], when: string) {
+  for (const scope of scopes) {
+    for (const timeZone of zones) {
+      for (const [from, to] of ranges) {
+        const dates = {
+          ...({ interval: 'day', timeZone } as const),
+          ...{ from: readInstants(from)!, to: readInstants(to)! },
+        };
+        const rows = await readTrend(db, org, { scope, dates });
+        assert.deepEqual(
+          rows
+            .map(({ start, promoters, passives, detractors, held }) => [
+              ...[start, promoters, passives, detractors, held],
+            ])
+            .filter(([, ...counts]) => counts.some((n) => n !== 0)),
+          await countedByHand(org, scope, { timeZone, from, to }),
+          `${JSON.stringify(scope)} ${timeZone} ${from} ${to} ${when}`,
+        );
+      }
+    }
+  }
+}
+
+type Asked = { timeZone: string; from: string; to: string };
+
+/** From the rows alone, by the clocks of Postgres. A bare date is a day of the zone. */
+async function countedByHand(org: string, scope: NpsScope, { timeZone, from, to }: Asked) {
+  const { survey_id, type, facets } = scope;
+  const wanted = Object.fromEntries(facets.map(({ name, value }) => [name, value]));
+  const first = from.includes('T')
+    ? db`${from}::text::timestamptz`
+    : db`${from}::text::timestamp at time zone ${timeZone}`;
+  const end = to.includes('T')
+    ? db`${to}::text::timestamptz + interval '1 millisecond'`
+    : db`(${to}::text::date + 1)::timestamp at time zone ${timeZone}`;
+  const rows = await db<{ start: string; p: number; q: number; d: number; held: number }[]>`
+    select (r.created_at at time zone ${timeZone})::date::text as start,
+           count(*) filter (where held_reason is null and category = 'promoter')::int as p,
+           count(*) filter (where held_reason is null and category = 'passive')::int as q,
+           count(*) filter (where held_reason is null and category = 'detractor')::int as d,
+           count(held_reason)::int as held
+    from responses r
+    join surveys s on s.id = r.survey_id
+    where r.org_id = ${org} and (${survey_id}::uuid is null or s.id = ${survey_id}::uuid)
+      and (${type}::text is null or s.type = ${type}::text)
+      and not exists (
+        select from jsonb_each_text(${JSON.stringify(wanted)}::text::jsonb) w
+        where r.properties ->> w.key is distinct from w.value
+      )
+      and r.created_at >= ${first} and r.created_at < ${end}
+    group by 1
+    order by 1`;
+  return rows.map(({ start, p, q, d, held }) => [start, p, q, d, held]);
+}
