@@ -3,7 +3,7 @@ import type { Position } from '../lib/paging/page.ts';
 import { foundRows } from './facet-sets.cte.ts';
 import { filteredRows, type ResponseFilter } from './filter.cte.ts';
 import { readsSets, setRows } from './filter-sets.cte.ts';
-import { itemColumns, itemJoins, matched, rowOf } from './queries.ts';
+import { itemJoins, itemText, matched, rowOf, surveyMembers } from './queries.ts';
 
 type ExportStep = { filter: ResponseFilter; after: Position | null; limit: number };
 
@@ -37,26 +37,27 @@ export async function nextResponses(
       select created_at::text as at, id from picked order by created_at, id limit 1
     ),
     ${sharedParts(sql, orgId)}
-    select coalesce(string_agg(replace(row_to_json(item)::text, E'\\n', ' ') || E'\\n', '' order by p.created_at desc, p.id desc), '') as lines,
+    select coalesce(string_agg(${itemText(sql, shared(sql))}, E'\\n' order by p.created_at desc, p.id desc) || E'\\n', '') as lines,
            count(*)::int as rows, (select at from last), (select id from last)
     from picked p ${rowOf(sql, orgId, filter)}
     left join named s on s.id = r.survey_id
     left join tagged on tagged.response_id = r.id
-    ${itemJoins(sql)}
-    cross join lateral (
-      select ${itemColumns(sql, sql`coalesce(tagged.tags, '[]')`)}, iso(r.created_at) as created_at
-    ) item`;
+    ${itemJoins(sql)}`;
   const { lines, rows: count, at, id } = found!;
   return { lines, last: count === limit ? { at, id } : undefined };
 }
 
+const shared = (sql: Sql) => ({ survey: sql`s.members`, tags: sql`coalesce(tagged.tags, '[]')` });
+
 const sharedParts = (sql: Sql, orgId: string) => sql`
   named as materialized (
-    select id, name as survey_name, type as survey_type from surveys where org_id = ${orgId}
+    select id, ${surveyMembers(sql)} as members from surveys where org_id = ${orgId}
   ), tagged as materialized (
     select rt.response_id,
-           json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
-                    order by lower(t.name) collate "C", t.name collate "C") as tags
+           replace(
+             json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
+                      order by lower(t.name) collate "C", t.name collate "C")::text,
+             E'\\n', ' ') as tags
     from picked
     join response_tags rt on rt.org_id = ${orgId} and rt.response_id = picked.id
     join tags t on t.org_id = ${orgId} and t.id = rt.tag_id

@@ -23,7 +23,10 @@ export const listResponses = (
   pagedJson(sql, {
     picked: pick(sql, orgId, filter, page),
     item: sql`${rowOf(sql, orgId, filter)} ${itemJoins(sql)}`,
-    json: itemText(sql, orgId, filter),
+    json: itemText(sql, {
+      survey: surveyText(sql, orgId, filter.survey_id),
+      tags: tagsOf(sql, orgId),
+    }),
     total: countAll(sql, orgId, filter),
     page,
   });
@@ -45,7 +48,7 @@ export const findResponse = (sql: Sql, orgId: OrgId, id: string) =>
   });
 
 /** From a response `r`, its contact `c`, analysis `a` and survey `s`, in the order of the API. */
-export const itemColumns = (sql: Sql, tags: Part) => sql`
+const itemColumns = (sql: Sql, tags: Part) => sql`
   r.id, r.survey_id, r.score, r.category, r.comment,
   a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
   a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.held_reason is not null as held,
@@ -53,8 +56,14 @@ export const itemColumns = (sql: Sql, tags: Part) => sql`
   r.language, coalesce(c.properties, r.properties, '{}') as properties, ${tags} as tags, r.state,
   ${ownerOf(sql)} as owner`;
 
+type ItemParts = {
+  /** The name and the type of its survey, as members of an object that begin with a comma. */
+  survey: Part;
+  tags: Part;
+};
+
 /** The same columns as JSON, at half of what `row_to_json` takes: that looks up the type of each column for each row. */
-const itemText = (sql: Sql, orgId: OrgId, { survey_id }: ResponseFilter) => {
+export const itemText = (sql: Sql, { survey, tags }: ItemParts) => {
   const text = (value: Part) => sql`coalesce(to_json(${value}), 'null')`;
   return sql`concat(
     '{"id":"', r.id, '","survey_id":"', r.survey_id, '","score":', r.score, ',"category":"', r.category,
@@ -63,15 +72,18 @@ const itemText = (sql: Sql, orgId: OrgId, { survey_id }: ResponseFilter) => {
     ',"ai_churn_risk":', ${text(sql`a.churn_risk`)}, ',"ai_summary":', ${text(sql`a.summary`)},
     ',"held":', case when r.held_reason is null then 'false' else 'true' end,
     ',"contact_email":', ${text(sql`c.email`)}, ',"contact_name":', ${text(sql`c.name`)},
-    ${surveyText(sql, orgId, survey_id)}, ',"language":', ${text(sql`r.language`)},
-    ',"properties":', coalesce(c.properties, r.properties, '{}'), ',"tags":', ${tagsOf(sql, orgId)},
+    ${survey}, ',"language":', ${text(sql`r.language`)},
+    ',"properties":', coalesce(c.properties, r.properties, '{}'), ',"tags":', ${tags},
     ',"state":', ${text(sql`r.state`)}, ',"owner":', ${text(ownerOf(sql))},
     ',"created_at":"', iso(r.created_at), '"}')`;
 };
 
+export const surveyMembers = (sql: Sql) =>
+  sql`concat(',"survey_name":', to_json(name), ',"survey_type":"', type, '"')`;
+
 /** One survey is looked up once, others for each row. */
 const surveyText = (sql: Sql, orgId: OrgId, surveyId: string | null) => sql`(
-  select concat(',"survey_name":', to_json(name), ',"survey_type":"', type, '"')
+  select ${surveyMembers(sql)}
   from surveys
   where org_id = ${orgId} and id = ${surveyId === null ? sql`r.survey_id` : sql`${surveyId}`}
 )`;
