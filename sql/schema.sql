@@ -267,7 +267,7 @@ create index contacts_search on contacts using gin (org_id, ((email || ' ') || c
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
 create trigger contacts_are_not_erased after insert on contacts referencing new table as changed for each statement execute function refuse_erased_contacts();
-create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (not is_counted()) execute function tally_contacts_progress();
+create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function tally_contacts_progress();
 create trigger contacts_changed_facets after update of properties on contacts for each row when (old.properties is distinct from new.properties) execute function facet_changed_contact();
 create trigger contacts_hide_erased before insert or update of name, properties on contacts for each row when (new.name ~~ '%@%' or new.properties ~~ '%@%') execute function hide_erased_in_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
@@ -848,27 +848,22 @@ create table responses (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
-  contact_id uuid,                                                                                                                                                                                                                   -- whose personal link it came through; without one the shareable link
-  source text not null default 'link',                                                                                                                                                                                               -- link: personal; share: shareable; import: brought in from elsewhere
-  score smallint not null,                                                                                                                                                                                                           -- on the survey's own scale
-  category text not null,                                                                                                                                                                                                            -- what the score counts as
-  comment text,                                                                                                                                                                                                                      -- what was written with the score
-  language text,                                                                                                                                                                                                                     -- of the page it was given on; unknown for what was imported
-  properties jsonb,                                                                                                                                                                                                                  -- what the website that showed the survey handed in; a contact has its own
-  held_reason text,                                                                                                                                                                                                                  -- why it is on hold; without a reason it counts
-  chosen_state text,                                                                                                                                                                                                                 -- the state that was set by hand; without one the category decides
-  state text generated always as (
-case coalesce(chosen_state,
-    case category
-        when 'detractor' then 'open'
-        else null
-    end)
-    when 'open' then 'open'
-    when 'done' then 'done'
+  contact_id uuid,                                                                                                                                       -- whose personal link it came through; without one the shareable link
+  source text not null default 'link',                                                                                                                   -- link: personal; share: shareable; import: brought in from elsewhere
+  score smallint not null,                                                                                                                               -- on the survey's own scale
+  category text not null,                                                                                                                                -- what the score counts as
+  comment text,                                                                                                                                          -- what was written with the score
+  language text,                                                                                                                                         -- of the page it was given on; unknown for what was imported
+  properties jsonb,                                                                                                                                      -- what the website that showed the survey handed in; a contact has its own
+  held_reason text,                                                                                                                                      -- why it is on hold; without a reason it counts
+  chosen_state text,                                                                                                                                     -- the state that was set by hand; without one the category decides
+  state text generated always as (nullif(coalesce(chosen_state,
+case
+    when (category = 'detractor') then 'open'
     else null
-end) stored,  -- of following it up: open or done; a detractor is open from the start, others have none
-  owner_id uuid,                                                                                                                                                                                                                     -- the member who follows it up
-  traceparent text,                                                                                                                                                                                                                  -- the trace of the request that recorded it
+end), 'none')) stored,  -- of following it up: open or done; a detractor is open from the start, others have none
+  owner_id uuid,                                                                                                                                         -- the member who follows it up
+  traceparent text,                                                                                                                                      -- the trace of the request that recorded it
   created_at timestamptz not null default now(),
   constraint responses_category_check check (category = any (array['promoter', 'passive', 'detractor'])),
   constraint responses_chosen_state_check check (chosen_state = any (array['none', 'open', 'done'])),
@@ -895,8 +890,8 @@ create index responses_newest_first on responses (org_id, created_at desc, id de
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create trigger comments_hide_erased before insert or update of comment on responses for each row when (new.comment ~~ '%@%') execute function hide_erased_in_comment();
-create trigger responses_added after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function tally_responses('1');
-create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (not is_counted()) execute function facet_added_responses();
+create trigger responses_added after insert on responses referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function tally_responses('1');
+create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
 create trigger responses_changed_facet_days after update of comment, language, chosen_state, owner_id on responses for each row when (new.held_reason is null and ((old.comment is null) is distinct from (new.comment is null) or old.language is distinct from new.language or old.state is distinct from new.state or old.owner_id is distinct from new.owner_id)) execute function change_facet_day();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
@@ -1360,7 +1355,7 @@ end
 ;
 
 create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer, in_asked asked_delta)
- returns void
+ returns smallint
  language plpgsql
 as $function$
 declare
@@ -1410,7 +1405,7 @@ begin
   from (select org_id as id from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
         for no key update skip locked) free
   where t.org_id = free.id and t.day = in_day and t.slot = 0;
-  if found then return; end if;
+  if found then return in_slot; end if;
   if exists (select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0)
     or not pg_try_advisory_xact_lock(hashtextextended(in_org || ' ' || in_day, 0))
   then
@@ -1418,6 +1413,7 @@ begin
   end if;
   perform add_to_organization_day_tallies(
     array[(in_org, null, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
+  return in_slot;
 end
 $function$
 ;
@@ -2070,13 +2066,6 @@ create function id_at(moment timestamptz)
 return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || substring(uuid_send(gen_random_uuid()) from 9)), 'hex'))::uuid
 ;
 
-create function is_counted()
- returns boolean
- language sql
- stable
-return (coalesce(current_setting('askback.counted', true), '') = 'yes')
-;
-
 create function is_undelivered(status text)
  returns boolean
  language sql
@@ -2157,6 +2146,9 @@ declare
   open_contacts bigint;
   before contacts%rowtype;
   asked asked_delta;
+  -- What these functions return is assigned, and not selected: that takes no executor.
+  setting text;
+  slot smallint;
 begin
   if counts and in_contact is not null then
     select sum(contacts - responded) into open_contacts
@@ -2182,14 +2174,14 @@ begin
     if not may_be_last and open_contacts <= most_at_once then return 'again'; end if;
   end if;
 
-  perform set_config('askback.counted', 'yes', true);
+  setting := set_config('askback.counted', 'yes', true);
   insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
                          traceparent, created_at, language, properties)
   values (in_org, in_survey, in_contact, in_id, in_source, in_score, in_category, in_comment, in_held,
           in_traceparent, in_at, in_language, in_properties)
   on conflict (contact_id) where source = 'link' do nothing;
   if not found then
-    perform set_config('askback.counted', '', true);
+    setting := set_config('askback.counted', '', true);
     return 'taken';
   end if;
 
@@ -2217,10 +2209,10 @@ begin
       select in_org, facet, in_at, in_id, in_survey, in_category, in_score
       from property_facets(in_properties) facet;
     end if;
-    perform count_response(
+    slot := count_response(
       in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded, asked);
   end if;
-  perform set_config('askback.counted', '', true);
+  setting := set_config('askback.counted', '', true);
   return 'recorded';
 end
 $function$

@@ -14,10 +14,7 @@ create table responses (
   held_reason   text,
   chosen_state  text check (chosen_state in ('none', 'open', 'done')),
   state         text generated always as (
-    case coalesce(chosen_state, case category when 'detractor' then 'open' end)
-      when 'open' then 'open'
-      when 'done' then 'done'
-    end) stored,
+    nullif(coalesce(chosen_state, case when category = 'detractor' then 'open' end), 'none')) stored,
   owner_id      uuid,
   traceparent   text,
   created_at    timestamptz not null default now(),

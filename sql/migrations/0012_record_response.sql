@@ -2,11 +2,12 @@
 -- adds to the quarter that the contact was mailed in, null for one that was not. The first slot is for everybody; a
 -- writer that finds it taken counts in a slot of its own and does not wait. A row that another writer is just
 -- inserting cannot be seen: an advisory lock says which may be doing so. Table by table, as everywhere. A row that is
--- there is changed in place: an insert that gives way to the row costs twice as much.
+-- there is changed in place: an insert that gives way to the row costs twice as much. Returns the slot of the
+-- organization's total.
 create function count_response(
   in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer,
   in_asked asked_delta
-) returns void
+) returns smallint
 language plpgsql
 as $$
 declare
@@ -56,7 +57,7 @@ begin
   from (select org_id as id from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
         for no key update skip locked) free
   where t.org_id = free.id and t.day = in_day and t.slot = 0;
-  if found then return; end if;
+  if found then return in_slot; end if;
   if exists (select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0)
     or not pg_try_advisory_xact_lock(hashtextextended(in_org || ' ' || in_day, 0))
   then
@@ -64,21 +65,20 @@ begin
   end if;
   perform add_to_organization_day_tallies(
     array[(in_org, null, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
+  return in_slot;
 end
 $$;
 
--- Whether the response being written has been counted by `record_response` already.
-create function is_counted() returns boolean
-language sql stable
-return coalesce(current_setting('askback.counted', true), '') = 'yes';
+-- While `record_response` writes, `askback.counted` says that it counts by itself what it writes. Postgres reads the
+-- condition of a trigger from its text at each statement: a function in it would cost three times as much.
 
 drop trigger responses_added on responses;
 create trigger responses_added after insert on responses
-  referencing new table as changed for each statement when (not is_counted())
+  referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
   execute function tally_responses('1');
 drop trigger contacts_changed on contacts;
 create trigger contacts_changed after update on contacts
-  referencing old table as old_rows new table as new_rows for each statement when (not is_counted())
+  referencing old table as old_rows new table as new_rows for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
   execute function tally_contacts_progress();
 
 -- Records the response to a survey, marks its contact and adds it to the totals, in one call. The outcome is
@@ -108,6 +108,9 @@ declare
   open_contacts bigint;
   before contacts%rowtype;
   asked asked_delta;
+  -- What these functions return is assigned, and not selected: that takes no executor.
+  setting text;
+  slot smallint;
 begin
   if counts and in_contact is not null then
     select sum(contacts - responded) into open_contacts
@@ -133,14 +136,14 @@ begin
     if not may_be_last and open_contacts <= most_at_once then return 'again'; end if;
   end if;
 
-  perform set_config('askback.counted', 'yes', true);
+  setting := set_config('askback.counted', 'yes', true);
   insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
                          traceparent, created_at, language, properties)
   values (in_org, in_survey, in_contact, in_id, in_source, in_score, in_category, in_comment, in_held,
           in_traceparent, in_at, in_language, in_properties)
   on conflict (contact_id) where source = 'link' do nothing;
   if not found then
-    perform set_config('askback.counted', '', true);
+    setting := set_config('askback.counted', '', true);
     return 'taken';
   end if;
 
@@ -168,10 +171,10 @@ begin
       select in_org, facet, in_at, in_id, in_survey, in_category, in_score
       from property_facets(in_properties) facet;
     end if;
-    perform count_response(
+    slot := count_response(
       in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded, asked);
   end if;
-  perform set_config('askback.counted', '', true);
+  setting := set_config('askback.counted', '', true);
   return 'recorded';
 end
 $$;

@@ -131,7 +131,7 @@ end
 $$;
 
 create trigger responses_added_facets after insert on responses
-  referencing new table as changed for each statement when (not is_counted())
+  referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
   execute function facet_added_responses();
 
 create function facet_changed_response() returns trigger
