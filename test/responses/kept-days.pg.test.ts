@@ -226,6 +226,32 @@ test('a change of a day takes its figures and sets away, and neither takes nor l
   assert.deepEqual(await countKept(db, ours), Object.fromEntries(left));
 });
 
+test('a day stays as it is, and its change open, while any of its figures is locked', async () => {
+  const [{ org }] = twins;
+  await foldTallies(db);
+  const kept = await countKept(db, twins[0]);
+  const day = kept['facet_day_tallies']![0]!;
+  const countChanges = async () =>
+    (await db`select from facet_changes where org_id = ${org} and day = ${day}`).length;
+  await db`insert into facet_changes (org_id, day) values (${org}, ${day})`;
+  const count = () =>
+    db.begin(async (tx) => {
+      await tx`set local lock_timeout = '10s'`;
+      await tx`call tally_facets(${org}, array[${day}::date])`;
+    });
+  for (const table of writtenTables) {
+    await db.begin(async (tx) => {
+      await tx`select from ${tx(table)} where org_id = ${org} and day = ${day} limit 1 for update`;
+      await count();
+      assert.equal(await countChanges(), 1, table);
+    });
+    assert.deepEqual(await countKept(db, twins[0]), kept, table);
+  }
+  await count();
+  assert.equal(await countChanges(), 0);
+  assert.deepEqual(await countKept(db, twins[0]), kept);
+});
+
 const dayOr = (sql: Sql, day: string | null) => (day === null ? null : sql`${day}::date`);
 
 test('sets are read of the kept days in range whose figures are valid, whatever becomes of another organization', async () => {

@@ -284,3 +284,28 @@ test('a response keeps the filters of the list that it was opened from, and lead
   const gone = await submit(`${list}/${oldest}/delete${query}`, {});
   assert.match(await gone.text(), /2 responses/);
 });
+
+test('each link and form of a response keeps the filters of its list', async () => {
+  const { list, get, of, respond, tag } = await inbox();
+  await tag('speed');
+  const contact_id = await makeContact(db, of);
+  const ids = [
+    await respond({ contact_id, source: 'import' }),
+    await respond({ contact_id, source: 'import' }),
+    await respond({ held_reason: 'trap' }),
+  ];
+  const query = '?date_from=2024-01-01&date_to=2990-01-01';
+  for (const id of ids) {
+    const text = await (await get(`${list}/${id}${query}`)).text();
+    const targets = [...text.matchAll(/(?:href|action)="([^"]*responses[/?][^"]*)"/g)].map(
+      ([, to]) => to!.replaceAll('&amp;', '&'),
+    );
+    assert.ok(targets.length > 4, `${targets}`);
+    const without = targets.filter((to) => !to.endsWith(query));
+    assert.deepEqual(
+      without,
+      [`${list}?survey_id=${of.survey_id}`],
+      'only its survey has a list of its own',
+    );
+  }
+});

@@ -59,6 +59,7 @@ const casesOf = ({ surveys, tag, email }: Twin): Case[] => [
     filter: { hasComment: true },
     has: (row) => row.comment !== null,
   },
+  { query: 'language=en', filter: { language: 'en' }, has: (row) => row.language === 'en' },
   { query: 'owner=none', filter: { owner: 'none' }, has: (row) => !row.owned },
   {
     query: `owner=${encodeURIComponent(email)}&state=open&type=nps`,
@@ -154,12 +155,14 @@ test('a page that ends with a day is followed by the next, if there is one', asy
   }
 });
 
-test('a cursor goes on after its row, wherever that lies in its day', async () => {
+test('a cursor goes on after its row, wherever that lies in its day, and counts instead of a page', async () => {
   for (const { twin, query, rows, said } of eachCase()) {
     const { list } = reader(app, twin.read);
     for (const row of twin.rows.filter(isAtEdge)) {
       const later = rows.filter(({ at, id }) => at < row.at || (at === row.at && id < row.id));
-      const { data } = await list(`/api/v1/responses?limit=2&cursor=${cursorOf(row)}&${query}`);
+      const { data } = await list(
+        `/api/v1/responses?limit=2&page=3&cursor=${cursorOf(row)}&${query}`,
+      );
       assert.deepEqual(idsOf(data), idsOf(later.slice(0, 2)), `${said}, after ${row.at}`);
     }
   }

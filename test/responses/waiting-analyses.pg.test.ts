@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { insertWaitingImported } from '../../src/responses/import.queries.ts';
+import { importResponses } from '../../src/responses/import.ts';
+import { releaseResponse } from '../../src/responses/release.ts';
 import {
   claimWaiting,
   endWaiting,
@@ -13,7 +16,7 @@ import {
   releaseWaiting,
 } from '../../src/responses/waiting-analyses.queries.ts';
 import { makePool } from '../support/make/deliveries.ts';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 /**
@@ -234,7 +237,9 @@ inOneInstant(
       for (const [n, row] of given.entries()) {
         await db`insert into responses ${db({ held_reason: null, ...of, ...row, id: ids[n]! })}`;
       }
-      await db`insert into waiting_analyses ${db({ org_id, response_id: ids[0]!, tries: 4, claimed_by: 'pool' })}`;
+      const due_at = new Date('2990-01-01');
+      const postponed = { org_id, response_id: ids[0]!, tries: 4, claimed_by: 'pool', due_at };
+      await db`insert into waiting_analyses ${db(postponed)}`;
     }
     const { answers, asked_at } = await insertWaitingSince(db, orgs[0], new Date(since));
     assert.equal(answers, 2);
@@ -253,12 +258,39 @@ inOneInstant(
           tries: 4,
           claimed_by: 'pool',
           asked_at: null,
+          due: false,
         },
         { ...row, org_id: orgs[0], response_id: ids[1], is_history: true },
       ],
     );
   },
 );
+
+test('what is released or imported waits if it has a comment, the imported as history', async () => {
+  const orgId = await makeOrganization(db, { ai_enabled: true });
+  const writer = commandWriter(orgId);
+  const surveyId = await makeSurvey(db, orgId);
+  const held = (comment: string | null) =>
+    makeResponse(db, { org_id: orgId, survey_id: surveyId }, { comment, held_reason: 'trap' });
+  const [commented, silent] = [await held('Fine'), await held(null)];
+  for (const id of [commented, silent]) {
+    await releaseResponse({ db, excerpt: async (comment) => comment }, writer, id);
+  }
+  const file = 'Score,Comment,Created At\n9,Well,2024-03-01\n2,,2024-03-01\n';
+  await importResponses({ db, onProgress: () => {} }, { ...writer, surveyId }, file);
+  const waiting = await db`
+    select comment, is_history, due_at <= now() as due
+    from waiting_analyses w
+    join responses r on r.org_id = w.org_id and r.id = w.response_id
+    where w.org_id = ${orgId} order by 1`;
+  assert.deepEqual(
+    [...waiting],
+    [
+      { comment: 'Fine', is_history: false, due: true },
+      { comment: 'Well', is_history: true, due: true },
+    ],
+  );
+});
 
 inOneInstant(
   'of imported responses those with a comment wait as history, where analysis is wanted',

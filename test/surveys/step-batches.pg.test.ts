@@ -21,7 +21,7 @@ before(async () => {
     await db`
       insert into facet_changes (org_id, day)
       select ${twin.org}::uuid, day from unnest(${changedDays}::text[]::date[]) day
-      union all select ${twin.org}::uuid, (now() at time zone 'UTC')::date`;
+      union all select ${twin.org}::uuid, (now() at time zone 'UTC' + interval '1 hour')::date`;
   }
 });
 
