@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findHomeFigures } from '../../src/home/figures.queries.ts';
+import { findPropertyValues, sampledResponses } from '../../src/home/segments.queries.ts';
+import { json } from '../../src/lib/db/db.ts';
+import { everything } from '../../src/responses/scope.cte.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+/** Two days of a zone whose midnight is 07:00 UTC. */
+const days = { from: '2026-05-03', to: '2026-05-04', timeZone: 'America/Los_Angeles' };
+const begin = '2026-05-03T07:00:00.000000Z';
+const lastMoment = '2026-05-05T06:59:59.999999Z';
+
+type Given = { at: string; value?: string; comment?: string; key?: string; held?: boolean };
+
+/** An organization with these responses, and another one with the same of other values. */
+async function scene(given: readonly Given[]) {
+  const make = async (suffix: string) => {
+    const org_id = await makeOrganization(db);
+    const survey_id = await makeSurvey(db, org_id);
+    for (const { at, value = '', comment, key = 'plan', held } of given) {
+      await db`
+        insert into responses (org_id, survey_id, source, score, category, created_at, comment, held_reason, properties)
+        values (${org_id}, ${survey_id}, 'share', 10, 'promoter', ${at}::text::timestamptz,
+                ${comment ? `${comment}${suffix}` : null}, ${held ? 'hidden_field' : null},
+                ${json(db, { [key]: value && `${value}${suffix}` })})`;
+    }
+    return org_id;
+  };
+  await make(' of others');
+  return await make('');
+}
+
+const valuesOf = async (org: string) =>
+  (await findPropertyValues(db, org, { scope: everything, days })).map(
+    ({ name, value }) => `${name}=${value}`,
+  );
+
+test('values are those of the local days, from their first to their last moment', async () => {
+  const org = await scene([
+    { at: '2026-05-03T06:59:59.999999Z', value: 'before' },
+    { at: begin, value: 'first' },
+    { at: lastMoment, value: 'last' },
+    { at: '2026-05-05T07:00:00Z', value: 'after' },
+    { at: begin, value: 'held', held: true },
+  ]);
+  assert.deepEqual(await valuesOf(org), ['plan=first', 'plan=last']);
+});
+
+test('values stand by property, the most frequent first and the rest by name', async () => {
+  const given = ['b', 'c', 'a', 'c', 'long'.repeat(25), `${'long'.repeat(25)}x`, ''];
+  const org = await scene([
+    ...given.map((value) => ({ at: begin, value })),
+    { at: begin, key: 'country', value: 'z' },
+  ]);
+  const long = 'long'.repeat(25);
+  assert.deepEqual(await valuesOf(org), [
+    'country=z',
+    ...['plan=c', 'plan=a', 'plan=b', `plan=${long}`],
+  ]);
+});
+
+test('of each property the twelve most frequent values are offered', async () => {
+  const letters = [...'abcdefghijklm'];
+  const org = await scene(
+    ['plan', 'size'].flatMap((key) => letters.map((value) => ({ at: begin, key, value }))),
+  );
+  const found = await valuesOf(org);
+  assert.deepEqual(
+    found,
+    ['plan', 'size'].flatMap((key) => letters.slice(0, 12).map((value) => `${key}=${value}`)),
+  );
+});
+
+test('values are read from the newest responses alone', async () => {
+  const org = await makeOrganization(db);
+  const survey = await makeSurvey(db, org);
+  await db`
+    insert into responses (org_id, survey_id, source, score, category, created_at, properties)
+    select ${org}, ${survey}, 'share', 10, 'promoter',
+           ${begin}::text::timestamptz + case when n <= ${sampledResponses} then interval '1 minute' * n else '0' end,
+           jsonb_build_object('plan', case when n = 1 then 'oldest of them' when n <= ${sampledResponses} then 'new' else 'old' end)
+    from generate_series(1, ${sampledResponses} + 5) n`;
+  assert.deepEqual(await valuesOf(org), ['plan=new', 'plan=oldest of them']);
+});
+
+for (const property of [undefined, 'plan']) {
+  test(`Home has the eight newest comments ${property ? 'of a property' : 'of all'}, those of one moment by their ids`, async () => {
+    const one = { value: 'pro', comment: 'same moment' };
+    const org = await scene([
+      { at: '2026-05-03T06:59:59.999999Z', value: 'pro', comment: 'before' },
+      ...Array.from({ length: 9 }, () => ({ ...one, at: '2026-05-03T12:00:00Z' })),
+      { at: lastMoment, value: 'pro', comment: 'last' },
+      { at: begin, value: 'pro', comment: 'first' },
+      { at: '2026-05-04T12:00:00Z', value: 'pro', comment: 'held', held: true },
+      { at: '2026-05-04T12:00:00Z', value: 'pro' },
+      { at: '2026-05-05T07:00:00Z', value: 'pro', comment: 'after' },
+    ]);
+    const rows = { timeZone: days.timeZone, starts: [days.from], edges: [days.from, '2026-05-05'] };
+    const facets = property ? [{ kind: 'property', name: property, value: 'pro' } as const] : [];
+    const { comments, asked } = await findHomeFigures(db, org, {
+      scope: { ...everything, facets },
+      ...{ days, before: days, rows: { ...rows, from: null, to: null }, isMean: false },
+    });
+    const ids = await db<{ id: string }[]>`
+      select id from responses where org_id = ${org} and comment = 'same moment' order by id desc limit 7`;
+    assert.equal(comments[0]!.comment, 'last');
+    assert.deepEqual(
+      comments.slice(1).map(({ id }) => id),
+      ids.map(({ id }) => id),
+    );
+    assert.deepEqual(asked, property ? null : { asked: 0, arrived: 0, answered: 0 });
+  });
+}

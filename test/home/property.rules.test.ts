@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readProperties } from '../../src/home/property.rules.ts';
+
+const many = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`property.p${n}`, ['x']]));
+const wrong = 'Write it as name=value, such as plan=pro.';
+const tooMany = 'At most 10 properties can be asked for.';
+
+const read: [string, Record<string, string[]>, object, string | undefined][] = [
+  ['a parameter', { 'property.plan': ['pro'] }, { 'property.plan': 'pro' }, undefined],
+  ['the last of several', { 'property.plan': ['a', 'b'] }, { 'property.plan': 'b' }, undefined],
+  ['no value', { 'property.plan': [''] }, {}, undefined],
+  ['no name', { 'property.': ['pro'] }, {}, undefined],
+  ['another parameter', { plan: ['pro'], 'my.property.x': ['y'] }, {}, undefined],
+  ['a typed one', { property: [' plan = pro '] }, { 'property.plan': 'pro' }, undefined],
+  [
+    'the first = as the end of the name',
+    { property: ['a=b=c'] },
+    { 'property.a': 'b=c' },
+    undefined,
+  ],
+  ['nothing typed', { property: [''] }, {}, undefined],
+  ['typed without =', { property: ['plan'], 'property.x': ['y'] }, { 'property.x': 'y' }, wrong],
+  ['typed without a value', { property: ['plan='] }, {}, wrong],
+  ['typed without a name', { property: [' =pro'] }, {}, wrong],
+  ['ten', many(10), Object.fromEntries(Object.keys(many(10)).map((key) => [key, 'x'])), undefined],
+  ['eleven', many(11), {}, tooMany],
+  ['ten and a typed one', { ...many(10), property: ['plan=pro'] }, {}, tooMany],
+];
+
+for (const [fact, queries, properties, error] of read) {
+  test(`of the properties that are asked for, ${fact} is read`, () => {
+    const found = readProperties(queries);
+    assert.deepEqual(found.properties, properties);
+    assert.deepEqual(found.errors, error ? { property: error } : {});
+    assert.deepEqual(found.typed, error ? { property: queries['property']?.at(-1) ?? '' } : {});
+  });
+}
