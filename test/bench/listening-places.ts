@@ -2,10 +2,10 @@ import { rareWord } from './seed.ts';
 
 export type Place = { name: string; path: string; atMost: number; ofApp?: boolean };
 
-type Filled = { slug: string; surveyId: string; tag: string; owner: string };
+type Filled = { slug: string; surveyId: string; responseId: string; tag: string; owner: string };
 
 /** What is asked for, and how many milliseconds it may take. */
-export function places({ slug, surveyId, tag, owner }: Filled): Place[] {
+export function places({ slug, surveyId, responseId, tag, owner }: Filled): Place[] {
   const inbox = `/o/${slug}/responses`;
   const api = '/api/v1';
   const years = 'date_from=2024-01-01&date_to=2026-12-31';
@@ -86,6 +86,18 @@ export function places({ slug, surveyId, tag, owner }: Filled): Place[] {
       atMost: 100,
     },
     ...screens,
+    ...[
+      '',
+      `owner=${owner}`,
+      'property.source=shop&state=done',
+      'property.plan=pro&property.country=DE',
+      'property.source=shop&language=fr&sentiment=mixed',
+    ].map((query) => ({
+      name: `screen: a response among those by ${namesOf(query) || 'nothing'}`,
+      path: `${inbox}/${responseId}?${query}`,
+      atMost: 50,
+      ofApp: true,
+    })),
     { name: 'screen: people', path: `/o/${slug}/people`, atMost: 50, ofApp: true },
     {
       name: 'screen: people, search',
@@ -97,7 +109,7 @@ export function places({ slug, surveyId, tag, owner }: Filled): Place[] {
 }
 
 /** Those that take the longest of all pairs of filters, and of some of more. */
-const combinations = ({ surveyId, tag, owner }: Omit<Filled, 'slug'>) =>
+const combinations = ({ surveyId, tag, owner }: Pick<Filled, 'surveyId' | 'tag' | 'owner'>) =>
   [
     'property.plan=pro&property.country=DE',
     'property.source=shop&property.country=DE',
@@ -109,7 +121,6 @@ const combinations = ({ surveyId, tag, owner }: Omit<Filled, 'slug'>) =>
     'has_comment=false&audience=customer',
     `owner=none&has_comment=false&property.source=shop&property.country=DE&survey_id=${surveyId}`,
     'language=de&state=open&date_from=2026-01-15&sentiment=mixed',
-  ].map((query) => [
-    `responses by ${query.replaceAll(/=[^&]*/g, '').replaceAll('&', ', ')}`,
-    `?${query}`,
-  ]);
+  ].map((query) => [`responses by ${namesOf(query)}`, `?${query}`]);
+
+const namesOf = (query: string) => query.replaceAll(/=[^&]*/g, '').replaceAll('&', ', ');

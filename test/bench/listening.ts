@@ -33,10 +33,24 @@ export async function listening(server: string): Promise<Section[]> {
     const tag = one(
       await database.db<{ id: string }[]>`select id from tags order by name limit 1`,
     ).id;
+    const responseId = one(
+      await database.db<{ id: string }[]>`
+        select id
+        from responses
+        where org_id = ${orgId} and held_reason is null
+        order by created_at desc
+        offset 300000 limit 1`,
+    ).id;
     const service = await startService(database.url);
     try {
       const rows: string[][] = [];
-      for (const place of places({ slug, surveyId, tag, owner: ownerAddress })) {
+      for (const place of places({
+        slug,
+        surveyId,
+        responseId,
+        tag,
+        owner: ownerAddress,
+      })) {
         const headers = place.ofApp ? { Cookie } : { 'X-API-Key': key };
         const load = { port: service.port, requests: [get(place.path, headers)], connections: 1 };
         await applyLoad({ ...load, seconds: warmUpSeconds });
