@@ -91,23 +91,27 @@ export async function insertBlocked(
     on conflict do nothing`;
 }
 
-/** How many mails of a request have no outcome yet. */
-export async function countOpen(sql: Sql, orgId: string, requestId: string) {
-  const { open } = one(
-    await sql<{ open: number }[]>`
-      select count(*)::int as open
-      from mails
-      where org_id = ${orgId} and request_id = ${requestId} and status in ('claimed', 'sending')`,
-  );
-  return open;
-}
-
 export type SendResult = {
   key: string;
   status: 'claimed' | 'sending' | 'sent' | 'failed' | 'unknown';
   reason: string | null;
   reason_code: string | null;
 };
+
+/** How many mails of a request have no outcome yet, and when all of them have one, their outcomes. */
+export async function lookAtMails(sql: Sql, orgId: string, requestId: string) {
+  return one(
+    await sql<{ open: number; results: SendResult[] | null }[]>`
+      select open, case when open = 0 then results end as results
+      from (
+        select count(*) filter (where status in ('claimed', 'sending'))::int as open,
+               coalesce(json_agg(json_build_object('key', email_key, 'status', status, 'reason', reason,
+                                                   'reason_code', reason_code)), '[]') as results
+        from mails
+        where org_id = ${orgId} and request_id = ${requestId}
+      ) looked`,
+  );
+}
 
 /** The status of each mail of a request. */
 export async function listResults(sql: Sql, orgId: string, requestId: string) {

@@ -8,19 +8,14 @@ import {
 import { complainOfMerges } from '../contacts/merge.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
-import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
+import { lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
-import { reopenSurvey } from '../surveys/queries.ts';
-import { type ClaimRow, insertBlocked, insertClaims, loadFacts } from './claim.queries.ts';
-import { jobsOf } from './jobs.ts';
-import type { OpenMail } from './mail-job.queries.ts';
-import { recordSend } from './request-act.ts';
+import { type ClaimRow, insertClaims, loadFacts } from './claim.queries.ts';
+import { writeFollowing } from './claim-follows.ts';
+import type { OpenMail, SurveyWords } from './mail-job.queries.ts';
 import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
-
-const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
 
 export type SentSurvey = { orgId: string; surveyId: string };
 
@@ -38,6 +33,8 @@ export type Claimed = {
   /** Addresses that this request mails; another request may have claimed some of them first. */
   claimed: Set<string>;
   mails: OpenMail[];
+  /** What the mails are written from: of their one survey. */
+  words: readonly SurveyWords[];
 };
 
 /**
@@ -56,24 +53,14 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
       reminder: 0,
       claims: claimsOf(judgements, contacts),
     });
-    if (claims.length > 0 || contacts.some(({ added }) => added)) {
-      await reopenSurvey(tx, survey.orgId, survey.surveyId);
-    }
-    await addUsage(tx, survey.orgId, settings.month, claims.length);
-    await saveBlocked(tx, survey, judgements);
-    await enqueue(
-      tx,
-      jobsOf(
-        { orgId: survey.orgId, traceparent: request.traceparent },
-        claims.map(({ id }) => id),
-      ),
-    );
-    await recordSend(tx, survey, { ...request, mails: claims.length });
-
+    const { words } = await writeFollowing(tx, survey, {
+      ...{ request, claims, judgements, month: settings.month },
+      isActive: claims.length > 0 || contacts.some(({ added }) => added),
+    });
     const mailed = new Set(claims.map(({ contact_id }) => contact_id));
     const claimed = new Set(contacts.filter(({ id }) => mailed.has(id)).map(({ key }) => key));
     const mails = openMails(claims, contacts, { survey, request });
-    return { judgements, contacts, claimed, mails };
+    return { judgements, contacts, claimed, mails, words };
   });
 }
 
@@ -90,7 +77,7 @@ export async function judgeOnly(
     const keys = uniqueRecipients(storable).map(({ key }) => key);
     const contacts = [...(await listByAddress(tx, survey, keys))];
     const claimed = new Set(toSend(judgements).map(({ key }) => key));
-    looked = { judgements, contacts, claimed, mails: [] };
+    looked = { judgements, contacts, claimed, mails: [], words: [] };
     throw rollback;
   }).catch((error: unknown) => {
     if (error !== rollback) throw error;
@@ -100,14 +87,18 @@ export async function judgeOnly(
 
 /** Sends of one organization run one after the other, so that its limit and its frequency rule hold. */
 async function judgeUnderLock(tx: Sql, survey: SentSurvey, submitted: readonly SubmittedContact[]) {
-  const settings = await lockUsage(tx, survey.orgId);
-  const { status } = await lockForContacts(tx, survey);
+  // They travel together, and lock in this order.
+  const [settings, { status }, complaints] = await Promise.all([
+    lockUsage(tx, survey.orgId),
+    lockForContacts(tx, survey),
+    complainOfMerges(tx, survey, uniqueRecipients(submitted)),
+  ]);
   if (status === 'draft') {
     throw new Refusal('invalid', 'the survey is a draft: open it before sending it', {
       code: 'survey_draft',
     });
   }
-  const storable = await refuseOverfull(tx, survey, submitted);
+  const storable = refuseOverfull(submitted, complaints);
   const frequencyDays = settings.frequency_days;
   const judgements = await judgeContacts(tx, survey, { submitted: storable, frequencyDays });
   refuseOverLimit(settings, toSend(judgements).length);
@@ -129,8 +120,10 @@ export async function judgeContacts(
 }
 
 /** A contact whose properties would grow too large is refused, like one that is submitted too large. */
-async function refuseOverfull(tx: Sql, survey: SentSurvey, submitted: readonly SubmittedContact[]) {
-  const complaints = await complainOfMerges(tx, survey, uniqueRecipients(submitted));
+function refuseOverfull(
+  submitted: readonly SubmittedContact[],
+  complaints: ReadonlyMap<string, string>,
+) {
   if (complaints.size === 0) return submitted;
   return submitted.map((each) => {
     const complaint = each.recipient && complaints.get(each.recipient.key);
@@ -180,14 +173,4 @@ function openMails(
       ...{ awaited: true, reminder: 0, reminds_of: null },
     };
   });
-}
-
-/** Keeps which mails a rule blocked, for the question why an address got none. */
-export async function saveBlocked(tx: Sql, survey: SentSurvey, judgements: readonly Judgement[]) {
-  const blocked = judgements.flatMap((judgement) => {
-    if ('send' in judgement || judgement.key === null) return [];
-    const { key, reason_code, reason } = judgement;
-    return blockingCodes.has(reason_code) ? [{ email: key, reason_code, reason }] : [];
-  });
-  if (blocked.length > 0) await insertBlocked(tx, survey, blocked);
 }

@@ -40,6 +40,7 @@ export type ClaimedMail = {
 };
 
 export type MailWords = Pick<ClaimedMail, 'survey' | 'organization'>;
+export type SurveyWords = MailWords & { survey_id: string };
 export type OpenMail = Omit<ClaimedMail, keyof MailWords | 'properties'> & {
   status: 'claimed' | 'sending';
 };
@@ -60,7 +61,7 @@ export async function listOpenMails(sql: Sql, orgId: string, ids: readonly strin
 
 /** The words of surveys and organizations that their mails are written from. */
 export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly string[]) {
-  return await sql<(MailWords & { survey_id: string })[]>`
+  return await sql<SurveyWords[]>`
     select v.id as survey_id,
            json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
                              'question_text', v.question_text, 'subject', v.subject,

@@ -13,6 +13,7 @@ import {
   listMailWords,
   listOpenMails,
   type OpenMail,
+  type SurveyWords,
 } from './mail-job.queries.ts';
 import type { Mailer } from './mailer.ts';
 import {
@@ -136,23 +137,27 @@ async function putOff(
 
 /** The mails of a job that may still go out, and the requests that wait for any of its mails. */
 async function load({ db, claimedMails }: MailJobTools, orgId: string, ids: readonly string[]) {
-  const open = claimedMails?.take(ids) ?? (await listOpenMails(db, orgId, ids));
+  const kept = claimedMails?.take(ids);
+  const open = kept?.mails ?? (await listOpenMails(db, orgId, ids));
   if (open.some(({ status }) => status === 'sending')) await giveUp(db, orgId, ids);
   const claimed = open.filter(({ status }) => status === 'claimed');
   const requestIds = open.filter(({ awaited }) => awaited).map(({ request_id }) => request_id);
-  return { mails: await addWords(db, orgId, claimed), requestIds };
+  const words = kept?.words ?? (await readWords(db, orgId, claimed));
+  return { mails: await addProperties(db, addWords(claimed, words)), requestIds };
+}
+
+async function readWords(db: Db, orgId: string, mails: readonly OpenMail[]) {
+  const surveyIds = [...new Set(mails.map(({ survey_id }) => survey_id))];
+  return surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
 }
 
 /** Mails of one survey share its words, as one object. */
-async function addWords(db: Db, orgId: string, mails: readonly OpenMail[]) {
-  const surveyIds = [...new Set(mails.map(({ survey_id }) => survey_id))];
-  const words = surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
+function addWords(mails: readonly OpenMail[], words: readonly SurveyWords[]) {
   const bySurvey = new Map(words.map(({ survey_id, ...each }) => [survey_id, each]));
-  const worded = mails.flatMap((mail): ClaimedMail[] => {
+  return mails.flatMap((mail): ClaimedMail[] => {
     const own = bySurvey.get(mail.survey_id);
     return own ? [{ ...mail, ...own }] : [];
   });
-  return await addProperties(db, worded);
 }
 
 /** Few surveys say something that depends on a contact's properties: only their mails read them. */

@@ -4,7 +4,7 @@ import type { Db } from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
-import { countOpen, listResults, type SendResult } from './claim.queries.ts';
+import { listResults, lookAtMails, type SendResult } from './claim.queries.ts';
 import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
 import type { ClaimedMails } from './claimed-mails.ts';
 import type { OpenMail } from './mail-job.queries.ts';
@@ -52,7 +52,7 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
       ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent, actor }),
     );
     mails = claimed.mails;
-    tools.claimedMails.keep(mails);
+    tools.claimedMails.keep(claimed);
     tools.pump();
     const known = await waitForAll(tools, survey, { requestId, mails: mails.length, watch });
     const results = resultsOf(submitted, claimed, known);
@@ -90,8 +90,8 @@ async function waitForAll(
     const remaining = endsAt - Date.now();
     await watch.waitForCount(enough, remaining);
     const finished = watch.finishedCount();
-    const open = await countOpen(tools.db, orgId, requestId);
-    if (open === 0) break;
+    const { open, results } = await lookAtMails(tools.db, orgId, requestId);
+    if (results) return byKey(results);
     if (remaining <= 0) {
       const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
       for (const mail of cancelled) publishEnded(mail, 'failed');
@@ -99,9 +99,11 @@ async function waitForAll(
     }
     enough = finished + open;
   }
-  const results = await listResults(tools.db, orgId, requestId);
-  return new Map(results.map((each) => [each.key, each]));
+  return byKey(await listResults(tools.db, orgId, requestId));
 }
+
+const byKey = (results: readonly SendResult[]): Results =>
+  new Map(results.map((each) => [each.key, each]));
 
 function resultsOf(
   submitted: readonly SubmittedContact[],

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
 import { handOver } from '../../src/lib/queue/pump.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails, listOpenMails } from '../../src/sends/mail-job.queries.ts';
+import { beginMails, listMailWords, listOpenMails } from '../../src/sends/mail-job.queries.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { recoverStrandedMails } from '../../src/sends/recover.ts';
@@ -169,10 +169,11 @@ test('a mail that is begun although this process has it in memory is given up, n
       return accepted();
     },
   };
-  const claimedMails = { take: () => openMails };
+  const claimedMails = { take: () => ({ mails: openMails, words }) };
   const mailJobs = createMailJobs({ db, log, mailer, progress, settings, claimedMails });
   const ids = left.sends.map(({ id }) => id);
   const openMails = await listOpenMails(db, left.orgId, ids);
+  const words = await listMailWords(db, left.orgId, [openMails[0]!.survey_id]);
   await beginMails(db, left.sends);
   await mailJobs.run(left.orgId, ids);
   assert.deepEqual(await statuses(left), ['unknown']);

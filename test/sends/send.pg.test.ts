@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
+import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
+import { shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
 import { createClaimedMails } from '../../src/sends/claimed-mails.ts';
@@ -34,12 +36,12 @@ function mailServer(say: (email: string, tries: number) => MailOutcome = accepte
 const pumped: Promise<void>[] = [];
 afterEach(async () => void (await Promise.all(pumped.splice(0))));
 
-/** A send with its jobs run in place of the queue. */
-function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
+/** A send with its jobs run in place of the queue; `pool` is where it makes its statements. */
+function sending(mailer: Mailer, { sendDeadlineSeconds = 30, pool = db } = {}) {
   const claimedMails = createClaimedMails();
   const mailJobs = createMailJobs({
     claimedMails,
-    db,
+    db: pool,
     log,
     mailer,
     progress,
@@ -51,7 +53,7 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     await Promise.all(jobs.map(({ payload }) => mailJobs.run(payload.org_id, payload.mail_ids)));
   };
   const tools: SendTools = {
-    db,
+    db: pool,
     pump: () => void pumped.push(runJobs()),
     progress,
     claimedMails,
@@ -73,6 +75,26 @@ const wish = (surveyId: string, contacts: unknown[]) => ({ surveyId, contacts, t
 
 const used = async (orgId: string) =>
   (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`)[0]?.used ?? 0;
+
+test('after its claim a mail takes three statements: it begins, its outcome is recorded and read', async () => {
+  const { key, survey } = await organization();
+  const slots = createFairSlots({ total: 8, reserve: 0 });
+  let turns = 0;
+  const enter: typeof slots.enter = (...given) => {
+    turns += 1;
+    return slots.enter(...given);
+  };
+  const acquire: typeof slots.acquire = (...given) => {
+    turns += 1;
+    return slots.acquire(...given);
+  };
+  const pool = shareFairly(db, { ...slots, enter, acquire });
+  const { tools } = sending(mailServer().mailer, { pool });
+  const { sent } = await sendSurvey(tools, key, wish(survey, people(1)));
+  assert.equal(sent, 1);
+  // The claim is one transaction.
+  assert.equal(turns, 1 + 3);
+});
 
 test('every submitted contact has a result in the order given', async () => {
   const { key, survey } = await organization();
