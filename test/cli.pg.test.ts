@@ -335,7 +335,10 @@ test('responses are listed newest first, one line each, with nothing that a term
   const scores = (await json(...list)).map(({ score }: { score: number }) => score);
   assert.deepEqual(scores, [10, 2]);
   const { stdout } = await run(...list, '--category', 'detractor');
-  assert.match(stdout, /^time +score .*\n\S+ +2 +detractor +counted +- +Too slow \[31m\n$/);
+  assert.match(
+    stdout,
+    /^time +type +score .*\n\S+ +nps +2 +detractor +counted +- +Too slow \[31m\n$/,
+  );
   assert.equal((await json(...list, '--limit', '1')).length, 1);
   assert.deepEqual(await json('response', 'list', '--org', await makeOrganization(db)), []);
 });

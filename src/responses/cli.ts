@@ -42,16 +42,21 @@ const list = command({
       const page = { page: 1, limit, ignored: [] };
       const { data } = await readList<ListedResponse>(db, listResponses(db, org, { filter, page }));
       const rows = data.map((row) => [
-        ...[row.created_at, row.score, row.category, row.held ? 'on hold' : 'counted'],
-        ...[row.contact_email, row.comment && oneLine(row.comment)],
+        ...[row.created_at, row.survey_type, row.score, row.category],
+        ...[
+          row.held ? 'on hold' : 'counted',
+          row.contact_email,
+          row.comment && oneLine(row.comment),
+        ],
       ]);
-      const head = ['time', 'score', 'category', 'state', 'contact', 'comment'];
+      const head = ['time', 'type', 'score', 'category', 'state', 'contact', 'comment'];
       return { data, text: columns([head, ...rows]) };
     }),
 });
 
 type ListedResponse = {
   created_at: string;
+  survey_type: string;
   score: number;
   category: string;
   held: boolean;
@@ -106,7 +111,7 @@ export function importedText({ imported, passed_over, erased }: ImportedCounts) 
   const known = passed_over - erased;
   const before = known === 0 ? '' : `, ${known} were there already`;
   const left = erased === 0 ? '' : `, ${erased} left out: the person was erased`;
-  return `imported ${imported} responses${before}${left}`;
+  return `imported ${imported} ${imported === 1 ? 'response' : 'responses'}${before}${left}`;
 }
 
 export const responseCommands: readonly Command<CommandTools>[] = [list, release, importFile];
