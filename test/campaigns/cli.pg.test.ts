@@ -39,7 +39,15 @@ async function scene(organization = {}) {
   const orgId = await makeOrganization(db, organization);
   const surveyId = await makeSurvey(db, orgId);
   await makeContacts(db, { orgId, surveyId }, { count: 3 });
-  return { orgId, surveyId, ...campaignRunner(db, orgId) };
+  const { clock, workFor } = campaignRunner(db, orgId);
+  return {
+    ...{ orgId, surveyId },
+    /** Commands make campaigns by the machine's clock, which has gone on since the scene was made. */
+    workFor: (seconds: number) => {
+      clock.at = new Date();
+      return workFor(seconds);
+    },
+  };
 }
 
 async function unsubscribeOne(orgId: string) {
