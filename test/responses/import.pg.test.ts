@@ -134,3 +134,12 @@ test('a file without an email column, or with a bad address, imports no contact'
   });
   assert.equal((await db`select from contacts where survey_id = ${where.surveyId}`).length, 0);
 });
+
+test('the same file is taken over into each survey', async () => {
+  const where = await survey();
+  const other = { ...where, surveyId: await makeSurvey(db, where.orgId) };
+  for (const each of [where, other]) {
+    const { imported } = await importResponses(tools, each, 'Score,Created At\n9,2024-03-01\n');
+    assert.equal(imported, 1);
+  }
+});

@@ -235,3 +235,24 @@ test('scores of several properties and tags are those of one organization, in al
     }
   }
 });
+
+test('days of another time zone begin and end within kept days of a property', async () => {
+  const [twin] = twins;
+  const { json } = reader(app, twin.read);
+  for (const [zone, hours] of [
+    ['Asia/Kolkata', 5.5],
+    ['America/Phoenix', -7],
+  ] as const) {
+    const dayOf = ({ at }: TwinRow) =>
+      new Date(Date.parse(at) + hours * 3_600_000).toISOString().slice(0, 10);
+    for (const day of ['2024-03-05', '2024-03-06', '2024-03-07']) {
+      const range = `tz=${zone}&date_from=${day}&date_to=${day}`;
+      const { data } = await json<{ data: Tally[] }>(
+        `/api/v1/nps/trend?property.plan=eight&${range}`,
+      );
+      const rows = expected(twin, (row) => row.plan === 'eight' && dayOf(row) === day);
+      const sum = ({ promoters, passives, detractors }: Tally) => promoters + passives + detractors;
+      assert.deepEqual(data.map(sum), [rows.length], range);
+    }
+  }
+});
