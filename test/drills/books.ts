@@ -91,6 +91,7 @@ export function requestLines({ attempts }: Traffic): Line[] {
 
 /** What the services complained about, and whether one of them ended. */
 export function serviceLines({ services }: DrillScene): Line[] {
+  const ended = services.flatMap((service) => service.ended);
   const errors = services.flatMap(({ logged }) => logged.filter((line) => line.startsWith('{')));
   const words = errors.map((line) => {
     const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
@@ -101,11 +102,8 @@ export function serviceLines({ services }: DrillScene): Line[] {
       what: `logged as an error: ${each}`,
       count: length,
     })),
-    {
-      what: 'services that ended by themselves',
-      count: services.flatMap(({ ended }) => ended).length,
-      atMost: 0,
-    },
+    ...ended.map((each) => ({ what: `a service ${each}`, count: 1 })),
+    { what: 'services that ended by themselves', count: ended.length, atMost: 0 },
   ];
 }
 
