@@ -259,7 +259,7 @@ create table contacts (
   constraint contacts_pkey primary key (id),
   constraint contacts_org_id_survey_id_id_key unique (org_id, survey_id, id),
   constraint contacts_token_key unique (token)
-) with (fillfactor=75);
+) with (fillfactor=50);
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
 create index contacts_of_survey on contacts ((survey_id), created_at desc, id desc);

@@ -1,6 +1,7 @@
 -- The contacts that a survey is sent to.
 -- A contact's row changes when its mail goes out and when it responds. With room in its page, and with no index that
--- depends on the status, a change stays in its page and touches no index.
+-- depends on the status, a change stays in its page and touches no index. Outcomes of up to a hundred mails are
+-- written at once: that is each contact of a page in one statement, and each needs room for its next version.
 
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
@@ -24,7 +25,7 @@ create table contacts (
 
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
   unique (org_id, survey_id, id)
-) with (fillfactor = 75);
+) with (fillfactor = 50);
 
 comment on table contacts is
   'A contact of one survey: an address that is asked once';

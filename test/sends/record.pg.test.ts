@@ -7,6 +7,7 @@ import { claim } from '../../src/sends/claim.ts';
 import { beginMails, type ClaimedMail, type OpenMail } from '../../src/sends/mail-job.queries.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { type OutcomeRow, toRow } from '../../src/sends/outcome.rules.ts';
+import { saveOutcomes } from '../../src/sends/record.queries.ts';
 import { createRecords } from '../../src/sends/record.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
@@ -213,4 +214,19 @@ async function hold(lock: (tx: Sql) => Promise<unknown>): Promise<() => Promise<
     held.resolve();
     await holder;
   };
+}
+
+test('outcomes of a whole batch leave contacts in their pages, so that they touch no index', async () => {
+  const rows = await begun(300);
+  const before = await pagesOfContacts(rows[0]!.org_id);
+  for (let at = 0; at < rows.length; at += 100) await saveOutcomes(db, rows.slice(at, at + 100));
+  const after = await pagesOfContacts(rows[0]!.org_id);
+  const moved = [...after].filter(([id, page]) => before.get(id) !== page);
+  assert.ok(moved.length <= 30, `${moved.length} of ${after.size} contacts moved`);
+});
+
+async function pagesOfContacts(orgId: string) {
+  const contacts = await db<{ id: string; page: number }[]>`
+    select id, (ctid::text::point)[0]::int as page from contacts where org_id = ${orgId}`;
+  return new Map(contacts.map(({ id, page }) => [id, page]));
 }
