@@ -4,6 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { clientBehind, isTrusted, type ProxyRanges } from './forwarded.ts';
 
 const ipv6NetworkBits = 64;
+/** How many addresses are remembered: parsing one takes longer than finding the route of its request. */
+const rememberedAddresses = 5000;
 
 /**
  * Finds the address of each request's client. Only the proxies in `ranges` are believed when they forward
@@ -41,9 +43,14 @@ export function clientAddress(c: Context): string {
 
 /** The other end of the socket. A request that came over none, in a test, has no peer. */
 function peerOf(c: Context): string | undefined {
-  const remote = c.env?.incoming ? getConnInfo(c).remote.address?.replace(/%.*$/, '') : undefined;
-  return remote && ipaddr.isValid(remote) ? ipaddr.process(remote).toString() : undefined;
+  const remote = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
+  return remote === undefined ? undefined : plainAddress(remote);
 }
+
+const plainAddress = remembering((given): string | undefined => {
+  const address = given.replace(/%.*$/, '');
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
+});
 
 /** A client on the internet may write any header; one on such an address is more likely a proxy. */
 const isInternal = (address: string) =>
@@ -51,9 +58,22 @@ const isInternal = (address: string) =>
     ipaddr.process(address).range(),
   );
 
-export function networkOf(address: string): string {
+export const networkOf = remembering((address) => {
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));
   if (parsed.kind() === 'ipv4') return parsed.toString();
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${ipv6NetworkBits}`);
   return `${network}/${ipv6NetworkBits}`;
+});
+
+/** The same clients ask again and again. Addresses beyond the limit push all others out. */
+function remembering<Result>(read: (address: string) => Result): (address: string) => Result {
+  const known = new Map<string, Result>();
+  return (address) => {
+    const found = known.get(address);
+    if (found !== undefined || known.has(address)) return found as Result;
+    const result = read(address);
+    if (known.size >= rememberedAddresses) known.clear();
+    known.set(address, result);
+    return result;
+  };
 }
