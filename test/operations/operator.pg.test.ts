@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { listWaitingTasks } from '../../src/operations/operator/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -46,6 +47,23 @@ test('Operator shows health, queues, organizations and processes, and nothing th
     assert.ok(page.includes(shown), shown);
   }
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
+});
+
+test('one comment that waits for its analysis is shown, and none is not', async () => {
+  const waitingAnalyses = async () =>
+    (await listWaitingTasks(db)).filter(({ task }) => task === 'summaries.analyze');
+  await db`delete from waiting_analyses`;
+  assert.deepEqual(await waitingAnalyses(), []);
+
+  const org = await makeOrganization(db);
+  const survey = await makeSurvey(db, org);
+  const response = await makeResponse(db, { org_id: org, survey_id: survey }, { comment: 'Fine' });
+  const due_at = new Date(Date.now() - 90_000);
+  await db`delete from waiting_analyses`;
+  await db`insert into waiting_analyses ${db({ org_id: org, response_id: response, due_at })}`;
+  const [shown] = await waitingAnalyses();
+  assert.equal(shown?.waiting, 1);
+  assert.ok(shown.oldest_seconds >= 90, `${shown.oldest_seconds}`);
 });
 
 test('an operator makes an organization with its limit, and its first owner comes in by the link', async () => {

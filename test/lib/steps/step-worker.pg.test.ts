@@ -174,6 +174,47 @@ test('a step that fails says why without what rows contain, keeps what is done, 
   assert.deepEqual(await countTouched(db), allOnce);
 });
 
+test('a batch of one row that takes too long is a failure, and says so', async () => {
+  const { db, url, steps } = await stepTable({ rows: 3 });
+  await db.unsafe(`
+    create function refuse_all() returns trigger language plpgsql as $$
+    begin
+      raise sqlstate '57014';
+    end $$;
+    create trigger none_at_all before update on things for each row execute function refuse_all()`);
+  await leave(db, steps);
+  const worker = work(url, steps);
+
+  await until('it has failed', async () => (await stateOf(db)).failures > 0);
+  assert.match((await stateOf(db)).failure!, /^a batch of one row takes longer than 5s/);
+  await db`drop trigger none_at_all on things`;
+  await worker.ended;
+  assert.deepEqual(await countTouched(db), { none: 0, once: 3, often: 0 });
+});
+
+test('a step that failed rests until it is due again', async () => {
+  const { db, url, steps } = await stepTable();
+  await leave(db, steps);
+  await db`update migration_steps set failures = 1, failure = 'x', retry_at = now() + interval '1 hour'`;
+  const worker = work(url, steps);
+
+  const looks = new Set<number>();
+  await until('it has looked twice', async () => {
+    const [look] = await db<{ began: number }[]>`
+      select extract(epoch from query_start)::float8 as began
+      from pg_stat_activity
+      where datname = current_database() and application_name = 'test migration steps'
+        and query like 'select name, sha256%'`;
+    if (look) looks.add(look.began);
+    return looks.size > 1;
+  });
+  assert.deepEqual(await countTouched(db), { none: 300, once: 0, often: 0 });
+
+  await db`update migration_steps set retry_at = now()`;
+  await worker.ended;
+  assert.deepEqual(await countTouched(db), allOnce);
+});
+
 test('a version with another text begins the step again, and the old one leaves it alone', async () => {
   const { db, url, steps } = await stepTable();
   await leave(db, steps);
