@@ -49,7 +49,10 @@ const lag = /^nodejs_eventloop_lag_(?:min|max|mean|p50|p90|p99)_seconds$/;
 
 function asLooked(family: Family): Family {
   if (!lag.test(family.name)) return family;
-  const offset = (lagEveryMs - lagShownFromMs) / 1000;
-  const shown = (value: number) => Math.max(value - offset, 0);
-  return { ...family, samples: family.samples.map((one) => ({ ...one, value: shown(one.value) })) };
+  const samples = family.samples.map((one) => ({ ...one, value: lagAsShown(one.value) }));
+  return { ...family, samples };
 }
+
+/** Seconds of lag as the client shows them with its own time between two looks. */
+export const lagAsShown = (seconds: number): number =>
+  Math.max(seconds - (lagEveryMs - lagShownFromMs) / 1000, 0);
