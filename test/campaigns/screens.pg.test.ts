@@ -74,7 +74,9 @@ test('a long list of outcomes can be searched, also while it changes', async () 
   // What is typed is in neither of the parts that are swapped.
   const typed = found.indexOf('name="search"');
   assert.ok(typed > found.indexOf('Pause') && typed < found.indexOf('id="outcomes"'));
-  assert.match(await (await get(`${campaign}?search=zzz`)).text(), /No contact matches/);
+  const none = await (await get(`${campaign}?search=zzz`)).text();
+  assert.match(none, /No contact matches/);
+  assert.match(none, /name="search"[^>]*value="zzz"|value="zzz"[^>]*name="search"/);
 });
 
 test('outcomes are shown by what became of each contact, as the API answers them', async () => {
@@ -97,6 +99,7 @@ test('outcomes are shown by what became of each contact, as the API answers them
     assert.deepEqual([found.data, found.meta.total], [ofStatus, ofStatus.length], status);
     const html = await (await get(`${campaign}?status=${status}&search=`)).text();
     assert.match(html, ofStatus.length > 0 ? /1 to \d of/ : /No contact matches/);
+    assert.match(html, new RegExp(`<option value="${status}" selected`));
     for (const { email } of all.data) {
       assert.equal(
         html.includes(email),
