@@ -6,6 +6,7 @@ import { UsageError } from './lib/cli/command.ts';
 import { runCommandLine } from './lib/cli/command-line.ts';
 import { isDatabaseAway } from './lib/db/db.ts';
 import { explain } from './lib/db/startup-errors.ts';
+import { isLostConnection } from './lib/queue/lost-connection.ts';
 import { ConfigError, loadConfig } from './settings/config.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
@@ -58,7 +59,7 @@ async function run(words: readonly string[]): Promise<number> {
  * service that recovers after it.
  */
 function endUnlessAway(error: unknown) {
-  if (!isDatabaseAway(error)) process.exit(report(error));
+  if (!isDatabaseAway(error) && !isLostConnection(error)) process.exit(report(error));
 }
 
 /** A failure is one sentence; its stack is shown only when it is asked for. */

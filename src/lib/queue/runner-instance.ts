@@ -140,7 +140,7 @@ function operate(parts: InstanceParts): RunnerInstance {
       stopSweeping();
       runner.stop().catch(() => {}); // it may be stopping already
       await Promise.race([emptied(parts), ...(deadline ? [deadline] : [])]);
-      connections.holdUntil(Promise.reject(new Error('this runner has ended')));
+      connections.holdUntil(Promise.reject(hasEnded()));
       await session.free(workerPool.id);
       work.alive.delete(workerPool.id);
       work.onFreed();
@@ -183,6 +183,10 @@ function keepSweeping(session: Session, work: RunnerWork): () => void {
   }, firstSweepMs);
   return () => clearInterval(timer);
 }
+
+/** What Graphile asks for after its end, and does not wait for, must not end the process. */
+const hasEnded = () =>
+  Object.assign(new Error('this runner has ended'), { code: 'CONNECTION_ENDED' });
 
 const wait = (ms: number) => sleep(ms, undefined, { ref: false });
 
