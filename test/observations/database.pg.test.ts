@@ -66,6 +66,10 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   for (const response_id of responses) {
     await db`insert into waiting_analyses (org_id, response_id, due_at) values (${org_id}, ${response_id}, now() - interval '2 minutes')`;
   }
+  const analyzed = await makeResponse(db, contact);
+  await db`
+    insert into waiting_analyses (org_id, response_id, due_at, claimed_by)
+    values (${org_id}, ${analyzed}, now() - interval '1 hour', 'a pool')`;
   t.after(async () => {
     await db`delete from outbox`;
     await db`delete from graphile_worker._private_jobs`;
