@@ -48,6 +48,31 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   assert.match(await page('?category=passive'), /No response matches/);
 });
 
+test('each filter of the address stands in the field of its own', async () => {
+  const { of, page, respond, tag } = await inbox();
+  await respond();
+  const filters = {
+    ...{ search: 'slow', date_from: '2026-01-02', date_to: '2026-03-04' },
+    ...{ category: 'detractor', state: 'open', held: 'true', has_comment: 'true' },
+    ...{ type: 'nps', audience: 'employee', sentiment: 'mixed', language: 'fr' },
+    ...{ survey_id: of.survey_id, tag: await tag('pricing'), owner: 'none' },
+  };
+  const html = await page(`?${new URLSearchParams(filters)}`);
+  const forms = [...html.matchAll(/<form method="get".*?<\/form>/gs)].map(([form]) => form);
+  const form = forms.find((each) => each.includes('name="date_to"')) ?? '';
+  const shown = Object.keys(filters).map((name) => {
+    const input = new RegExp(`<input[^>]*name="${name}"[^>]*>`).exec(form)?.[0];
+    const select = new RegExp(`<select[^>]*name="${name}".*?</select>`, 's').exec(form)?.[0];
+    const isTicked = input?.includes('type="checkbox"') && / checked/.test(input);
+    const chosen = /value="([^"]*)" selected/.exec(select ?? '')?.[1];
+    const typed = input?.includes('type="checkbox"')
+      ? undefined
+      : /value="([^"]*)"/.exec(input ?? '')?.[1];
+    return [name, isTicked ? 'true' : (chosen ?? typed)];
+  });
+  assert.deepEqual(Object.fromEntries(shown), filters);
+});
+
 test('what is no day is said at its field, and the other filters hold', async () => {
   const { get, list, page, respond } = await inbox();
   await respond({ comment: 'Lovely shop' });
