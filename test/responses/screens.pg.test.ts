@@ -73,6 +73,17 @@ test('each filter of the address stands in the field of its own', async () => {
   assert.deepEqual(Object.fromEntries(shown), filters);
 });
 
+test('the folded filters are unfolded while one of them is set', async () => {
+  const { page, respond } = await inbox();
+  await respond();
+  const isOpen = async (query: string) =>
+    /<details class="unfold" open/.test(await page(`?${query}`));
+  assert.equal(await isOpen('state=open'), false);
+  for (const query of ['type=nps', 'audience=employee', 'sentiment=mixed', 'language=fr']) {
+    assert.equal(await isOpen(query), true, query);
+  }
+});
+
 test('what is no day is said at its field, and the other filters hold', async () => {
   const { get, list, page, respond } = await inbox();
   await respond({ comment: 'Lovely shop' });
