@@ -270,8 +270,15 @@ test('a viewer reads, and changes nothing', async () => {
 test("another organization's response is not found", async () => {
   const [mine, theirs] = [await inbox(), await inbox()];
   const id = await theirs.respond();
-  assert.equal((await mine.get(`${mine.list}/${id}`)).status, 404);
-  assert.equal((await mine.get(`${mine.list}/no-id`)).status, 404);
+  for (const path of [id, 'no-id']) {
+    const answer = await mine.get(`${mine.list}/${path}`);
+    assert.equal(answer.status, 404);
+    // What the API says of it is for programs: only a wrong parameter is named to a reader.
+    assert.doesNotMatch(await answer.text(), /What is wrong/);
+  }
+  const mistaken = await mine.get(`${mine.list}?category=great`);
+  assert.equal(mistaken.status, 400);
+  assert.match(await mistaken.text(), /What is wrong: category/);
   for (const act of ['', '/tags', '/notes', '/release', '/delete']) {
     assert.equal(
       (await mine.post(`${mine.list}/${id}${act}`, { text: 'x', state: 'done' })).status,

@@ -14,6 +14,7 @@ import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 
@@ -173,6 +174,14 @@ test('a failure of a month that is locked leaves the batch that it shares', asyn
   const theirs = records.open(locked!.org_id, () => records.add(failed));
   await records.open(one!.org_id, () => records.add(one!));
   assert.deepEqual(await statuses([locked!.id, one!.id]), ['sending', 'sent']);
+  await until('the failure waits by itself', async () => {
+    const waiting = await db`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%mail_usage%'`;
+    return waiting.length > 0;
+  });
+  // Months are locked before mails, in one order for all: so the mail is still free.
+  await db`select from mails where id = ${locked!.id} for update nowait`;
   await release();
   await theirs;
   other.resolve();
