@@ -32,7 +32,7 @@ test('a job with a mail of another process takes none, and reads all of them', (
   assert.equal(claimed.take(['1']), undefined);
 });
 
-test('what a request has claimed is forgotten at its end', () => {
+test('what a request has claimed is discarded at its end', () => {
   const claimed = createClaimedMails();
   const [mine, other] = [mailOf('1'), mailOf('2')];
   claimed.keep({ mails: [mine, other], words: [] });
