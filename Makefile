@@ -59,8 +59,8 @@ bench: $(installed)
 faults: $(installed)
 	@$(tsx) test/faults/run.ts $(only)
 
-## drills: restarts, failovers, lagging replicas and full disks, by way of `bash ops/ci/with-patroni make drills`; only=WORD picks
-drills: $(installed)
+## drills: restarts, failovers, lagging replicas and full disks around dist/askback, by way of `bash ops/ci/with-patroni make drills`; only=WORD picks
+drills: dist/askback
 	@$(tsx) test/drills/run.ts $(only)
 
 ## binary: dist/askback, one executable with Node, the program and Postgres inside

@@ -1,4 +1,5 @@
 import { connect } from '../../src/lib/db/db.ts';
+import { chosenBy, endWith } from '../support/only-words.ts';
 import { analysis } from './analysis.ts';
 import { answers } from './answers.ts';
 import { app } from './app.tsx';
@@ -18,7 +19,7 @@ import { telemetry } from './telemetry.ts';
 import { units } from './units.ts';
 
 /**
- * Compares the service with its floors. A word on the command line chooses one part, `--times=5` repeats it for medians,
+ * Compares the service with its floors. Words on the command line choose parts, `--times=5` repeats it for medians,
  * and `--keep` writes the figures down.
  */
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
@@ -39,13 +40,14 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
 };
 
 const keeps = process.argv.includes('--keep');
-const only = process.argv.slice(2).find((word) => !word.startsWith('--'));
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const times = Number(process.argv.find((word) => word.startsWith('--times='))?.slice(8) ?? 1);
-if (!Number.isInteger(times) || times % 2 === 0) throw new Error('times= takes an odd number');
+if (!Number.isInteger(times) || times % 2 === 0) endWith('times= takes an odd number');
 /** One takes an hour's quarter and 20 GB of disk, the other compares layouts: they run when they are named. */
 const named = ['growth', 'partitions'];
-const chosen = Object.keys(parts).filter((name) => (only ? name === only : !named.includes(name)));
-if (chosen.length === 0) throw new Error(`only= takes one of ${Object.keys(parts).join(', ')}`);
+const chosen = chosenBy(words, Object.keys(parts)).filter(
+  (name) => words.length > 0 || !named.includes(name),
+);
 
 const server = await benchServer();
 try {

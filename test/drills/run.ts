@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
-import { bundle } from '../../ops/build/bundle.ts';
+import { chosenBy } from '../support/only-words.ts';
+import { binary } from '../support/processes/binary.ts';
 import { isBroken, type Line } from './books.ts';
 import { crowd } from './crowd.ts';
 import { failover } from './failover.ts';
@@ -13,9 +13,9 @@ import { rollingRestarts } from './rolling.ts';
  * Each drill prints its ledger: what callers were promised, held against what the database, the mail server and
  * the subscribers have. A broken promise makes the exit code 1.
  *
- * Everything runs on the loopback of this machine, as unprivileged processes: HAProxy, PgBouncer, etcd, Patroni and
- * Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Words choose drills by name, `full-disk` all
- * with these two; `--short` makes them shorter, as CI runs them.
+ * Services are processes of `dist/askback`. Everything runs on the loopback of this machine, as unprivileged
+ * processes: HAProxy, PgBouncer, etcd, Patroni and Postgres 15 of Debian, which `ops/ci/with-patroni` installs. Words
+ * choose drills by name, `full-disk` all with these two; `--short` makes them shorter, as CI runs them.
  *
  * | File | Holds |
  * |---|---|
@@ -36,19 +36,10 @@ const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<L
   'leader handed over': (options) => failover({ way: 'handed over', route: 'proxy' }, options),
 };
 
-const words = process.argv
-  .slice(2)
-  .filter((word) => word !== '--short')
-  .map((word) => word.replaceAll('-', ' '));
 const short = process.argv.includes('--short');
-const chosen = Object.keys(drills).filter(
-  (name) => words.length === 0 || words.some((word) => name.includes(word)),
-);
-if (chosen.length === 0) throw new Error(`only= takes words of ${Object.keys(drills).join(', ')}`);
-
-const program = resolve('.cache/drills/bundle/askback.mjs');
-await bundle('src/main.ts', program);
-process.env['TEST_PROGRAM'] = program;
+const words = process.argv.slice(2).filter((word) => word !== '--short');
+const chosen = chosenBy(words, Object.keys(drills));
+process.env['TEST_PROGRAM'] = binary;
 
 for (const name of chosen) {
   const began = performance.now();

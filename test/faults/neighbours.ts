@@ -1,4 +1,3 @@
-import { crowds } from './neighbour-crowds.ts';
 import { type Crowd, openScene, uses } from './neighbour-scene.ts';
 
 /** How many times slower than on an idle service the other organization may be. */
@@ -9,11 +8,10 @@ const unsteadyMs = 100;
 /**
  * For each shared thing one organization does its worst with it, while another calls the API, is answered, has
  * an event delivered and sends a mail. The other's times are compared with those on the idle service, and every
- * wrong outcome is a sentence. Words choose among the shared things.
+ * wrong outcome is a sentence.
  */
-export async function* runNeighbours(databaseUrl: string, words: readonly string[]) {
-  const named = crowds.filter(({ shared }) => words.some((word) => shared.includes(word)));
-  for (const crowd of named.length > 0 ? named : crowds) {
+export async function* runNeighbours(databaseUrl: string, crowds: readonly Crowd[]) {
+  for (const crowd of crowds) {
     const { idle, crowded, wrong } = await measure(databaseUrl, crowd);
     for (const use of uses) {
       const [before, during] = [percentiles(idle[use]), percentiles(crowded[use])];

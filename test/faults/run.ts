@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Refusal } from '../../src/errors.ts';
 import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
+import { chosenBy } from '../support/only-words.ts';
 import { type Plan, runDeliveryFaults } from './delivery-faults.ts';
 import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';
+import { crowds } from './neighbour-crowds.ts';
+import type { Crowd } from './neighbour-scene.ts';
 import { runNeighbours } from './neighbours.ts';
 import { runRelay } from './relay.ts';
 
@@ -34,11 +37,18 @@ const plans: Plan[] = [
   },
 ];
 
-const words = process.argv.slice(2);
-/** At each point; `KILLS=10 make faults only=mail` ends within minutes. */
+/** At each point; `KILLS=10 make faults only=sending` ends within minutes. */
 const kills = Number(process.env['KILLS'] ?? 100);
-const chosen = ({ title }: { title: string }) =>
-  words.length === 0 || words.some((word) => title.includes(word));
+const fairness = 'fairness: a dead subscriber with 50,000 deliveries next to a live one';
+const mail = `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign and reminders`;
+const neighbours = "neighbours: one organization's worst, another's ordinary use";
+const neighboursOf = ({ shared }: Crowd) => `neighbours, ${shared}`;
+const relay = 'postfix: 2,000 contacts through a relay, while it and the service are stopped';
+const chosen = chosenBy(process.argv.slice(2), [
+  ...plans.map(({ title }) => title),
+  ...[fairness, mail, ...crowds.map(neighboursOf), relay],
+]);
+const chosenCrowds = crowds.filter((crowd) => chosen.includes(neighboursOf(crowd)));
 
 const home = mkdtempSync(join(tmpdir(), 'askback-faults-'));
 chmodSync(home, 0o755); // the account that the server runs as under root must get through
@@ -54,20 +64,14 @@ async function restartPostgres() {
 }
 
 try {
-  for (const plan of plans.filter(chosen)) {
+  for (const plan of plans.filter(({ title }) => chosen.includes(title))) {
     const ledger = await runDeliveryFaults({ url: server.url, restartPostgres }, plan);
     console.log(plan.title, inspect(ledger, { depth: 3 }));
     if (isWrong(ledger)) process.exitCode = 1;
   }
-  const fairness = {
-    title: 'fairness: a dead subscriber with 50,000 deliveries next to a live one',
-  };
-  if (chosen(fairness)) console.log(fairness.title, await runFairness(server.url));
-  const mail = {
-    title: `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign and reminders`,
-  };
-  if (chosen(mail)) {
-    console.log(mail.title);
+  if (chosen.includes(fairness)) console.log(fairness, await runFairness(server.url));
+  if (chosen.includes(mail)) {
+    console.log(mail);
     const table: object[] = [];
     for await (const { counts, wrong } of killMails(server.url, kills)) {
       table.push(counts);
@@ -76,28 +80,24 @@ try {
     }
     console.table(table);
   }
-  const neighbours = { title: "neighbours: one organization's worst, another's ordinary use" };
-  if (chosen(neighbours)) {
-    console.log(neighbours.title);
+  if (chosenCrowds.length > 0) {
+    console.log(neighbours);
     const table: object[] = [];
-    for await (const { counts, wrong } of runNeighbours(server.url, words)) {
+    for await (const { counts, wrong } of runNeighbours(server.url, chosenCrowds)) {
       table.push(counts);
       complain(wrong);
     }
     console.table(table);
   }
-  const relay = {
-    title: 'postfix: 2,000 contacts through a relay, while it and the service are stopped',
-  };
-  if (chosen(relay)) {
+  if (chosen.includes(relay)) {
     await runRelay(server.url, 2000).then(
       ({ ledger, wrong }) => {
-        console.log(relay.title, ledger);
+        console.log(relay, ledger);
         complain(wrong);
       },
       (error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
-        complain([`${relay.title}: ${error.message}`]);
+        complain([`${relay}: ${error.message}`]);
       },
     );
   }

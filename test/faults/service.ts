@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/processes/free-port.ts';
 
 const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** A bundle starts in a quarter of the time. */
-const command = () => {
-  const bundled = process.env['TEST_PROGRAM'];
-  return bundled ? [bundled] : ['--import', 'tsx', source];
+/** A bundle starts in a quarter of the time; an executable is what operators start. */
+const command = (): [string, ...string[]] => {
+  const program = process.env['TEST_PROGRAM'];
+  if (!program) return [process.execPath, '--import', 'tsx', source];
+  return program.endsWith('.mjs') ? [process.execPath, program] : [program];
 };
 /** A start ends when it loses its connection, and the supervisor starts again. */
 const lost = /^askback: the database cannot be reached/;
@@ -26,7 +27,8 @@ export async function createService(environment: Readonly<Record<string, string>
   let asked = false;
 
   async function start() {
-    const own = spawn(process.execPath, [...command(), 'serve'], {
+    const [file, ...words] = command();
+    const own = spawn(file, [...words, 'serve'], {
       env: { PATH: process.env['PATH'] ?? '', ...environment, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
