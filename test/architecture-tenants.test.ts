@@ -35,6 +35,8 @@ const overOrganizations: Record<string, number> = {
   'src/responses/release.queries.ts': 1,
   'src/suppressions/queries.ts': 2,
   'src/surveys/manage.queries.ts': 1,
+  'src/tags/queries.ts': 1,
+  'src/webhooks/queries.ts': 1,
   'src/webhooks/reseal-secrets.queries.ts': 1,
   // A secret or a name of the whole service leads to the organization; members belong to several.
   'src/members/account-acts.queries.ts': 1,

@@ -371,6 +371,25 @@ test('a second tag with the same name is refused', async () => {
   assert.deepEqual(await json('tag', 'list', '--org', org), [tag]);
 });
 
+test('a tag is changed and deleted by its id alone, and not as one of another organization', async () => {
+  const org = await makeOrganization(db);
+  const { id } = await json('tag', 'create', '--org', org, '--name', 'vip');
+
+  const strangers = await Promise.all([
+    run('tag', 'update', '--id', id, '--org', unknownId, '--name', 'x'),
+    run('tag', 'delete', '--id', id, '--org', unknownId),
+    run('tag', 'update', '--id', unknownId, '--name', 'x'),
+    run('tag', 'delete', '--id', unknownId),
+  ]);
+  for (const { code, stderr } of strangers) {
+    assert.deepEqual([code, stderr], [1, 'askback: tag not found\n']);
+  }
+
+  assert.equal((await json('tag', 'update', '--id', id, '--name', 'VIP')).name, 'VIP');
+  assert.equal((await json('tag', 'delete', '--id', id)).id, id);
+  assert.deepEqual(await json('tag', 'list', '--org', org), []);
+});
+
 test('migrate fills an empty database, and a second run says that it is up to date', async () => {
   const { url: empty } = await emptyDatabase();
   const migrate = () => askback(['migrate', '--json'], { ...environment, DATABASE_URL: empty });

@@ -1,10 +1,12 @@
-import { commandWriter } from '../audit/actor.ts';
+import { commandWriter, type Writer } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { notFound } from '../errors.ts';
 import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
-import { Color, id, Name, option, optional } from '../lib/cli/options.ts';
+import { Color, id, Name, option, optional, optionalId } from '../lib/cli/options.ts';
+import type { Db } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { changeTag, createTag, defaultTagColor, deleteTag } from './manage.ts';
-import { listTags } from './queries.ts';
+import { findOrganizationOfTag, listTags } from './queries.ts';
 
 const create = command({
   name: 'tag create',
@@ -25,8 +27,8 @@ const update = command({
   name: 'tag update',
   does: 'renames or recolors a tag; responses keep it',
   options: {
-    org: id('its organization'),
     id: id('which tag'),
+    org: optionalId('only if this is its organization'),
     name: optional(Name, 'N', 'its new name'),
     color: optional(Color, "'#RRGGBB'", 'its new color'),
   },
@@ -35,7 +37,7 @@ const update = command({
       throw new UsageError('nothing to change was given', update.usage);
     }
     return await inDatabase(tools, async (db) => {
-      const tag = await changeTag(db, commandWriter(org), change);
+      const tag = await changeTag(db, await writerOf(db, { id: change.id, org }), change);
       return { data: tag, text: `changed the tag ${tag.name}: ${tag.id}` };
     });
   },
@@ -44,10 +46,10 @@ const update = command({
 const remove = command({
   name: 'tag delete',
   does: 'deletes a tag, also from all responses that have it',
-  options: { org: id('its organization'), id: id('which tag') },
+  options: { id: id('which tag'), org: optionalId('only if this is its organization') },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const tag = await deleteTag(db, commandWriter(given.org), given.id);
+      const tag = await deleteTag(db, await writerOf(db, given), given.id);
       return { data: tag, text: `deleted the tag ${tag.name}` };
     }),
 });
@@ -66,3 +68,9 @@ const list = command({
 });
 
 export const tagCommands: readonly Command<CommandTools>[] = [create, update, remove, list];
+
+async function writerOf(db: Db, tag: { id: string; org?: string | undefined }): Promise<Writer> {
+  const orgId = tag.org ?? (await findOrganizationOfTag(db, tag.id));
+  if (orgId === undefined) throw notFound('tag');
+  return commandWriter(orgId);
+}

@@ -1,14 +1,16 @@
 import * as v from 'valibot';
-import { commandWriter } from '../audit/actor.ts';
+import { commandWriter, type Writer } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Line, Moment, option, optional } from '../lib/cli/options.ts';
+import { id, Line, Moment, option, optional, optionalId } from '../lib/cli/options.ts';
+import type { Db } from '../lib/db/db.ts';
 import { createOutbound, type Outbound } from '../lib/outbound/post.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
 import { createWebhook } from './manage.ts';
-import { listWebhooks } from './queries.ts';
+import { findOrganizationOfWebhook, listWebhooks } from './queries.ts';
 import { replay } from './replay.ts';
 import { retryKinds } from './rules.ts';
 import { NewWebhook } from './schemas.ts';
@@ -54,16 +56,14 @@ const create = command({
 const test = command({
   name: 'webhook test',
   does: 'posts a test event to a webhook and shows the answer',
-  options: { org: id('whose webhook it is'), id: id('which webhook') },
+  options: { id: id('which webhook'), org: optionalId('only if this is its organization') },
   run: (tools: CommandTools, { org, id: webhookId }) =>
     inDatabase(tools, (db, config) =>
       withOutbound(config, async (outbound) => {
         const secrets = configuredSecrets(config, config.dataDir);
         const given = { db, secrets, outbound, settings: config };
-        const data = await testWebhook(given, commandWriter(org), {
-          id: webhookId,
-          traceparent: null,
-        });
+        const writer = await writerOf(db, { id: webhookId, org });
+        const data = await testWebhook(given, writer, { id: webhookId, traceparent: null });
         const answer = data.error ?? `status ${data.status_code}`;
         const outcome = data.delivered ? 'delivered' : 'not delivered';
         return { data, text: `${outcome}: ${answer}, after ${data.duration_ms} ms` };
@@ -95,13 +95,14 @@ const replayCommand = command({
   name: 'webhook replay',
   does: 'delivers again what was skipped or failed since a time; the running service does the work',
   options: {
-    org: id('whose webhook it is'),
     id: id('which webhook'),
+    org: optionalId('only if this is its organization'),
     since: option(Moment, 'ISO', 'from when on'),
   },
   run: (tools: CommandTools, { org, id: webhookId, since }) =>
     inDatabase(tools, async (db) => {
-      const data = await replay({ db, pump: () => {} }, commandWriter(org), { webhookId, since });
+      const writer = await writerOf(db, { id: webhookId, org });
+      const data = await replay({ db, pump: () => {} }, writer, { webhookId, since });
       return { data, text: `${data.replayed} deliveries are on their way` };
     }),
 });
@@ -123,4 +124,13 @@ async function withOutbound<T>(
   } finally {
     await outbound.close();
   }
+}
+
+async function writerOf(
+  db: Db,
+  webhook: { id: string; org?: string | undefined },
+): Promise<Writer> {
+  const orgId = webhook.org ?? (await findOrganizationOfWebhook(db, webhook.id));
+  if (orgId === undefined) throw notFound('webhook');
+  return commandWriter(orgId);
 }

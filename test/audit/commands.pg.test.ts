@@ -89,11 +89,11 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   'tag create': { act: 'tag.created', words: async ({ org }) => ['--org', org, '--name', 'vip'] },
   'tag update': {
     act: 'tag.changed',
-    words: async ({ org }) => ['--org', org, '--id', await tag(org), '--name', 'x'],
+    words: async ({ org }) => ['--id', await tag(org), '--name', 'x'],
   },
   'tag delete': {
     act: 'tag.deleted',
-    words: async ({ org }) => ['--org', org, '--id', await tag(org)],
+    words: async ({ org }) => ['--id', await tag(org)],
   },
   'contact import': {
     act: 'contacts.imported',

@@ -43,7 +43,7 @@ test('webhook replay delivers again what was missed since a time', async () => {
   const id = await makeWebhook(db, org);
   await skipped(id, org, new Date('2026-01-01T00:00:00Z'));
   await skipped(id, org, new Date('2026-01-03T00:00:00Z'));
-  const words = ['replay', '--org', org, '--id', id, '--since', '2026-01-02'];
+  const words = ['replay', '--id', id, '--since', '2026-01-02'];
 
   const { code, stdout } = await run(...words, '--json');
 
@@ -58,8 +58,11 @@ test("webhook replay of another organization's webhook, or of an inactive one, i
   const id = await makeWebhook(db, org, { active: false });
   const since = ['--since', '2026-01-01'];
   const stranger = await run('replay', '--org', randomUUID(), '--id', id, ...since);
+  const unknown = await run('replay', '--id', randomUUID(), ...since);
   const inactive = await run('replay', '--org', org, '--id', id, ...since);
-  assert.deepEqual([stranger.code, stranger.stderr], [1, 'askback: webhook not found\n']);
+  for (const { code, stderr } of [stranger, unknown]) {
+    assert.deepEqual([code, stderr], [1, 'askback: webhook not found\n']);
+  }
   assert.equal(inactive.code, 1);
   assert.match(inactive.stderr, /switched off: switch it on first/);
 });
@@ -85,7 +88,7 @@ test('webhook create makes a webhook whose test event verifies with the secret i
 
   const created = await askback(['webhook', 'create', ...wish, '--json'], accepting);
   const { id, secret, events } = JSON.parse(created.stdout);
-  const tested = await askback(['webhook', 'test', '--org', org, '--id', id, '--json'], accepting);
+  const tested = await askback(['webhook', 'test', '--id', id, '--json'], accepting);
 
   assert.deepEqual(events, ['response.received', 'survey.completed']);
   const { delivered, status_code, response_body } = JSON.parse(tested.stdout);

@@ -77,3 +77,6 @@ export const flag = (does: string) =>
   ({ schema: v.optional(v.boolean(), false), value: null, does }) satisfies Option;
 
 export const id = (does: string) => option(Uuid, 'ID', does);
+
+/** Of a command whose other id says enough: a row of another organization is then not found. */
+export const optionalId = (does: string) => optional(Uuid, 'ID', does);
