@@ -893,7 +893,6 @@ create trigger comments_hide_erased before insert or update of comment on respon
 create trigger responses_added after insert on responses referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function tally_responses('1');
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
-create trigger responses_changed_facet_days after update of comment, language, chosen_state, owner_id on responses for each row when (new.held_reason is null and ((old.comment is null) is distinct from (new.comment is null) or old.language is distinct from new.language or old.state is distinct from new.state or old.owner_id is distinct from new.owner_id)) execute function change_facet_day();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 create trigger responses_removed_facets after delete on responses referencing old table as changed for each statement execute function facet_removed_responses();
@@ -1297,17 +1296,6 @@ create function begin_erasure(in_org uuid)
  returns void
  language sql
 return pg_advisory_xact_lock(hashtextextended(('erasures ' || in_org), (0)::bigint))
-;
-
-create function change_facet_day()
- returns trigger
- language plpgsql
-as $function$
-begin
-  perform change_facet_days(new.org_id, array[utc_day(new.created_at)]);
-  return null;
-end
-$function$
 ;
 
 create function change_facet_days(in_org uuid, days date[])

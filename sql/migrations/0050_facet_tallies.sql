@@ -96,24 +96,6 @@ $$;
 create trigger responses_removed_facets after delete on responses
   referencing old table as changed for each statement execute function facet_removed_responses();
 
--- What only the sets of a day know of a response. A new one takes the half hours of its day away.
-create function change_facet_day() returns trigger
-language plpgsql
-as $$
-begin
-  perform change_facet_days(new.org_id, array[utc_day(new.created_at)]);
-  return null;
-end
-$$;
-
-create trigger responses_changed_facet_days
-  after update of comment, language, chosen_state, owner_id on responses
-  for each row when (
-    new.held_reason is null and
-    (old.comment is null, old.language, old.state, old.owner_id)
-    is distinct from (new.comment is null, new.language, new.state, new.owner_id))
-  execute function change_facet_day();
-
 -- What the facets of these days come to, as far as it is kept: at least 24 responses of a day, as half hours.
 create function facet_tallies_of_days(in_org uuid, days date[]) returns setof facet_day_tallies
 language sql stable
@@ -218,7 +200,3 @@ begin
   select * from facet_tallies_of_days(in_org, free);
 end
 $$;
-
--- Days whose half hours were kept before have no figures of facets yet.
-insert into facet_changes (org_id, day)
-select org_id, day from organization_day_tallies where slot = 0 and by_half_hour is not null;
