@@ -53,7 +53,7 @@ test('each filter of the address stands in the field of its own', async () => {
   await respond();
   const filters = {
     ...{ search: 'slow', date_from: '2026-01-02', date_to: '2026-03-04' },
-    ...{ category: 'detractor', state: 'open', held: 'true', has_comment: 'true' },
+    ...{ category: 'detractor', state: 'open', held: 'true', has_comment: 'false' },
     ...{ type: 'nps', audience: 'employee', sentiment: 'mixed', language: 'fr' },
     ...{ survey_id: of.survey_id, tag: await tag('pricing'), owner: 'none' },
   };
@@ -71,6 +71,44 @@ test('each filter of the address stands in the field of its own', async () => {
     return [name, isTicked ? 'true' : (chosen ?? typed)];
   });
   assert.deepEqual(Object.fromEntries(shown), filters);
+});
+
+test('what the address asks for and no field offers is asked for by the next Apply too', async () => {
+  const { page, respond, tag } = await inbox();
+  await respond();
+  const [urgent, billing] = [await tag('urgent'), await tag('billing')];
+  const asked = [
+    ...[`tag=${urgent}`, `tag=${billing}`, 'owner=gone@former.test', 'language=tlh', 'limit=7'],
+    ...['date_from=2026-01-02T10:00:00Z', 'tz=Asia/Tokyo', 'property.plan=pro'],
+  ];
+  const html = await page(`?${asked.join('&')}`);
+  const form = html.slice(html.indexOf('<search'), html.indexOf('</search>'));
+  const chosen = [...form.matchAll(/<select[^>]*name="([^"]+)".*?<\/select>/gs)].map(
+    ([select, name]) => [name!, /value="([^"]*)" selected/.exec(select)?.[1] ?? ''],
+  );
+  const typed = [...form.matchAll(/<input[^>]*>/g)]
+    .filter(([input]) => !/type="(?:checkbox|date)"/.test(input))
+    .map(([input]) => ['name', 'value'].map((each) => attribute(input, each)));
+  const sent = [...chosen, ...typed].filter(([, value]) => value).map((pair) => pair.join('='));
+  assert.deepEqual(sent.sort(), asked.sort());
+});
+
+const attribute = (tag: string, name: string) =>
+  new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
+
+test('days the wrong way round are said at their field, and do not empty the list', async () => {
+  const { get, list, page, respond } = await inbox();
+  await respond({ created_at: new Date('2026-03-05T12:00:00Z') });
+  await respond({ created_at: new Date('2026-02-05T12:00:00Z') });
+  for (const to of ['2026-02-28', '2026-02-28T10:00:00Z']) {
+    const answer = await get(`${list}?date_from=2026-03-01&date_to=${to}`);
+    const shown = await answer.text();
+    assert.equal(answer.status, 422, to);
+    assert.match(shown, /This day is before the first one/);
+    assert.match(shown, /1 response\b/);
+    assert.doesNotMatch(shown, /export\?[^"]*date_to/);
+  }
+  assert.match(await page('?date_from=2026-03-05&date_to=2026-03-05'), /1 response\b/);
 });
 
 test('the folded filters are unfolded while one of them is set', async () => {

@@ -4,7 +4,7 @@ import { readTrend } from '../../src/responses/nps.ts';
 import { readInstants } from '../../src/responses/range.ts';
 import { everything, type NpsScope } from '../../src/responses/scope.cte.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeWeeks, propertyFacets } from '../support/make/weeks.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
@@ -20,27 +20,16 @@ const ranges = [
   ['2024-03-31T00:00:00Z', '2024-03-31T13:00:00Z'],
 ] as const;
 
-const properties = (asked: Record<string, string>) =>
-  Object.entries(asked).map(([name, value]) => ({ kind: 'property' as const, name, value }));
-
-/** About forty responses a day, most of them not at a half hour. */
 async function makeScene() {
-  const org = await makeOrganization(db);
-  const surveys = [await makeSurvey(db, org), await makeSurvey(db, org, { type: 'ces' })] as const;
-  await db`
-    insert into responses (org_id, survey_id, score, category, properties, held_reason, created_at)
-    select ${org}, (${[...surveys]}::uuid[])[1 + n % 2], n % 8, (array['promoter', 'passive', 'detractor'])[1 + n % 7 % 3],
-           jsonb_build_object('source', 'shop', 'plan', (array['pro', 'free'])[1 + n % 5 % 2], 'rare', n % 40),
-           case when n % 53 = 0 then 'hidden_link' end, '2024-03-06T00:00:00Z'::timestamptz + n * interval '37 minutes'
-    from generate_series(0, 1400) n`;
+  const { org, surveys } = await makeWeeks(db, { responses: 1400, together: 1, minutes: 37 });
   const scopes: NpsScope[] = [
     ...[{}, { survey_id: surveys[0] }, { type: 'ces' as const }],
     ...[
-      { facets: properties({ plan: 'pro' }) },
-      { facets: properties({ source: 'shop', plan: 'pro' }) },
+      { facets: propertyFacets({ plan: 'pro' }) },
+      { facets: propertyFacets({ source: 'shop', plan: 'pro' }) },
     ],
-    { type: 'ces' as const, facets: properties({ source: 'shop', plan: 'free' }) },
-    { survey_id: surveys[1], facets: properties({ source: 'shop', plan: 'pro', rare: '3' }) },
+    { type: 'ces' as const, facets: propertyFacets({ source: 'shop', plan: 'free' }) },
+    { survey_id: surveys[1], facets: propertyFacets({ source: 'shop', plan: 'pro', rare: '3' }) },
   ].map((scope) => ({ ...everything, ...scope }));
   return { org, scopes };
 }

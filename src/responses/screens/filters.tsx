@@ -5,7 +5,7 @@ import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import { noOwner } from '../filter.cte.ts';
-import { any, MoreFilters, named } from './more-filters.tsx';
+import { any, MoreFilters, named, withAsked } from './more-filters.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 
 type FiltersProps = {
@@ -19,6 +19,12 @@ type FiltersProps = {
 };
 
 const unowned = { value: noOwner, text: 'Without an owner' };
+const commentOptions = [
+  any,
+  { value: 'true', text: 'With a comment' },
+  { value: 'false', text: 'Without a comment' },
+];
+
 /** All filters of the list, under the names that the API has for them. */
 export const Filters = ({ query, ...props }: FiltersProps) => (
   <DrawnFilters {...props} query={query.toString()} />
@@ -62,12 +68,7 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
               value={value('category')}
               options={[any, ...named(categories)]}
             />
-            <Select
-              name="tag"
-              label="Tag"
-              value={value('tag')}
-              options={[any, ...tags.map(({ id, name }) => ({ value: id, text: name }))]}
-            />
+            <TagSelects asked={query.getAll('tag')} tags={tags} />
             <Select
               name="state"
               label="State"
@@ -76,36 +77,26 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
             />
           </div>
           <div>
-            <Field
-              name="date_from"
-              label="From"
-              type="date"
-              form={form}
-              value={value('date_from')}
-              size="day"
-            />
-            <Field
-              name="date_to"
-              label="To"
-              type="date"
-              form={form}
-              value={value('date_to')}
-              size="day"
-            />
+            <DayField name="date_from" label="From" form={form} value={value('date_from')} />
+            <DayField name="date_to" label="To" form={form} value={value('date_to')} />
             <Select
               name="owner"
               label="Owner"
               value={value('owner')}
-              options={[
+              options={withAsked(value('owner'), [
                 any,
                 unowned,
                 ...members.map(({ email, name }) => ({ value: email, text: name })),
-              ]}
+              ])}
               size="day"
             />
-            <Ticked name="has_comment" checked={value('has_comment') === 'true'}>
-              With a comment
-            </Ticked>
+            <Select
+              name="has_comment"
+              label="Comment"
+              value={value('has_comment')}
+              options={commentOptions}
+              size="day"
+            />
             <Ticked name="held" checked={value('held') === 'true'}>
               Held
             </Ticked>
@@ -116,6 +107,35 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
     </details>
   );
 });
+
+type TagSelectsProps = { asked: readonly string[]; tags: FilterChoices['tags'] };
+
+/** One for each tag that is asked for: a response has all of them. */
+const TagSelects = ({ asked, tags }: TagSelectsProps) => {
+  const options = [any, ...tags.map(({ id, name }) => ({ value: id, text: name }))];
+  return (
+    <>
+      {(asked.length === 0 ? [''] : asked).map((id, at) => (
+        <Select
+          name="tag"
+          id={at === 0 ? 'tag' : `tag-${at + 1}`}
+          label={at === 0 ? 'Tag' : 'And tag'}
+          value={id.toLowerCase()}
+          options={withAsked(id.toLowerCase(), options)}
+        />
+      ))}
+    </>
+  );
+};
+
+type DayFieldProps = { name: string; label: string; form: FormState; value: string };
+
+/** A control for days shows nothing else, and would lose a time, or what is wrong, of the address. */
+const DayField = ({ form, value, ...given }: DayFieldProps) => {
+  const shown = form.typed[given.name] ?? value;
+  const isDay = shown === '' || /^\d{4}-\d\d-\d\d$/.test(String(shown));
+  return <Field {...given} type={isDay ? 'date' : 'text'} form={form} value={value} size="day" />;
+};
 
 /** Next to its word, as narrow as that. */
 const Ticked = ({
@@ -139,6 +159,10 @@ function summary(query: URLSearchParams): string {
   return set === 0 ? 'Filters' : `Filters (${set} set)`;
 }
 
-/** Properties that are asked for already, and another time zone than the organization's, stay in the address. */
+/** What has no field stays in the address: properties, another time zone than the organization's, the length of a page. */
 const properties = (query: URLSearchParams) =>
-  Object.fromEntries([...query].filter(([name]) => name.startsWith('property.') || name === 'tz'));
+  Object.fromEntries(
+    [...query].filter(
+      ([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit',
+    ),
+  );

@@ -5,11 +5,12 @@ import { linkRequests } from '../../lib/http/request-spans.ts';
 import { readList } from '../../lib/paging/paged-json.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
 import { drawNow } from '../../web/app/drawn-once.ts';
+import type { FormState } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { parseFiltered } from '../facet-parameters.ts';
 import { listResponses } from '../queries.ts';
 import { readInstants } from '../range.ts';
-import { filterOf } from '../read-filter.ts';
+import { filterOf, rangeOf } from '../read-filter.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { runSearch } from '../search.ts';
 import { Filters } from './filters.tsx';
@@ -21,11 +22,13 @@ import { responseTexts as texts } from './texts.ts';
 
 const rowsOnPage = '25';
 
+type Queries = Record<string, string[]>;
+
 /** All that the list depends on. */
 type AskedList = {
   organization: Pick<CurrentOrganization, 'id' | 'timeZone'>;
   path: string;
-  queries: Record<string, string[]>;
+  queries: Queries;
   mayChange: boolean;
 };
 
@@ -53,12 +56,9 @@ function askedOf(c: Context<ScreenEnv>): AskedList {
 
 async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   const { organization, path, mayChange } = asked;
-  const { queries, form } = readDays(asked.queries);
+  const { queries, form } = readDays(asked.queries, organization);
   const orgId = organization.id;
-  const page = parseFiltered(ResponseQuery, {
-    ...{ limit: [rowsOnPage], ...inZone(organization) },
-    ...queries,
-  });
+  const page = parsePage(queries, organization);
   const filter = filterOf(page);
   const read = (sql: Parameters<typeof listResponses>[0]) =>
     readList<ShownResponse>(sql, listResponses(sql, orgId, { filter, page }));
@@ -81,13 +81,33 @@ async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   return { body, status: Object.keys(form.errors).length > 0 ? 422 : 200 } as const;
 }
 
-/** What is no day is no filter: it stays in its field, with what is wrong with it. */
-function readDays(asked: Record<string, string[]>) {
+const parsePage = (queries: Queries, organization: AskedList['organization']) =>
+  parseFiltered(ResponseQuery, {
+    ...{ limit: [rowsOnPage], ...inZone(organization) },
+    ...queries,
+  });
+
+/** What is no day is no filter, nor is an end before its beginning: it stays in its field, with what is wrong with it. */
+function readDays(
+  asked: Queries,
+  organization: AskedList['organization'],
+): {
+  queries: Queries;
+  form: FormState;
+} {
   const queries = { ...asked };
-  const mistaken = dayFields.filter((name) => queries[name] && !readInstants(queries[name][0]!));
-  for (const name of mistaken) delete queries[name];
-  const typed = Object.fromEntries(mistaken.map((name) => [name, asked[name]![0]!]));
-  const errors = Object.fromEntries(mistaken.map((name) => [name, texts.noDay]));
+  const typed: Record<string, string> = {};
+  const errors: Record<string, string> = {};
+  const leaveOut = (name: string, error: string) => {
+    typed[name] = asked[name]![0]!;
+    errors[name] = error;
+    delete queries[name];
+  };
+  for (const name of dayFields) {
+    if (queries[name] && !readInstants(queries[name][0]!)) leaveOut(name, texts.noDay);
+  }
+  const { from, to } = rangeOf(parsePage(queries, organization));
+  if (from && to && to <= from) leaveOut('date_to', texts.dayBefore);
   return { queries, form: { typed, errors } };
 }
 

@@ -1,11 +1,17 @@
 import { surveyTypes } from '../../scores.ts';
 import { surveyTexts } from '../../surveys/screen-texts.ts';
-import { Field, Select } from '../../web/app/fields.tsx';
+import { type ControlOption, Field, Select } from '../../web/app/fields.tsx';
 import { languages } from '../../web/language.ts';
 
 export const any = { value: '', text: 'Any' };
 export const named = (names: readonly string[]) =>
   names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
+
+/** Options with what the address asks for, so that the next Apply asks for it too. */
+export const withAsked = (asked: string, options: readonly ControlOption[]) =>
+  options.some(({ value }) => value === asked)
+    ? options
+    : [...options, { value: asked, text: asked }];
 
 const folded = ['type', 'audience', 'sentiment', 'language'];
 
@@ -45,7 +51,7 @@ export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
         name="language"
         label="Language"
         value={value('language')}
-        options={[any, ...languageOptions]}
+        options={withAsked(value('language'), [any, ...languageOptions])}
         size="day"
       />
       <Field

@@ -15,6 +15,7 @@ export const responseTexts = {
     take: (many: string) => `You own ${many} now.`,
   },
   noDay: 'Enter a day, such as 2026-04-01.',
+  dayBefore: 'This day is before the first one.',
   chooseAll: (many: number) => (many === 1 ? 'Choose it' : `Choose all ${many} on this page`),
   noneChosen: 'No response was chosen. Tick some, then press the button again.',
   noTagChosen: 'No tag was chosen.',

@@ -1,3 +1,5 @@
+import { startOfLocalDay } from '../../responses/local-day.ts';
+
 type Period = { period_start: Date | string; period_end: Date | string };
 
 /** A period by its first and last day, in the organization's time zone: `October 2026`, `1 to 14 October 2026`. */
@@ -11,6 +13,18 @@ export function periodText({ period_start, period_end }: Period, timeZone: strin
   }
   const [from, to] = [form.format(first), form.format(last)];
   return from === to ? from : `${from} to ${to}`;
+}
+
+/** The responses of a period, as filters of their list: by whole days wherever it has these. */
+export function periodFilters({ period_start, period_end }: Period, timeZone: string) {
+  const [first, end] = [new Date(period_start), new Date(period_end)];
+  const last = new Date(end.getTime() - 1);
+  const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone });
+  const isMidnight = (at: Date) =>
+    startOfLocalDay(new Date(`${day.format(at)}T00:00:00Z`), timeZone).getTime() === at.getTime();
+  const hasWholeDays = isMidnight(first) && isMidnight(end);
+  const text = (at: Date) => (hasWholeDays ? day.format(at) : at.toISOString());
+  return new URLSearchParams({ date_from: text(first), date_to: text(last) });
 }
 
 function isWholeMonth({ first, end }: { first: Date; end: Date }, timeZone: string): boolean {

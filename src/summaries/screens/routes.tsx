@@ -16,7 +16,7 @@ import { periodOfDays, requestSummary } from '../make.ts';
 import { findUsualDays } from '../period.queries.ts';
 import { summaryTexts } from '../screen-texts.ts';
 import { findSummary, findSummaryBefore, listSummaries } from '../summary.queries.ts';
-import { periodText } from './period-text.ts';
+import { periodFilters, periodText } from './period-text.ts';
 import { SummaryList } from './summary-list.tsx';
 import { type ShownSummary, SummaryPage } from './summary-page.tsx';
 
@@ -96,8 +96,7 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
         getOrganization(db, organization.id),
       ]);
       const list = pathOf(organization);
-      const { period_start, period_end } = found.data;
-      const days = new URLSearchParams({ date_from: period_start, date_to: period_end });
+      const days = periodFilters(found.data, time_zone);
       return renderScreen(c, {
         title: periodText(found.data, time_zone),
         section: 'summaries',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobPayloads } from '../../../src/jobs.ts';
 import { makeSummary } from '../../../src/summaries/make.ts';
-import { periodText } from '../../../src/summaries/screens/period-text.ts';
+import { periodFilters, periodText } from '../../../src/summaries/screens/period-text.ts';
 import { makeFeedback, readingTools } from '../../support/make/feedback.ts';
 import { makeOrganization } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
@@ -163,3 +163,16 @@ async function addSummary(
   const [row] = await db<{ id: string }[]>`insert into summaries ${db(summary)} returning id`;
   return row!.id;
 }
+
+test('the responses of a period are those of its days, or of its instants where the clock has changed', () => {
+  const period = {
+    period_start: '2026-04-30T22:00:00.000Z',
+    period_end: '2026-05-31T22:00:00.000Z',
+  };
+  const inZone = (zone: string) => Object.fromEntries(periodFilters(period, zone));
+  assert.deepEqual(inZone('Europe/Berlin'), { date_from: '2026-05-01', date_to: '2026-05-31' });
+  assert.deepEqual(inZone('UTC'), {
+    date_from: '2026-04-30T22:00:00.000Z',
+    date_to: '2026-05-31T21:59:59.999Z',
+  });
+});
