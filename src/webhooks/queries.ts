@@ -159,13 +159,14 @@ export type Deactivation = {
   deactivated_at: Date;
   deactivated_reason: string;
   organization: string;
+  slug: string;
   contact_email: string | null;
 };
 
 /** A webhook that is switched off, with the address of the notice. */
 export async function findDeactivation(sql: Sql, orgId: string, id: string) {
   const [found] = await sql<Deactivation[]>`
-    select w.url, w.deactivated_at, w.deactivated_reason, o.name as organization, o.contact_email
+    select w.url, w.deactivated_at, w.deactivated_reason, o.name as organization, o.slug, o.contact_email
     from webhooks w
     join organizations o on o.id = w.org_id
     where w.org_id = ${orgId} and w.id = ${id} and not w.active and w.deactivated_at is not null`;

@@ -38,6 +38,12 @@ test('the contact address gets a mail that says which webhook was switched off, 
   for (const part of ['https://hooks.test/?a=1&b=<2>', '2026-03-04T05:06:07.000Z', 'status 503']) {
     assert.ok(text?.includes(part), part);
   }
+  const [{ slug }] = await db<
+    [{ slug: string }]
+  >`select slug from organizations where id = ${org_id}`;
+  const screen = `https://askback.test/o/${slug}/webhooks/${webhook_id}`;
+  assert.ok(text?.includes(`Open the webhook:\n${screen}\n`));
+  assert.ok(html?.includes(`href="${screen}"`));
   assert.ok(!html?.includes('<2>'));
   assert.ok(
     headers.some(({ key, value }) => key === 'auto-submitted' && value === 'auto-generated'),
