@@ -19,6 +19,7 @@ for (const { name, as, path, status = 200 } of screenEntries) {
     assert.equal(answer.status, status);
     assert.equal(html.match(/<h1[ >]/g)?.length, 1);
     assert.ok(html.length < largestPage, `${html.length} characters`);
+    assert.deepEqual(misalignedColumns(html), []);
     if (isPaged.test(html)) await leadsBackFromPastTheEnd(address, headers);
   });
 }
@@ -28,6 +29,26 @@ async function leadsBackFromPastTheEnd(address: string, headers: Record<string, 
   const past = await fetch(`${scene.base}${pathname}?page=9999`, { headers });
   assert.ok((await past.text()).includes('This page is past the end of the list'), pathname);
 }
+
+/** A column of numbers is set as such, in its head and in each cell: what is compared stands digit under digit. */
+function misalignedColumns(html: string): string[] {
+  return [...html.matchAll(/<table[\s\S]*?<\/table>/g)].flatMap(([table]) => {
+    const [head = [], ...rows] = [...table.matchAll(/<tr[\s\S]*?<\/tr>/g)].map(([row]) =>
+      [...row.matchAll(/<t[hd]([^>]*)>([\s\S]*?)<\/t[hd]>/g)].map(([, attributes, inner]) => ({
+        isSet: attributes!.includes('class="number"'),
+        text: inner!.replaceAll(/<[^>]*>/g, '').trim(),
+      })),
+    );
+    return head.flatMap((column, at) => {
+      const cells = rows.flatMap((row) => row[at] ?? []);
+      const hasNumbers = cells.length > 0 && cells.every(({ text }) => isNumber.test(text));
+      const isRight = !hasNumbers || [column, ...cells].every(({ isSet }) => isSet);
+      return at === 0 || isRight ? [] : [column.text];
+    });
+  });
+}
+
+const isNumber = /^(–|(± |[+−])?[\d,]+(\.\d+)?(%| m?s| of [\d,]+)?)$/;
 
 const isPaged = /class="pager">(<span>)?[\d,]+ (to [\d,]+ of|survey)/;
 
