@@ -20,7 +20,7 @@ export async function listNewestAnswers(sql: Sql, orgId: string, limit: number) 
       from responses r
       join surveys s on s.org_id = r.org_id and s.id = r.survey_id
       where r.org_id = ${orgId}
-      order by r.created_at desc, r.id
+      order by r.created_at desc, r.id desc
       limit ${limit}
     ) newest
     order by created_at, id`;

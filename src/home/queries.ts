@@ -36,8 +36,8 @@ export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSett
              (select count(*)::int from counted) as survey_count,
              (select coalesce(json_agg(json_build_object(
                        'id', id, 'name', name, 'type', type, 'audience', audience, 'responses', responses)
-                     order by responses desc, created_at desc, id), '[]')
-              from (select * from counted order by responses desc, created_at desc, id limit ${mostSurveys}) first) as surveys,
+                     order by responses desc, created_at desc, id desc), '[]')
+              from (select * from counted order by responses desc, created_at desc, id desc limit ${mostSurveys}) first) as surveys,
              (select coalesce(json_agg(kind order by responses desc, type, audience), '[]')
               from (
                 select type, coalesce(audience, 'customer') as audience, sum(responses)::int as responses

@@ -134,7 +134,7 @@ export async function listInvitations(sql: Sql, orgId: string): Promise<PendingI
     select id, email, role, expires_at, created_at
     from member_links
     where org_id = ${orgId} and kind = 'invitation' and ${isLive(sql)}
-    order by created_at desc, id`;
+    order by created_at desc, id desc`;
 }
 
 export async function findInvitation(

@@ -182,7 +182,7 @@ export async function listSessions(sql: Sql, memberId: string): Promise<ListedSe
     select id, user_agent, address, used_at, created_at
     from sessions s
     where member_id = ${memberId} and not awaits_code and ${isLive(sql)}
-    order by used_at desc, id`;
+    order by used_at desc, id desc`;
 }
 
 export async function deleteOldSessions(sql: Sql, limit: number): Promise<number> {

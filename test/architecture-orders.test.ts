@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readFiles } from './support/walls/sources.ts';
+import { statementsIn } from './support/walls/statements.ts';
+
+/** How statements order rows and compare times: what no test of one row more or less can see. */
+const statements = [
+  ...readFiles('src/**/*.{ts,tsx}').flatMap(({ path, text }) =>
+    statementsIn(text).map((statement) => ({ path, statement })),
+  ),
+  ...readFiles('sql/{migrations,steps}/*.sql').map(({ path, text }) => ({
+    path,
+    statement: text.replaceAll(/--.*/g, ''),
+  })),
+];
+
+/** Statements of a file in which a pattern is found. */
+const having = (pattern: RegExp) =>
+  statements.flatMap(({ path, statement }) =>
+    [...statement.matchAll(pattern)].map(([found]) => `${path}: ${found.replaceAll(/\s+/g, ' ')}`),
+  );
+
+const nested = String.raw`(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))`;
+const orders = statements.flatMap(({ path, statement }) =>
+  [...statement.matchAll(new RegExp(`\\border by (${nested}*?)(?=${ends().source}|$)`, 'g'))].map(
+    ([, terms]) => ({ path, terms: terms!.split(/,(?![^(]*\))/).map((term) => term.trim()) }),
+  ),
+);
+
+function ends() {
+  return /\s*(?:\)|;|\b(?:limit|offset|rows|union|for (?:no key )?update|for (?:key )?share)\b)/;
+}
+
+const isId = /^(?:\w+\.)?id(?: desc)?$/;
+const isTime = /^(?:\w+\.)?(?:at|\w+_at)(?: desc)?$/;
+const isDescending = (term: string) => / desc\b/.test(term);
+
+test('an order that has an id ends in it: what came after would decide nothing', () => {
+  assert.ok(orders.filter(({ terms }) => terms.some((term) => isId.test(term))).length > 60);
+  const beyond = orders.filter(({ terms }) => terms.slice(0, -1).some((term) => isId.test(term)));
+  assert.deepEqual(beyond, []);
+});
+
+test('a time and the id after it go the same way, as the index and the cursor do', () => {
+  const apart = orders.filter(({ terms }) => {
+    const [time = '', id = ''] = terms.slice(-2);
+    return isTime.test(time) && isId.test(id) && isDescending(time) !== isDescending(id);
+  });
+  assert.deepEqual(apart, []);
+});
+
+test('a position in a list is passed, and newest first means before it', () => {
+  assert.deepEqual(having(/_at, (?:\w+\.)?id\) <= /g), []);
+  const ways = statements.flatMap(({ path, statement }) =>
+    [...statement.matchAll(positionThenOrder)].map(([found, than, order]) => ({
+      ...{ path, found, agrees: (than === '<') === isDescending(order!) },
+    })),
+  );
+  assert.ok(ways.length >= 3);
+  assert.deepEqual(
+    ways.filter(({ agrees }) => !agrees),
+    [],
+  );
+});
+
+const positionThenOrder =
+  /_at, (?:\w+\.)?id\) ([<>]) \$[^()]*?(order by (?:\w+\.)?\w+_at(?: desc)?)/g;
+
+test('what is due now is due, and what is older than something is so by more than nothing', () => {
+  assert.ok(having(/<= now\(\)(?! [-+])/g).length > 5);
+  assert.deepEqual(having(/<= now\(\) [-+].*/g), []);
+  assert.deepEqual(having(/\S+ < now\(\)(?! [-+])/g), []);
+  assert.deepEqual(having(/\S+ >= now\(\)(?! -)/g), []);
+});
