@@ -11,6 +11,9 @@ import { ConfigError, loadConfig } from './settings/config.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
 
+/** Signals within this time of the first one are one request. */
+const sameRequestMs = 500;
+
 const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -74,15 +77,18 @@ function report(error: unknown): number {
   return exitCodes.failed;
 }
 
-/** The first signal asks to stop in order; a second one does not wait for that. */
+/**
+ * The first signal asks to stop in order; a second one does not wait for that. One that comes with the first is the
+ * same request: a terminal and `timeout` send theirs to the process and to its group.
+ */
 function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   askToStop = resolve;
-  let asked = false;
+  let askedAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (asked) process.exit(exitCodes.failed);
-      asked = true;
+      askedAt ??= performance.now();
+      if (performance.now() - askedAt > sameRequestMs) process.exit(exitCodes.failed);
       resolve(signal);
     });
   }

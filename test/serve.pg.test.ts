@@ -10,6 +10,7 @@ import { makeClient } from './support/make/rows.ts';
 import { makeMember } from './support/make/session.ts';
 import { emptyDatabase, testDatabase } from './support/probe/database.ts';
 import { untilLockWaits } from './support/probe/locks.ts';
+import { until } from './support/probe/until.ts';
 import { freePort } from './support/processes/free-port.ts';
 import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
 
@@ -98,7 +99,26 @@ test('SIGTERM lets a request in flight finish, accepts no other, and ends with 0
   assert.equal(await service.exited, 0);
 });
 
-test('a second signal ends the service without waiting for requests in flight', async () => {
+test('two signals in one moment are one request to stop, which a request in flight outlasts', async () => {
+  const client = await makeClient(db);
+  const service = startService(environment());
+  const address = addressIn(await service.ready());
+
+  const answered = await db.begin(async (tx) => {
+    await tx`lock table rate_windows in access exclusive mode`;
+    const asked = fetch(`${address}/api/v1/nothing`, { headers: client.read });
+    await untilLockWaits(db);
+    service.child.kill('SIGTERM');
+    service.child.kill('SIGINT');
+    await service.stderr.next(/stopping on SIG/);
+    return { asked };
+  });
+
+  assert.equal((await answered.asked).status, 404);
+  assert.equal(await service.exited, 0);
+});
+
+test('a later second signal ends the service without waiting for requests in flight', async () => {
   const client = await makeClient(db);
   const service = startService(environment());
   const address = addressIn(await service.ready());
@@ -109,7 +129,7 @@ test('a second signal ends the service without waiting for requests in flight', 
     await untilLockWaits(db);
     service.child.kill('SIGINT');
     await service.stderr.next(/stopping on SIGINT/);
-    service.child.kill('SIGTERM');
+    await until('it ends', () => service.child.exitCode !== null || !service.child.kill('SIGTERM'));
     assert.equal(await service.exited, 1);
     await cutOff;
   });
