@@ -26,9 +26,3 @@ for (const [folder, expected] of Object.entries(runs)) {
     assert.doesNotMatch(stderr, /^ {4}at /m);
   });
 }
-
-test('make bench refuses an even number of rounds', () => {
-  const words = ['--import', 'tsx', 'test/bench/run.ts', 'units', '--times=2'];
-  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
-  assert.deepEqual({ status, stderr }, { status: 2, stderr: 'times= takes an odd number\n' });
-});
