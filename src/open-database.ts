@@ -7,7 +7,13 @@ import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
-import { awaitPostgres, behind, judgePooled, type SessionAddress } from './open-sessions.ts';
+import {
+  awaitPostgres,
+  behind,
+  judgePooled,
+  namingSetting,
+  type SessionAddress,
+} from './open-sessions.ts';
 import type { Config } from './settings/config.ts';
 
 /** Names the account, role and database of an embedded Postgres, and the connections to any. */
@@ -60,7 +66,7 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
   };
   try {
     const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
-    if (!embedded) await awaitPostgres(direct, setting, patience).catch(namingSetting(setting));
+    if (!embedded) await awaitPostgres(direct, setting, patience);
     const sessions = open(direct, isApart ? { ...way, connections: sessionConnections } : way);
     if (embedded) await awaitDatabase(sessions.db, patience);
     const apart = async () => {
@@ -111,10 +117,3 @@ function lossOf(embedded: Embedded | undefined): Promise<never> {
   embedded?.onExit((sentence) => reject(new Refusal('unavailable', sentence)));
   return promise;
 }
-
-/** Names the setting at fault, in a sentence that does not name it yet. */
-const namingSetting = (name: string) => (error: unknown) => {
-  const isOurs = error instanceof Refusal && error.kind === 'unavailable';
-  if (!isOurs || error.message.includes(name)) throw error;
-  throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
-};

@@ -16,7 +16,7 @@ const needsSessions =
 
 /** Waits for a Postgres, and refuses one behind a pooler which lends connections for a transaction only. */
 export async function awaitPostgres(url: string, setting: string, patience: Patience) {
-  const { mode } = await lookBehind(url, patience);
+  const { mode } = await lookBehind(url, patience).catch(namingSetting(setting));
   if (mode === 'none' || mode === 'session') return;
   const sentence = `${setting} leads through a pooler in ${mode} mode; ${needsSessions}`;
   throw new Refusal('unavailable', sentence);
@@ -27,7 +27,7 @@ export async function judgePooled(url: string, { sessions, patience }: Pooled): 
   const pooler = await lookBehind(url, patience, async (plain) => {
     const [there, here] = await Promise.all([identify(plain), identify(sessions.db)]);
     if (there !== here) throw new Refusal('unavailable', otherDatabase);
-  });
+  }).catch(namingSetting('DATABASE_URL'));
   if (pooler.mode === 'statement') throw new Refusal('unavailable', noTransactions);
   return pooler;
 }
@@ -37,6 +37,13 @@ export function behind<W extends { limits?: SessionLimits }>({ mode, prepares }:
   const { limits: _, ...options } = way;
   return mode === 'transaction' ? { ...options, prepare: prepares } : way;
 }
+
+/** Names the setting at fault, in a sentence that does not name it yet. */
+export const namingSetting = (name: string) => (error: unknown) => {
+  const isOurs = error instanceof Refusal && error.kind === 'unavailable';
+  if (!isOurs || error.message.includes(name)) throw error;
+  throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
+};
 
 type Pooled = { sessions: SessionAddress; patience: Patience };
 

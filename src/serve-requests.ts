@@ -12,9 +12,13 @@ import { showMetrics } from './observations/serve-metrics.ts';
 import type { Database } from './open-database.ts';
 import { createJobsApp } from './operations/jobs-app.ts';
 import { type Readiness, startReadiness } from './operations/readiness.ts';
+import { warnOfReplica } from './operations/rules.ts';
 import { watchProxies } from './operations/untrusted-proxies.ts';
 import type { Config } from './settings/config.ts';
 import type { startWork } from './work.ts';
+
+/** A replica that follows is seen to do so within this; the address of any other one may be wrong. */
+const replicaPatienceMs = 2000;
 
 type StartRequests = {
   config: Config;
@@ -48,7 +52,7 @@ export async function startRequests(tools: StartRequests) {
   const warnings = {
     ...readiness.warnings,
     proxy: proxies.check,
-    ...(replica && { replica: () => sayPassedOver(replica.problem()) }),
+    ...(replica && { replica: () => warnOfReplica(replica.problem()) }),
   };
   if (config.role === 'jobs') {
     const { fetch } = createJobsApp({ log, checks, warnings, metrics });
@@ -73,22 +77,24 @@ export async function startRequests(tools: StartRequests) {
 }
 
 /** A process that runs jobs alone answers no reads. */
-async function startReplica({ config, parts, database }: StartRequests) {
+async function startReplica({ config, parts, database, say }: StartRequests) {
   const { readDatabaseUrl: url, role, databaseConnections: connections } = config;
   if (!url || role === 'jobs') return undefined;
   const share = (db: Db) => shareFairly(db, createPoolSlots(connections));
   const maxLagSeconds = config.readMaxLagSeconds;
   const limits = serviceLimits;
   const options = { url, connections, maxLagSeconds, limits, share, program: 'askback reads' };
-  return await parts.start(
+  const replica = await parts.start(
     'replica',
     () => followReplica({ ...options, primary: database.sessions.db }),
     (it) => it.stop(),
   );
+  setTimeout(() => {
+    const warning = warnOfReplica(replica.problem());
+    if (warning) say(`warning: ${warning}`);
+  }, replicaPatienceMs).unref();
+  return replica;
 }
-
-const sayPassedOver = (problem: string | undefined) =>
-  problem && `the replica of ASKBACK_READ_DATABASE_URL ${problem}: the primary answers its reads`;
 
 async function openRequests(
   { config, parts, listener, isLost }: StartRequests,

@@ -99,12 +99,13 @@ async function examinePooler(
 }
 
 async function lookInto(db: Db, config: Config) {
+  const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
   const before = new Date();
   const server = await findServerFacts(db);
   const after = new Date();
   const schema = await schemaState(db);
   const findings: Finding[] = [
-    rules.judgeServer({ ...server, oldestMajor: oldestPostgres }),
+    rules.judgeServer({ ...server, oldestMajor: oldestPostgres, setting }),
     rules.judgeExtensions(server),
     rules.judgeSchema(schema),
     rules.judgeClock({ before, database: server.now, after }),

@@ -13,14 +13,17 @@ export function judgeServer(server: {
   read_only: boolean;
   folds: boolean;
   oldestMajor: number;
+  /** The setting that leads to it. */
+  setting: string;
 }): Finding {
-  const { version, major, read_only, folds, oldestMajor } = server;
+  const { version, major, read_only, folds, oldestMajor, setting } = server;
   if (major < oldestMajor) {
     const message = `PostgreSQL ${version}: askback needs ${oldestMajor} or newer`;
     return finding('database', 'fail', message);
   }
   if (read_only) {
-    return finding('database', 'fail', `PostgreSQL ${version} is a replica that cannot be written`);
+    const message = `PostgreSQL ${version} is a replica that cannot be written; ${setting} must name the primary`;
+    return finding('database', 'fail', message);
   }
   if (!folds) {
     const message = 'the database writes I in lower case as ı: create it again with another locale';
@@ -128,7 +131,10 @@ export function judgePooler(mode: string, prepares: boolean): Finding {
 
 /** The service does without it, at the cost of the primary. */
 export function judgeReplica(problem: string | undefined): Finding {
-  if (!problem) return finding('replica', 'ok', 'ASKBACK_READ_DATABASE_URL follows the primary');
-  const message = `ASKBACK_READ_DATABASE_URL ${problem}: the primary answers its reads`;
-  return finding('replica', 'warn', message);
+  const warning = warnOfReplica(problem);
+  if (warning) return finding('replica', 'warn', warning);
+  return finding('replica', 'ok', 'ASKBACK_READ_DATABASE_URL follows the primary');
 }
+
+export const warnOfReplica = (problem: string | undefined): string | undefined =>
+  problem && `ASKBACK_READ_DATABASE_URL ${problem}; the primary answers its reads`;

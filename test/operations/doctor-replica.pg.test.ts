@@ -4,7 +4,7 @@ import { connect } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
 import type { Finding } from '../../src/operations/finding.ts';
 import { startCluster } from '../support/processes/cluster.ts';
-import { askback, secretKey } from '../support/processes/program.ts';
+import { askback, secretKey, startService } from '../support/processes/program.ts';
 
 const cluster = await startCluster({ after });
 const { primary } = cluster;
@@ -36,11 +36,27 @@ test('one that is behind, away, of another cluster or no replica is found so', a
   await db`create table newer (id int)`;
   const behind = await findingOf(replica.url);
   assert.equal(behind[0], 'warn');
-  assert.match(behind[1], /is behind, by an unknown time: the primary answers its reads/);
+  assert.match(behind[1], /is behind, by an unknown time; the primary answers its reads/);
   await replica.kill();
   assert.match((await findingOf(replica.url))[1], /cannot be reached/);
   const others = await startCluster(t);
   const stranger = await others.addReplica();
   assert.match((await findingOf(stranger.url))[1], /is no replica of this primary/);
-  assert.match((await findingOf(others.primary.url))[1], /takes writes itself/);
+  assert.match(
+    (await findingOf(others.primary.url))[1],
+    /leads to another server that takes writes/,
+  );
+});
+
+test('serve warns of a replica that it does not read from, by the name of the setting', async () => {
+  const service = startService({
+    ...{ DATABASE_URL: primary.url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' },
+    ASKBACK_READ_DATABASE_URL: primary.url.replace('127.0.0.1', 'localhost'),
+  });
+  const line = await service.stderr.next(/^warning: /);
+  assert.equal(
+    line,
+    'warning: ASKBACK_READ_DATABASE_URL leads to the primary itself; the primary answers its reads',
+  );
+  await service.stop();
 });

@@ -10,7 +10,14 @@ const disk = (mib: number) => rules.judgeDisk({ path: '/data', freeBytes: mib * 
 const url = (publicUrl: string | null, { host = '127.0.0.1', isLocal = false } = {}) =>
   rules.judgePublicUrl({ publicUrl, host, port: 8080, isLocal });
 const server = (major: number, { read_only = false, folds = true } = {}) =>
-  rules.judgeServer({ version: `${major}.1`, major, read_only, folds, oldestMajor: 15 });
+  rules.judgeServer({
+    version: `${major}.1`,
+    major,
+    read_only,
+    folds,
+    oldestMajor: 15,
+    setting: 'DATABASE_URL',
+  });
 
 const cases: [why: string, finding: Finding, status: Finding['status']][] = [
   ['PostgreSQL 15 is new enough', server(15), 'ok'],

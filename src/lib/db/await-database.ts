@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { type Db, isDatabaseAway } from './db.ts';
+import { notWritable } from './servers.ts';
 
 type Patience = { seconds: number; say: (sentence: string) => void };
 
@@ -16,14 +17,16 @@ export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
   for (let tries = 1; ; tries++) {
     const away = await whyAway(db);
     if (away === undefined) return;
+    const { why, isOneOfSeveral } = away;
     if (Date.now() >= giveUpAt) {
-      throw new Refusal(
-        'unavailable',
-        `the database at ${placeOf(db)} did not answer within ${seconds} seconds (${away})`,
-      );
+      const sentence = isOneOfSeveral
+        ? `no server took writes within ${seconds} seconds`
+        : `the database at ${placeOf(db)} did not answer within ${seconds} seconds`;
+      throw new Refusal('unavailable', `${sentence} (${why})`);
     }
     if (tries === 1) {
-      say(`waiting up to ${seconds} seconds for the database at ${placeOf(db)} (${away})`);
+      const what = isOneOfSeveral ? 'a server that takes writes' : `the database at ${placeOf(db)}`;
+      say(`waiting up to ${seconds} seconds for ${what} (${why})`);
     }
     await sleep(pollMs);
   }
@@ -34,12 +37,18 @@ export async function ping(db: Db): Promise<undefined> {
   await db`select 1`;
 }
 
-async function whyAway(db: Db): Promise<string | undefined> {
+type Away = { why: string; isOneOfSeveral: boolean };
+
+async function whyAway(db: Db): Promise<Away | undefined> {
   try {
-    return await withinMs(ping(db), answerLimitMs, () => noPostgres);
+    return await withinMs(ping(db), answerLimitMs, () => ({
+      why: noPostgres,
+      isOneOfSeveral: false,
+    }));
   } catch (error) {
-    if (isDatabaseAway(error)) return (error as Error).message || String(error);
-    throw error;
+    if (!isDatabaseAway(error)) throw error;
+    const { message, code } = error as NodeJS.ErrnoException;
+    return { why: message || String(error), isOneOfSeveral: code === notWritable };
   }
 }
 

@@ -66,8 +66,8 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
       const found = await withinMs(stateOf(probe), answerLimitMs, () => undefined);
       if (found) judge(found);
       else restartProbe();
-    } catch {
-      passOver('cannot be reached');
+    } catch (error) {
+      passOver(whyUnreached(error));
     }
   }
 
@@ -77,9 +77,9 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
     probe = open(1);
   }
 
-  function judge({ position, system }: ReplicaState) {
-    if (position === null) return passOver('is no replica: it takes writes itself');
-    if (system !== primarySystem) return passOver('is no replica of this primary');
+  function judge({ position, ...there }: ReplicaState) {
+    const why = whyForeign({ isWritten: position === null, ...there }, home);
+    if (why !== undefined || position === null) return passOver(why ?? 'is no replica');
     lag.replicaIsAt(position, performance.now());
     const seconds = lag.seconds(performance.now());
     if (seconds === Number.POSITIVE_INFINITY) return passOver('is behind, by an unknown time');
@@ -97,7 +97,7 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
     return { value: await work(db) };
   }
 
-  const primarySystem = await systemOf(primary);
+  const home = await placeOf(primary);
   await look();
   const timer = setInterval(() => {
     looking ??= look().finally(() => {
@@ -129,14 +129,36 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
 const isRefusedRead = (error: unknown) =>
   /^(22|42)/.test(String((error as { code?: unknown } | null)?.code));
 
-type ReplicaState = { position: number | null; system: string };
+const reasons: Readonly<Record<string, string>> = {
+  '28000': 'does not accept the user that it names',
+  '28P01': 'does not accept its user or its password',
+  '3D000': 'names a database that does not exist there',
+};
+
+const whyUnreached = (error: unknown) =>
+  reasons[String((error as { code?: unknown } | null)?.code)] ?? 'cannot be reached';
+
+/** A cluster, and one of its databases. */
+type Place = { system: string; database: string };
+
+/** What follows the primary has its databases, and must be asked for the same one. */
+function whyForeign({ isWritten, system, database }: Place & { isWritten: boolean }, home: Place) {
+  if (isWritten && system === home.system) return 'leads to the primary itself';
+  if (isWritten) return 'leads to another server that takes writes';
+  if (system !== home.system) return 'is no replica of this primary';
+  if (database === home.database) return undefined;
+  return `leads to the database ${database}, and not to ${home.database}`;
+}
+
+type ReplicaState = Place & { position: number | null };
 
 async function stateOf(sql: Sql): Promise<ReplicaState> {
   return one(
     await sql<ReplicaState[]>`
       select case when pg_is_in_recovery()
                   then pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::float8 end as position,
-             (select system_identifier::text from pg_control_system()) as system`,
+             (select system_identifier::text from pg_control_system()) as system,
+             current_database() as database`,
   );
 }
 
@@ -147,8 +169,10 @@ async function positionOf(sql: Sql): Promise<number> {
   return one(rows).position;
 }
 
-async function systemOf(sql: Sql): Promise<string> {
-  const rows = await sql<{ system: string }[]>`
-    select system_identifier::text as system from pg_control_system()`;
-  return one(rows).system;
+async function placeOf(sql: Sql): Promise<Place> {
+  return one(
+    await sql<Place[]>`
+      select system_identifier::text as system, current_database() as database
+      from pg_control_system()`,
+  );
 }

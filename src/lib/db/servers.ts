@@ -140,11 +140,14 @@ async function findWritable(servers: readonly Server[]): Promise<Server> {
     const { errors } = error as AggregateError;
     const no = errors.find((each) => !isDatabaseAway(each));
     if (no) throw no;
-    const each = servers.map(
-      ({ host, port }, at) => `${host}:${port} ${errors[at].message || errors[at].code}`,
-    );
+    const each = servers.map((server, at) => whyNot(server, errors[at]));
     throw Object.assign(new Error(each.join('; ')), { code: notWritable });
   }
+}
+
+function whyNot({ host, port }: Server, { message, code }: NodeJS.ErrnoException): string {
+  const place = `${host}:${port}`;
+  return `${place} ${(message || code || '').replace(place, '').trim()}`;
 }
 
 const takesWrites = (server: Server) => isWritable(server).catch(() => false);
@@ -166,7 +169,7 @@ async function isWritable(server: Server): Promise<boolean> {
 }
 
 /** Among the codes of `isDatabaseAway`. */
-const notWritable = 'NO_WRITABLE_SERVER';
+export const notWritable = 'NO_WRITABLE_SERVER';
 
 const timedOut = ({ host, port }: Server) =>
   Object.assign(new Error(`${host}:${port} does not answer`), { code: 'ETIMEDOUT' });
