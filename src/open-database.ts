@@ -2,7 +2,8 @@ import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
-import { createPoolSlots, serviceWork, shareFairly } from './lib/db/fair-pool.ts';
+import { shareFairly } from './lib/db/fair-pool.ts';
+import { createPoolSlots, type PoolSlots, serviceWork } from './lib/db/pool-slots.ts';
 import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
 import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
@@ -74,13 +75,13 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
       return open(pooled, behind(pooler, way)).db;
     };
     const { db: pool, use } = watchPool(isApart ? await apart() : sessions.db);
-    const slots = createPoolSlots(connections);
+    const slots = createPoolSlots({ connections, processors: config.databaseProcessors });
     // A command does one thing at a time, with connections for it alone.
     const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {
       db,
       requestDb: shareFairly(refuseWhileAway(pool), slots),
-      pool: () => ({ ...use(), waiting: use().waiting + slots.counts().waiting }),
+      pool: () => ({ ...use(), waiting: use().waiting + waitingFor(slots) }),
       sessions: isApart ? sessions : { ...sessions, db },
       isApart,
       dataDir: embedded?.dataDir ?? config.dataDir,
@@ -92,6 +93,9 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
     throw error;
   }
 }
+
+const waitingFor = ({ counts, processors }: Required<PoolSlots>) =>
+  counts().waiting + processors.counts().waiting;
 
 type Opening = {
   /** A message for people: what is being waited for. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { type Db, serviceLimits } from './lib/db/db.ts';
-import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
+import { shareFairly } from './lib/db/fair-pool.ts';
+import { createPoolSlots } from './lib/db/pool-slots.ts';
 import { followReplica } from './lib/db/replica.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
 import type { Listener } from './lib/http/listen.ts';
@@ -79,8 +80,9 @@ export async function startRequests(tools: StartRequests) {
 /** A process that runs jobs alone answers no reads. */
 async function startReplica({ config, parts, database, say }: StartRequests) {
   const { readDatabaseUrl: url, role, databaseConnections: connections } = config;
+  const processors = config.databaseProcessors;
   if (!url || role === 'jobs') return undefined;
-  const share = (db: Db) => shareFairly(db, createPoolSlots(connections));
+  const share = (db: Db) => shareFairly(db, createPoolSlots({ connections, processors }));
   const maxLagSeconds = config.readMaxLagSeconds;
   const limits = serviceLimits;
   const options = { url, connections, maxLagSeconds, limits, share, program: 'askback reads' };

@@ -19,6 +19,9 @@ export const exportContacts = (db: Db, orgId: string, { surveyId, format }: Expo
   exportParts<Position, Exported>(format, {
     columns,
     next: (after) =>
-      inGroup(orgId, () => nextContacts(db, orgId, { surveyId, after, limit: atOnce })),
+      inGroup(orgId, () => nextContacts(db, orgId, { surveyId, after, limit: atOnce }), {
+        kind: 'exports',
+        costly: true,
+      }),
     cells: ({ properties, ...rest }) => ({ ...rest, properties: JSON.stringify(properties) }),
   });

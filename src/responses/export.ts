@@ -39,10 +39,13 @@ export const exportResponses = (
   exportParts<Position, Exported>(format, {
     columns,
     next: (after) =>
-      inGroup(orgId, () =>
-        readFresh(tools, orgId, (sql) =>
-          nextResponses(sql, orgId, { filter, after, limit: atOnce }),
-        ),
+      inGroup(
+        orgId,
+        () =>
+          readFresh(tools, orgId, (sql) =>
+            nextResponses(sql, orgId, { filter, after, limit: atOnce }),
+          ),
+        { kind: 'exports', costly: true },
       ),
     cells: ({ tags, ai_themes: themes, properties, ...rest }) => ({
       ...rest,

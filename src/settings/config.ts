@@ -104,6 +104,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
     readMaxLagSeconds: settings.ASKBACK_READ_MAX_LAG_SECONDS,
     role: settings.ASKBACK_ROLE ?? null,
     databaseConnections: settings.ASKBACK_DB_POOL ?? poolByProcessors(),
+    databaseProcessors: settings.ASKBACK_DB_PROCESSORS ?? availableParallelism(),
     databaseWaitSeconds: settings.ASKBACK_DATABASE_WAIT_SECONDS,
     dataDir: settings.ASKBACK_DATA_DIR,
     erasuresFile: settings.ASKBACK_ERASURES_FILE ?? null,

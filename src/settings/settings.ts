@@ -33,6 +33,7 @@ export const Settings = v.object({
   ASKBACK_ROLE: v.optional(role),
   ASKBACK_DATABASE_WAIT_SECONDS: v.optional(whole(0, 3600), '30'),
   ASKBACK_DB_POOL: v.optional(whole(2, 500)),
+  ASKBACK_DB_PROCESSORS: v.optional(whole(1, 1000)),
   ASKBACK_DATA_DIR: v.optional(text, './askback-data'),
   ASKBACK_ERASURES_FILE: v.optional(text),
   HOST: v.optional(text, '127.0.0.1'),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
 import { connect } from '../../src/lib/db/db.ts';
-import { createPoolSlots, shareFairly } from '../../src/lib/db/fair-pool.ts';
+import { shareFairly } from '../../src/lib/db/fair-pool.ts';
+import { createPoolSlots } from '../../src/lib/db/pool-slots.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -46,7 +47,7 @@ test('searches of one organization that hang leave room for another, and end wit
 test('links and keys are looked up at once while reads of many organizations hang', async (t) => {
   const small = connect(url, { connections });
   t.after(() => small.end({ timeout: 0 }));
-  const slots = createPoolSlots(connections);
+  const slots = createPoolSlots({ connections, processors: 2 });
   const app = bareApp(shareFairly(small, slots));
   const clients = await Promise.all(Array.from({ length: 8 }, () => makeClient(pool)));
   const locker = await pool.reserve();

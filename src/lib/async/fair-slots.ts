@@ -12,6 +12,8 @@ export type FairSlotOptions = {
   total: number;
   /** This many slots are kept free of groups that already hold more than what is left. */
   reserve: number;
+  /** No group holds more than this, whatever is free. */
+  mostPerGroup?: number;
   /** How many of one group may wait; the next is refused with `TooManyWaiting`. */
   waitingPerGroup?: number;
   /** Groups that are served before all others, within limits; of several, the first that waits. */
@@ -36,8 +38,8 @@ export class TooManyWaiting extends Error {}
  *     await slots.run(tenant, () => callTheSharedThing(), AbortSignal.timeout(5_000));
  */
 export function createFairSlots(options: FairSlotOptions) {
-  const { total, reserve, waitingPerGroup = Infinity, first = [] } = options;
-  const groups = createGroups(first);
+  const { total, reserve, mostPerGroup, waitingPerGroup = Infinity, first = [] } = options;
+  const groups = createGroups({ first, mostPerGroup });
   let [limit, held, waiting] = [total, 0, 0];
 
   function serve() {

@@ -12,7 +12,9 @@ export type SlotGroup = {
 export type FirstGroup = { name: string; most: number; kept: number };
 
 /** The groups that hold a slot or wait, and the order in which those that wait are served. */
-export function createGroups(first: readonly FirstGroup[] = []) {
+type GroupLimits = { first: readonly FirstGroup[]; mostPerGroup: number | undefined };
+
+export function createGroups({ first, mostPerGroup = Infinity }: GroupLimits) {
   const byName = new Map<string, SlotGroup>();
   const waitingWithoutSlot = new Set<SlotGroup>();
   const waitingWithSlot = new Set<SlotGroup>();
@@ -54,7 +56,9 @@ export function createGroups(first: readonly FirstGroup[] = []) {
     if (free <= 0) return undefined;
     const without = firstOf(waitingWithoutSlot);
     if (without) return without;
-    for (const group of waitingWithSlot) if (free > reserve || group.held < free) return group;
+    for (const group of waitingWithSlot) {
+      if (group.held < mostPerGroup && (free > reserve || group.held < free)) return group;
+    }
     return undefined;
   }
 

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, one, type Sql } from './db.ts';
+import { asCostly } from './fair-pool.ts';
 import { inReadTransaction } from './transaction.ts';
 
 /**
@@ -17,22 +18,24 @@ export async function runAbortable<T>(
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  return await inReadTransaction(db, async (tx) => {
-    const { pid } = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
-    signal.throwIfAborted();
-    let ending: Promise<unknown> | undefined;
-    // As part of the transaction, whatever the signal comes from.
-    const end = AsyncLocalStorage.bind(() => {
-      ending = (async () => await db`select pg_cancel_backend(${pid})`.catch(() => {}))();
-    });
-    signal.addEventListener('abort', end, { once: true });
-    try {
-      return await work(tx);
-    } catch (error) {
-      throw ending ? signal.reason : error;
-    } finally {
-      signal.removeEventListener('abort', end);
-      await ending;
-    }
-  });
+  return await asCostly(signal, () =>
+    inReadTransaction(db, async (tx) => {
+      const { pid } = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
+      signal.throwIfAborted();
+      let ending: Promise<unknown> | undefined;
+      // As part of the transaction, whatever the signal comes from.
+      const end = AsyncLocalStorage.bind(() => {
+        ending = (async () => await db`select pg_cancel_backend(${pid})`.catch(() => {}))();
+      });
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        return await work(tx);
+      } catch (error) {
+        throw ending ? signal.reason : error;
+      } finally {
+        signal.removeEventListener('abort', end);
+        await ending;
+      }
+    }),
+  );
 }

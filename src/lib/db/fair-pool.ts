@@ -1,34 +1,38 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createFairSlots, type FairSlots } from '../async/fair-slots.ts';
 import { type Db, poolBusy } from './db.ts';
+import { type PoolSlots, requestsOfNoGroup } from './pool-slots.ts';
 import { composing, driverOf } from './statement.ts';
 
 /** Whose statements run. */
-type Turn = GroupOptions & { group: string; begun?: { it: boolean } };
+type Turn = GroupOptions & {
+  group: string;
+  begun?: { it: boolean };
+  /** Ends the wait for a connection, with its reason. */
+  signal?: AbortSignal;
+};
 
 /** A slot that a transaction has as long as it lasts. */
-type Hold = { slots: FairSlots; isOpen: boolean };
+type Hold = { slots: PoolSlots; isOpen: boolean };
 
 export type GroupOptions = {
   /** Kinds of work of a group get its connections in turn. */
   kind?: string;
   /** Whether its caller has gone, and with it the use of its result: then it does not begin. */
   isGone?: () => boolean;
-  /** What has waited so long for its first connection is refused while its caller still waits for the answer. */
+  /** What has waited so long for its first connection is refused. */
   waitMs?: number;
+  /** Its statements may keep a processor of Postgres busy for long: of these few run at once. */
+  costly?: boolean;
 };
 
-/** How long a request may wait for its first connection while others of its group have them. */
+/** How long a request may wait for its first connection while others have them. */
 export const requestWaitMs = 5000;
 
-/** What requests do before they are known to belong to a group: look up a link, a session, a key. */
-const requestsOfNoGroup = 'requests of no group';
-/** What the process does for all groups. */
-export const serviceWork = 'work of the service';
-
-const ofNoGroup: Turn = { group: requestsOfNoGroup };
+const ofNoGroup: Turn = { group: requestsOfNoGroup, waitMs: requestWaitMs };
 const turns = new AsyncLocalStorage<Turn>();
 const holds = new AsyncLocalStorage<readonly Hold[]>();
+/** How the work of a group gets its part of a pool that serves all of them. */
+const parts = new WeakMap<Db, (group: string) => Db>();
 
 /** Lets all statements of `work` count as those of a group, such as an organization. */
 export const inGroup = <T>(
@@ -37,23 +41,12 @@ export const inGroup = <T>(
   options: GroupOptions = {},
 ): Promise<T> => turns.run({ ...options, group, begun: { it: false } }, work);
 
-/** From this size on the share of a group still leaves connections to others when some are kept. */
-const largePool = 8;
+/** Lets all statements of `work` count as costly ones of the group that they belong to. */
+export const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  turns.run({ ...(turns.getStore() ?? ofNoGroup), costly: true, signal }, work);
 
-/**
- * The slots of a pool: a group alone gets half of the connections, so that another finds a free one at any moment.
- * What belongs to no group is short, and the work of the service is everybody's: each goes first with up to a quarter
- * of the connections, and in a large pool has one that groups never take. All together leave one, by which a
- * statement that holds another is cancelled.
- */
-export function createPoolSlots(connections: number): FairSlots {
-  const most = Math.floor(connections / 4);
-  const kept = connections < largePool ? 0 : 1;
-  const first = [requestsOfNoGroup, serviceWork].map((name) => ({ name, most, kept }));
-  const total = Math.max(connections - 1, 1);
-  const shared = total - first.length * kept;
-  return createFairSlots({ total, reserve: shared - Math.floor(connections / 2), first });
-}
+/** The part of a pool for the jobs of one group. What is no pool of a service has no parts. */
+export const ofGroup = (db: Db, group: string): Db => parts.get(db)?.(group) ?? db;
 
 /** A query as the driver makes it: `handler` takes it when it is awaited. */
 type Query = Promise<unknown> & {
@@ -69,9 +62,16 @@ type Query = Promise<unknown> & {
  * A transaction holds one slot until it ends, and what is done inside it needs no other. What has begun goes before
  * what has not: under load, work ends soon after it began, and what waits too long for its caller was not begun.
  */
-export function shareFairly(pool: Db, slots: FairSlots, group?: string): Db {
-  const driver = driverOf(pool);
+export function shareFairly(pool: Db, slots: PoolSlots, group?: string): Db {
   const fixed = group === undefined ? undefined : { group };
+  const db = shareAs(pool, slots, fixed);
+  if (fixed) parts.set(db, (name) => shareAs(pool, slots, { group: name, kind: 'jobs' }));
+  return db;
+}
+
+function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
+  const driver = driverOf(pool);
+  const turnNow = (): Turn => fixed ?? turns.getStore() ?? ofNoGroup;
 
   function shared(first: unknown, ...rest: unknown[]) {
     const made = (driver as unknown as (...all: unknown[]) => unknown)(first, ...rest);
@@ -83,15 +83,10 @@ export function shareFairly(pool: Db, slots: FairSlots, group?: string): Db {
     const { handler } = query;
     query.handler = (taken) => {
       if (hasSlot(slots)) return handler(taken);
-      const turn: Turn = fixed ?? turns.getStore() ?? ofNoGroup;
-      const enteredAt = performance.now();
-      const start = () => {
-        const late = tooLate(turn, enteredAt);
-        if (late) return query.reject(late);
-        setBegun(turn);
-        return handler(taken);
-      };
-      const leave = slots.enter(turn.group, start, lineOf(turn));
+      const leave = enter(slots, turnNow(), {
+        start: () => handler(taken),
+        refuse: (error) => query.reject(error),
+      });
       query.then(leave, leave);
     };
   }
@@ -99,14 +94,11 @@ export function shareFairly(pool: Db, slots: FairSlots, group?: string): Db {
   async function begin(...given: unknown[]) {
     const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
     if (hasSlot(slots)) return await beginAll(...given);
-    const turn: Turn = fixed ?? turns.getStore() ?? ofNoGroup;
-    const enteredAt = performance.now();
-    const leave = await slots.acquire(turn.group, undefined, lineOf(turn));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = enter(slots, turnNow(), { start: resolve, refuse: reject });
     const hold = { slots, isOpen: true };
     try {
-      const late = tooLate(turn, enteredAt);
-      if (late) throw late;
-      setBegun(turn);
+      await promise;
       return await holds.run([...(holds.getStore() ?? []), hold], () => beginAll(...given));
     } finally {
       hold.isOpen = false;
@@ -118,21 +110,75 @@ export function shareFairly(pool: Db, slots: FairSlots, group?: string): Db {
 }
 
 /** What a transaction has started and did not wait for may outlast it: then it has no slot any more. */
-const hasSlot = (slots: FairSlots) =>
+const hasSlot = (slots: PoolSlots) =>
   holds.getStore()?.some((hold) => hold.isOpen && hold.slots === slots) ?? false;
+
+type Entry = { start: () => void; refuse: (error: Error) => void };
+
+/** Starts or refuses when the turn comes, and refuses once the wait is too long; the function it returns ends the turn. */
+function enter(slots: PoolSlots, turn: Turn, { start, refuse }: Entry): () => void {
+  const enteredAt = performance.now();
+  let waits = true;
+  let stopWaiting = () => {};
+  const leave = takeSlots(slots, turn, () => {
+    waits = false;
+    stopWaiting();
+    const late = tooLate(turn, enteredAt);
+    if (late) return refuse(late);
+    if (turn.begun) turn.begun.it = true;
+    start();
+  });
+  if (waits) {
+    stopWaiting = limitWait(turn, (error) => {
+      stopWaiting();
+      leave();
+      refuse(error);
+    });
+  }
+  return leave;
+}
+
+/** A costly statement takes a processor before a connection: while it waits, others of its group use that. */
+function takeSlots(slots: PoolSlots, turn: Turn, start: () => void): () => void {
+  const { group, costly } = turn;
+  const enterPool = () => slots.enter(group, start, lineOf(turn));
+  if (!costly || !slots.processors) return enterPool();
+  let leavePool = () => {};
+  const leaveProcessor = slots.processors.enter(
+    group,
+    () => {
+      leavePool = enterPool();
+    },
+    lineOf(turn),
+  );
+  return () => {
+    leavePool();
+    leaveProcessor();
+  };
+}
 
 /** Of a turn that many works share, none is the next because another has begun. */
 const lineOf = ({ begun, kind }: Turn) => (begun?.it ? 'next' : (kind ?? 'usual'));
 
-function setBegun({ begun }: Turn) {
-  if (begun) begun.it = true;
+function limitWait({ begun, waitMs = Infinity, signal }: Turn, giveUp: (error: Error) => void) {
+  const isLimited = waitMs !== Infinity && !begun?.it;
+  const timer = isLimited
+    ? setTimeout(() => begun?.it || giveUp(tooBusy()), Math.ceil(waitMs))
+    : undefined;
+  const abort = () => giveUp(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  };
 }
 
 function tooLate({ begun, isGone, waitMs = Infinity }: Turn, enteredAt: number) {
   if (begun?.it) return undefined;
   if (isGone?.()) return refusal('the caller has gone before its statement began', 'CALLER_GONE');
-  if (performance.now() - enteredAt < waitMs) return undefined;
-  return refusal('others of its group have all of their connections', poolBusy);
+  return performance.now() - enteredAt < waitMs ? undefined : tooBusy();
 }
+
+const tooBusy = () => refusal('all connections that it may have are in use', poolBusy);
 
 const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });

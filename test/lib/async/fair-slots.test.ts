@@ -183,7 +183,10 @@ const step = fc.oneof(
 type Entry = { group: string; started: boolean; left: boolean; leave: () => void };
 
 /** What must be true of slots at any moment, whatever happened before. */
-function check(entries: Entry[], { limit, reserve }: { limit: number; reserve: number }) {
+function check(
+  entries: Entry[],
+  { limit, reserve, mostPerGroup }: { limit: number; reserve: number; mostPerGroup: number },
+) {
   const present = entries.filter(({ left }) => !left);
   const running = present.filter(({ started }) => started);
   const waiting = present.filter(({ started }) => !started);
@@ -192,6 +195,7 @@ function check(entries: Entry[], { limit, reserve }: { limit: number; reserve: n
   for (const { group } of waiting) {
     assert.ok(free <= 0 || holders.has(group), 'a group without a slot waits while one is free');
     const held = running.filter((entry) => entry.group === group).length;
+    if (held >= mostPerGroup) continue;
     assert.ok(free <= reserve, 'capacity is idle while a group waits');
     assert.ok(free <= held, 'a group waits although it holds fewer than are free');
   }
@@ -202,12 +206,17 @@ function check(entries: Entry[], { limit, reserve }: { limit: number; reserve: n
 }
 
 test('in every history there are at most as many as allowed, newcomers come in, and all are served', () => {
-  const sizes = { total: fc.integer({ min: 1, max: 6 }), reserve: fc.integer({ min: 0, max: 3 }) };
+  const sizes = {
+    total: fc.integer({ min: 1, max: 6 }),
+    reserve: fc.integer({ min: 0, max: 3 }),
+    mostPerGroup: fc.constantFrom(1, 2, 3, Infinity),
+  };
   fc.assert(
     fc.property(fc.record(sizes), fc.array(step, { maxLength: 80 }), (options, steps: Step[]) => {
       const slots = createFairSlots(options);
       const entries: Entry[] = [];
       const running = () => entries.filter(({ started, left }) => started && !left);
+      const { reserve, mostPerGroup } = options;
       let limit = options.total;
 
       function enter(group: string) {
@@ -215,6 +224,8 @@ test('in every history there are at most as many as allowed, newcomers come in, 
         entries.push(entry);
         entry.leave = slots.enter(group, () => {
           assert.ok(running().length < limit, 'more run than there are slots');
+          const own = running().filter((each) => each.group === group);
+          assert.ok(own.length < mostPerGroup, 'a group has more than it may');
           entry.started = true;
         });
       }
@@ -234,7 +245,7 @@ test('in every history there are at most as many as allowed, newcomers come in, 
           limit = each.resize;
           slots.resize(limit);
         }
-        check(entries, { limit, reserve: options.reserve });
+        check(entries, { limit, reserve, mostPerGroup });
       }
       for (let one = running()[0]; one; one = running()[0]) {
         one.left = true;

@@ -3,12 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { createFairSlots } from '../../../src/lib/async/fair-slots.ts';
 import { runAbortable } from '../../../src/lib/db/abortable.ts';
 import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/db/db.ts';
-import {
-  createPoolSlots,
-  inGroup,
-  serviceWork,
-  shareFairly,
-} from '../../../src/lib/db/fair-pool.ts';
+import { inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
+import { createPoolSlots, serviceWork } from '../../../src/lib/db/pool-slots.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
 
@@ -200,7 +196,7 @@ test('a statement ends in Postgres when its caller is gone, and its connection s
 test('statements of several groups that fill the pool are all cancelled when their callers go', async (t) => {
   const small = connect(url, { connections: 3 });
   t.after(() => small.end({ timeout: 0 }));
-  const db = shareFairly(small, createPoolSlots(3));
+  const db = shareFairly(small, createPoolSlots({ connections: 3, processors: 2 }));
   const { lock, wait, release } = await heldLock();
   const callers = new AbortController();
   const abortable = (group: string) =>
@@ -237,17 +233,13 @@ test('a statement whose connection is lost leaves a pool that works', async (t) 
 function ownPool(t: TestContext, connections: number) {
   const small = connect(url, { connections });
   t.after(() => small.end({ timeout: 0 }));
-  const made = createPoolSlots(connections);
+  const made = createPoolSlots({ connections, processors: 2 });
   const entered: string[] = [];
   const slots: typeof made = {
     ...made,
     enter(group, ...rest) {
       entered.push(group);
       return made.enter(group, ...rest);
-    },
-    acquire(group, ...rest) {
-      entered.push(group);
-      return made.acquire(group, ...rest);
     },
   };
   return {
