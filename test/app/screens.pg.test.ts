@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { requestEnded } from '../../src/lib/http/http.ts';
 import { makeScene, signInAs } from '../browser/scene.ts';
 import { screenEntries } from '../browser/screens.ts';
+import { type FilterForm, filterFormsOf, unlikeShown } from './filter-forms.ts';
 
 const largestPage = 60_000;
 
@@ -20,8 +21,29 @@ for (const { name, as, path, status = 200 } of screenEntries) {
     assert.equal(html.match(/<h1[ >]/g)?.length, 1);
     assert.ok(html.length < largestPage, `${html.length} characters`);
     assert.deepEqual(misalignedColumns(html), []);
+    for (const form of filterFormsOf(html)) await showsWhatIsAskedFor(form, headers);
     if (isPaged.test(html)) await leadsBackFromPastTheEnd(address, headers);
   });
+}
+
+const asked = new Set<string>();
+
+/** Each field of a form that filters shows what the address asks for: what is asked for next keeps it. */
+async function showsWhatIsAskedFor({ path, fields }: FilterForm, headers: Record<string, string>) {
+  const names = fields.map(({ name }) => name).join();
+  if (names === '' || asked.has(path + names)) return;
+  asked.add(path + names);
+  const given = fields.map((field) => ({ name: field.name, value: unlikeShown(field) }));
+  const query = new URLSearchParams(given.map(({ name, value }) => [name, value]));
+  const answer = await fetch(`${scene.base}${path}?${query}`, { headers });
+  assert.equal(answer.status, 200, `${path}?${query}`);
+  const forms = filterFormsOf(await answer.text()).filter((form) => form.path === path);
+  for (const { name, value } of given) {
+    const [field, wanted] = name === 'property' ? ['property.colour', 'blue'] : [name, value];
+    const shown = forms.flatMap(({ fields }) => fields.filter((of) => of.name === field));
+    const values = shown.map((of) => of.value);
+    assert.ok(values.includes(wanted), `${path} shows ${field} as ${values}, not as ${wanted}`);
+  }
 }
 
 async function leadsBackFromPastTheEnd(address: string, headers: Record<string, string>) {
