@@ -7,7 +7,7 @@ export type DeliveryFields = {
   webhook_id: string;
   /** Begins with the time of its making, as those of the service do. */
   id?: string;
-  message_id?: string;
+  message_id?: string | null;
   event?: string;
   body?: string;
   status?: string;
