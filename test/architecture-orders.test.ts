@@ -72,3 +72,21 @@ test('what is due now is due, and what is older than something is so by more tha
   assert.deepEqual(having(/\S+ < now\(\)(?! [-+])/g), []);
   assert.deepEqual(having(/\S+ >= now\(\)(?! -)/g), []);
 });
+
+test('rows that are locked together are locked in an order: two that do would wait in a circle', () => {
+  const locking = statements
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, statement }) =>
+      [...statement.matchAll(/for (?:no key )?update\b(?! skip)(?!(?: of \w+)? skip)/g)].map(
+        ({ index }) => {
+          const before = statement.slice(0, index);
+          return { path, select: before.slice(before.lastIndexOf('select')) };
+        },
+      ),
+    );
+  assert.ok(locking.length > 30);
+  const loose = locking.filter(
+    ({ select }) => !/\border by\b|\b(?:id|month|name|email_key) = (?:\$|lower)/.test(select),
+  );
+  assert.deepEqual(loose, []);
+});
