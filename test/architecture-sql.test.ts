@@ -131,3 +131,17 @@ function tablesWritten(text: string): string[] {
   const written = text.matchAll(/\b(?:insert into|(?<!for |do )update|delete from)\s+(\w+)/g);
   return [...written].map(([, table]) => table!).filter((table) => table in owner);
 }
+
+test('a session that holds a lease finds a dead machine in 15 s, whatever its transactions do', () => {
+  for (const { path, text } of files) {
+    const settings = [...text.matchAll(/set_config\('tcp_keepalives_(\w+)', '(\d+)', (\w+)\)/g)];
+    if (settings.length === 0) continue;
+    const seconds = Object.fromEntries(settings.map(([, name, value]) => [name, Number(value)]));
+    const { idle = 0, interval = 0, count = 0 } = seconds;
+    assert.equal(idle + interval * count, 15, path);
+    assert.ok(
+      settings.every(([, , , isLocal]) => isLocal === 'false'),
+      `${path}: for the session, not for a transaction`,
+    );
+  }
+});
