@@ -34,6 +34,11 @@ async function claimed(contacts: number) {
   return (await claim(db, survey, request)).mails;
 }
 
+const acceptingMailer: Mailer = {
+  concurrency: 2,
+  send: async (_mail, { mayLeave }) => ((await mayLeave()) ? accepted() : lost()),
+};
+
 const statuses = async (ids: string[]) =>
   (await db<{ status: string }[]>`select status from mails where id = any (${ids})`).map(
     ({ status }) => status,
@@ -125,11 +130,7 @@ test('mails do not begin together with one that waits for a lock', async () => {
 test('a batch of several organizations waits 200 ms for a lock, and one of a single organization as long as it takes', async () => {
   const seen = await noteLockTimeouts();
   const mails = [...(await claimed(1)), ...(await claimed(1))];
-  const mailer: Mailer = {
-    concurrency: 2,
-    send: async (_mail, { mayLeave }) => ((await mayLeave()) ? accepted() : lost()),
-  };
-  const attempts = createAttempts({ db, mailer });
+  const attempts = createAttempts({ db, mailer: acceptingMailer });
   const time = { endsAt: Infinity, longestMs: 1000, signal: AbortSignal.timeout(60_000) };
   const words = {} as ClaimedMail;
   const begin = (mail: OpenMail) =>
@@ -239,3 +240,33 @@ async function pagesOfContacts(orgId: string) {
     select id, (ctid::text::point)[0]::int as page from contacts where org_id = ${orgId}`;
   return new Map(contacts.map(({ id, page }) => [id, page]));
 }
+
+test('a deadlock with others, in a batch and then alone, costs neither the beginning of a mail nor its outcome', async () => {
+  await db`create sequence changes_of_mails`;
+  await db`
+    create function end_in_a_deadlock() returns trigger language plpgsql as $$
+    begin
+      if nextval('changes_of_mails') <= 2 then
+        raise exception 'deadlock detected' using errcode = 'deadlock_detected';
+      end if;
+      return null;
+    end $$`;
+  await db`
+    create trigger end_in_a_deadlock before update on mails
+    for each statement execute function end_in_a_deadlock()`;
+  const [mail] = await claimed(1);
+  const attempts = createAttempts({ db, mailer: acceptingMailer });
+  const time = { endsAt: Infinity, longestMs: 1000, signal: AbortSignal.timeout(60_000) };
+  const whole = { ...({} as ClaimedMail), ...mail! };
+  const { outcome } = await attempts.tryInSpan(whole, { attempt: 1, time, job: null });
+  assert.equal(outcome.kind, 'accepted');
+
+  await db`select setval('changes_of_mails', 1, false)`;
+  const row = toRow({ ...whole, attempt: 1 }, { status: 'sent' });
+  const records = createRecords(db);
+  await records.open(row.org_id, () => records.add(row));
+  assert.deepEqual(await statuses([row.id]), ['sent']);
+  const [tries] = await db`select last_value::int as n from changes_of_mails`;
+  assert.equal(tries?.['n'], 3);
+  await db`drop trigger end_in_a_deadlock on mails`;
+});
