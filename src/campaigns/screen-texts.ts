@@ -65,6 +65,7 @@ export const campaignTexts = {
       ? `That is everybody of ${counted(total, 'contact')}. Nothing has been sent yet.`
       : `The other ${count(others)} of ${count(total)} will not. Nothing has been sent yet.`,
   noContacts: 'This survey has no contacts yet.',
+  addContacts: 'Add contacts',
   allAsked: 'Every contact of this survey was asked already.',
   noneLeft: 'No contact is left to mail. Add contacts, or wait for the reminders.',
   noneLeftAtAll: 'No contact is left to mail. Add contacts first.',

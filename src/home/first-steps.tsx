@@ -123,9 +123,15 @@ function Later({ base, role }: { base: string; role: ShownOrganization['role'] }
           <div>
             <p>Import earlier responses</p>
             <p class="meta">
-              From a CSV file with scores and times, by <code>askback import responses</code>, so
-              that the trend starts in the past.
+              So that the trend starts in the past: the operator of this server imports a CSV file
+              with scores and times by <code>askback import responses</code>.
             </p>
+          </div>
+        </li>
+        <li>
+          <div>
+            <p>Write programs of your own</p>
+            <p class="meta">The API reads and changes what you see here.</p>
           </div>
           <a class="more" href="/docs">
             API<span class="hidden"> documentation</span>

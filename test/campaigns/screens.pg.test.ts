@@ -177,6 +177,14 @@ test('a campaign that does not fit the month says so and sends nothing', async (
   assert.match(await answer.text(), /monthly send limit of 0/);
 });
 
+test('a survey without contacts says so once, and leads to where they are added', async () => {
+  const { path, get } = await scene();
+  const page = await (await get(`${path}/send`)).text();
+  assert.equal(page.split('This survey has no contacts yet.').length, 2);
+  assert.match(page, new RegExp(`class="button primary" href="${path}/contacts">Add contacts<`));
+  assert.doesNotMatch(page, /Back to the list/);
+});
+
 test('a viewer sees contacts and campaigns, and may change neither', async () => {
   const { path, get, post } = await scene('viewer');
   assert.equal((await get(`${path}/contacts`)).status, 200);

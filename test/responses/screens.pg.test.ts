@@ -262,6 +262,17 @@ test('a response is taken, noted, tagged and done on its own page', async () => 
   assert.deepEqual((await one(id))?.tags, []);
 });
 
+test('a response that is not analyzed says why', async () => {
+  const { org, list, get, respond } = await inbox();
+  const [spoken, silent] = [await respond({ comment: 'Slow.' }), await respond({ comment: null })];
+  const says = async (id: string) => await (await get(`${list}/${id}`)).text();
+  await db`update organizations set ai_enabled = true where id = ${org}`;
+  assert.match(await says(spoken), /Its comment has not been read yet\./);
+  await db`update organizations set ai_enabled = false where id = ${org}`;
+  assert.match(await says(spoken), /Analysis is off for this organization\./);
+  assert.match(await says(silent), /There is no comment to read\./);
+});
+
 test('a mistake in a note keeps what was typed', async () => {
   const { list, post, respond } = await inbox();
   const id = await respond();

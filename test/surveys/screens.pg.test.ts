@@ -119,6 +119,29 @@ test('mistakes are shown at their fields, with what was typed, and nothing is sa
   assert.ok(text.includes('{{nmae}}</textarea>') && text.includes('value="soon"'));
 });
 
+/** As a browser posts a form in which nothing was said about when to ask: hours and time zone are filled in. */
+const untouched = {
+  'send_window.from': '09:00',
+  'send_window.to': '17:00',
+  'send_window.time_zone': 'UTC',
+};
+for (const [what, change, unfolded] of [
+  ['nothing about it was typed', {}, false],
+  ['days were chosen', { 'send_window.days': 'mon' }, true],
+  ['an hour is wrong', { 'send_window.days': 'mon', 'send_window.from': '9' }, true],
+  ['a reminder was typed', { 'reminders.1.after_days': '3' }, true],
+] as const) {
+  test(`after a mistake "When it asks" is ${unfolded ? 'unfolded' : 'folded'} when ${what}`, async () => {
+    const { post } = await member();
+    const { status, text } = await post('', {
+      ...{ ...fields, ...untouched, from_email: 'ann', ...change },
+    });
+    assert.equal(status, 422);
+    const opening = /<details class="reveal"([^>]*)><summary>When it asks/.exec(text);
+    assert.equal(opening?.[1]?.includes('open'), unfolded);
+  });
+}
+
 test('a language is added to the form and nothing is saved', async () => {
   const { post, surveys } = await member();
   const { status, text } = await post('', { ...fields, act: 'add-language', add_language: 'ja' });

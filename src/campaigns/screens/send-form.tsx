@@ -20,13 +20,13 @@ export type SendFormProps = {
 export function SendForm(props: SendFormProps) {
   const { survey, judgement, form, here, paths, maySend } = props;
   const refusal = maySend ? whyNot(survey, judgement) : campaignTexts.viewer;
+  const isEmpty = refusal === campaignTexts.noContacts;
   return (
     <form method="post" action={here} class="fields">
       <Mistakes form={form} />
       <Mail survey={survey} judgement={judgement} edit={paths.edit} />
-      {refusal === null ? (
-        <When {...props} />
-      ) : (
+      {refusal === null ? <When {...props} /> : null}
+      {refusal === null || isEmpty ? null : (
         <p class="notice is-warning">
           <span>{refusal}</span>
         </p>
@@ -37,8 +37,8 @@ export function SendForm(props: SendFormProps) {
             {campaignTexts.send}
           </button>
         ) : null}
-        <a class="more" href={paths.contacts}>
-          Back to the list
+        <a class={isEmpty ? 'button primary' : 'more'} href={paths.contacts}>
+          {isEmpty ? campaignTexts.addContacts : 'Back to the list'}
         </a>
       </div>
       {refusal === null ? <p class="small soft">{campaignTexts.recall}</p> : null}

@@ -1,11 +1,10 @@
-import type { Child } from 'hono/jsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { Chip, State, Time } from '../../web/app/marks.tsx';
 import type { Neighbours } from '../neighbours.ts';
+import { Analysis } from './analysis.tsx';
 import { Acts, FollowUpPart, NotePart, TagPart } from './follow-up-parts.tsx';
 import type { ResponseOrigin } from './shown.queries.ts';
 import {
-  capital,
   type DetailProps,
   personOf,
   type ResponsePlace,
@@ -134,37 +133,6 @@ function Held({ here, origin, mayRelease }: HeldProps) {
       {mayRelease ? <button type="submit">Release</button> : null}
     </form>
   );
-}
-
-function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
-  const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
-  return (
-    <div>
-      <h3>Analysis</h3>
-      {origin.provider === null ? (
-        <p class="soft">{response.comment ? texts.noAnalysis : texts.nothingToRead}</p>
-      ) : (
-        <>
-          {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}
-          <Facts
-            facts={[
-              ['Sentiment', capital(sentiment ?? 'unknown')],
-              ['Themes', themes.length > 0 ? themes.join(', ') : 'none'],
-              ['Churn risk', riskMark(risk)],
-            ]}
-          />
-          <p class="small soft">
-            {origin.provider === 'built-in' ? texts.builtIn : texts.readBy(origin.provider)}
-          </p>
-        </>
-      )}
-    </div>
-  );
-}
-
-function riskMark(risk: string | null): Child {
-  if (risk === null) return 'Unknown';
-  return risk === 'high' ? <State kind="warning">High</State> : capital(risk);
 }
 
 type OthersProps = Pick<DetailProps, 'others' | 'path' | 'query'> & { person: string };

@@ -35,14 +35,18 @@ export type ResponseOrigin = {
   source: 'link' | 'share' | 'import';
   held_reason: string | null;
   provider: string | null;
+  /** Whether the organization has comments analyzed. */
+  analyzed: boolean;
   question_text: string;
   contact_id: string | null;
 };
 
 export async function findOrigin(sql: Sql, orgId: string, id: string) {
   const [origin] = await sql<ResponseOrigin[]>`
-    select r.created_at::text as at, r.source, r.held_reason, a.provider, s.question_text, r.contact_id
+    select r.created_at::text as at, r.source, r.held_reason, a.provider, o.ai_enabled as analyzed,
+           s.question_text, r.contact_id
     from responses r
+    join organizations o on o.id = r.org_id
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     left join analyses a on a.org_id = r.org_id and a.response_id = r.id
     where r.org_id = ${orgId} and r.id = ${id}`;

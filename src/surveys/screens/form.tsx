@@ -34,7 +34,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <Reveal title="Languages" isOpen={languages.length > 0 || hasMistake(form, /^texts/)}>
           <Languages form={form} languages={languages} />
         </Reveal>
-        <Reveal title="When it asks" isOpen={hasAny(form, /^(reminders|ask_after|send_window)/)}>
+        <Reveal title="When it asks" isOpen={saysWhen(form)}>
           <AskingFields form={form} />
         </Reveal>
         <Reveal title="On a website" isOpen={hasAny(form, /^embed\.origins/)}>
@@ -98,6 +98,10 @@ const Reveal = ({ title, isOpen, children }: RevealProps) => (
 const hasAny = (form: FormState, names: RegExp) =>
   hasMistake(form, names) ||
   Object.entries(form.typed).some(([name, typed]) => names.test(name) && typed.length > 0);
+
+/** The hours and the time zone of the days to send on are filled in from the start. */
+const saysWhen = (form: FormState) =>
+  hasAny(form, /^(reminders|ask_after|send_window\.days)/) || hasMistake(form, /^send_window/);
 
 const hasMistake = (form: FormState, names: RegExp) =>
   Object.keys(form.errors).some((name) => names.test(name));
