@@ -117,7 +117,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const mailboxSecret = isLocal ? null : randomBytes(mailboxSecretBytes).toString('base64url');
   if (!config.publicUrl && isWildcardHost(listener.host)) say(wildcardWarning(publicUrl));
   await writeServiceRecord(db, publicUrl);
-  const work = await startWork({ config, log, parts, database, publicUrl });
+  const work = await startWork({ config, log, parts, database, publicUrl, say });
 
   let isLost = false;
   lost.catch(() => {

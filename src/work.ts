@@ -16,12 +16,14 @@ import { createTextReader } from './text-reader.ts';
 import type { OwnDeliveries } from './webhooks/emit.cte.ts';
 import { resealSecrets } from './webhooks/reseal-secrets.ts';
 
+type Saying = { say: (sentence: string) => void };
+
 const connectionsPerHost = 128;
 const pumpEveryMs = 1000;
 
 /** Starts everything that works behind the requests, or what requests need of it where other processes do the work. */
-export async function startWork(given: Work) {
-  const { config, log, parts, database } = given;
+export async function startWork(given: Work & Saying) {
+  const { config, log, parts, database, say } = given;
   const { db, sessions } = database;
   const secrets = configuredSecrets(config, database.dataDir);
   await parts.start('secrets', () => resealAll({ db, log, secrets }));
@@ -36,7 +38,7 @@ export async function startWork(given: Work) {
     (it) => it.stop(),
   );
   const reader = await startReader({ log, parts });
-  const erasureFile = await startErasureFile({ config, log, parts, database });
+  const erasureFile = await startErasureFile({ config, log, parts, database, say });
   const shared = { secrets, outbound, progress, reader, erasureFile };
   const started =
     config.role === 'web' ? await startHandover(given) : await startJobWork(given, shared);
@@ -71,13 +73,15 @@ async function startHandover({ log, parts, database }: Work) {
 }
 
 /** What no process could append before is appended now. */
-async function startErasureFile({ config, log, parts, database }: Omit<Work, 'publicUrl'>) {
+async function startErasureFile(given: Omit<Work, 'publicUrl'> & Saying) {
+  const { config, log, parts, database, say } = given;
   const erasureFile = await parts.start(
     'file of erasures',
     () => openErasureFile(config, database.dataDir, (sentence) => log.warn(sentence)),
     (it) => it.close(),
   );
-  if (config.erasuresFile && erasureFile.problem) log.warn(erasureFile.problem);
+  if (config.erasuresFile && erasureFile.problem)
+    say(`warning: ASKBACK_ERASURES_FILE: ${erasureFile.problem}`);
   await fileErasures({ db: database.db, erasureFile });
   return erasureFile;
 }

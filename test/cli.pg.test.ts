@@ -437,6 +437,41 @@ test('check-config shows the settings in force by name, hides secrets, and warns
   );
 });
 
+test('check-config says in words how lists, addresses and exports are set', async () => {
+  const { stdout } = await askback(['check-config'], {
+    ...environment,
+    ASKBACK_MAIL_FROM: 'Acme <ask@acme.test>',
+    ASKBACK_METRICS_LISTEN: '[::1]:9100',
+    ASKBACK_WEBHOOK_ALLOW: '10.0.0.0/8 fd00::/8',
+    OTEL_TRACES_EXPORTER: 'otlp',
+  });
+  const shown = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(stdout)?.[1];
+  assert.equal(shown('ASKBACK_MAIL_FROM'), 'Acme <ask@acme.test>');
+  assert.equal(shown('ASKBACK_METRICS_LISTEN'), '[::1]:9100');
+  assert.equal(shown('ASKBACK_WEBHOOK_ALLOW'), '10.0.0.0/8,fd00::/8');
+  assert.match(stdout, /\n\ntraces are exported by OpenTelemetry, metrics are not\n$/);
+  assert.doesNotMatch(stdout, /[{}]/);
+});
+
+const places = [
+  { ASKBACK_DATA_DIR: '/proc/nowhere/data', says: /the file system there takes no folders/ },
+  { ASKBACK_DATA_DIR: '/etc/passwd/data', says: /a part of its path is a file/ },
+  { ASKBACK_DATA_DIR: '/etc/passwd', says: /something else has its name/ },
+  { ASKBACK_ERASURES_FILE: '/nowhere/erasures.jsonl', says: /there is no folder \/nowhere/ },
+  { ASKBACK_ERASURES_FILE: '/etc', says: /\/etc is a folder/ },
+];
+for (const { says, ...place } of places) {
+  const [setting] = Object.entries(place);
+  test(`check-config refuses ${setting!.join('=')}`, async () => {
+    const { code, stderr } = await askback(['check-config'], place);
+    assert.equal(code, 2);
+    const [first, complaint, ...others] = stderr.trimEnd().split('\n');
+    assert.equal(first, 'askback: the environment is not usable:');
+    assert.match(complaint ?? '', new RegExp(`^  ${setting![0]}: .*${says.source}`));
+    assert.deepEqual(others, []);
+  });
+}
+
 test('healthcheck fails when no service listens', async () => {
   const { code, stdout } = await askback(['healthcheck', '--json'], { ...environment, PORT: '1' });
   assert.equal(code, 1);

@@ -135,6 +135,16 @@ test('a later second signal ends the service without waiting for requests in fli
   });
 });
 
+test('serve warns of a file of erasures that it cannot write, by the name of the setting', async () => {
+  const file = '/nowhere/erasures.jsonl';
+  const service = startService(environment({ ASKBACK_ERASURES_FILE: file, LOG_LEVEL: 'fatal' }));
+  assert.equal(
+    await service.stderr.next(/^warning: /),
+    `warning: ASKBACK_ERASURES_FILE: receipts of erasures wait in the database: ${file} cannot be written, because its folder does not exist`,
+  );
+  assert.equal(await service.stop(), 0);
+});
+
 test('a port in use is refused with a sentence, and the database stays untouched', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');

@@ -4,8 +4,10 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { CommandTools } from '../command-tools.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { Email, flag, optional } from '../lib/cli/options.ts';
+import { ConfigError } from '../settings/config.ts';
 import { redactedConfig } from '../settings/redacted.ts';
 import { Settings } from '../settings/settings.ts';
+import { spelled } from '../settings/spelled.ts';
 import { unknownSettings } from '../settings/unknown-settings.ts';
 import { examine } from './examine.ts';
 import { files } from './files.ts';
@@ -14,6 +16,7 @@ import { askHealth, findService } from './healthcheck.ts';
 import { licenses } from './licenses.ts';
 import { createResolver } from './mail-dns/resolver.ts';
 import { migrateCommand } from './migrate-command.ts';
+import { complaintsOfPlaces } from './places.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */
@@ -32,20 +35,25 @@ const checkConfig = command({
   does: 'says whether the environment is usable, and what follows from it',
   options: {},
   async run(tools: CommandTools) {
-    const settings = redactedConfig(tools.config());
+    const config = tools.config();
+    const complaints = complaintsOfPlaces(config);
+    if (complaints.length > 0) throw new ConfigError(complaints);
+    const settings = redactedConfig(config);
     for (const warning of unknownSettings(tools.variables(), Object.keys(Settings.entries))) {
       tools.say(`warning: ${warning}`);
     }
-    const rows = Object.entries(settings).map(([name, value]) => [name, spelled(value)]);
-    return { data: settings, text: `the environment is usable\n\n${columns(rows)}` };
+    const { exported: _, ...named } = settings;
+    const rows = Object.entries(named).map(([name, value]) => [name, spelled(value)]);
+    const exported = sayExported(config.telemetry);
+    return { data: settings, text: `the environment is usable\n\n${columns(rows)}\n\n${exported}` };
   },
 });
 
-/** A value as one sets it: lists with commas, and whatever is not set says so. */
-function spelled(value: unknown): string {
-  if (value === null || value === '') return '(not set)';
-  if (Array.isArray(value)) return value.length > 0 ? value.join(',') : '(not set)';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+function sayExported({ traces, metrics }: { traces: boolean; metrics: boolean }): string {
+  if (traces && metrics) return 'traces and metrics are exported by OpenTelemetry';
+  if (traces) return 'traces are exported by OpenTelemetry, metrics are not';
+  if (metrics) return 'metrics are exported by OpenTelemetry, traces are not';
+  return 'no traces and no metrics are exported by OpenTelemetry';
 }
 
 const IpAddress = v.pipe(

@@ -41,7 +41,14 @@ process.once('message', async (emission: Emission) => {
     close,
     lost: never,
   };
-  const { pump } = await startWork({ config, log, parts, database, publicUrl: 'http://ask.test' });
+  const { pump } = await startWork({
+    config,
+    log,
+    parts,
+    database,
+    publicUrl: 'http://ask.test',
+    say: () => {},
+  });
   process.send?.(
     await emitSteadily(emission, async (orgId, number) => {
       const body = JSON.stringify({ version: '1', number, filler: 'x'.repeat(200) });

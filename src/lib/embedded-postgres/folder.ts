@@ -30,12 +30,7 @@ export type DataFolder = { path: string; account: Account; program: string };
  */
 export function prepareFolder(asked: string, program: string): DataFolder {
   const wanted = resolve(asked);
-  if (unquotable.test(wanted)) {
-    throw new Refusal(
-      'unavailable',
-      `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: use another folder`,
-    );
-  }
+  refuseUnquotable(wanted);
   try {
     const account = chooseAccount(wanted, program);
     makeFolder(wanted, { account, program });
@@ -48,6 +43,14 @@ export function prepareFolder(asked: string, program: string): DataFolder {
   } catch (error) {
     throw asSentence(error, `the data folder ${wanted}`);
   }
+}
+
+export function refuseUnquotable(wanted: string) {
+  if (!unquotable.test(wanted)) return;
+  throw new Refusal(
+    'unavailable',
+    `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: use another folder`,
+  );
 }
 
 function makeFolder(wanted: string, { account, program }: Omit<DataFolder, 'path'>) {

@@ -26,7 +26,7 @@ export function openErasureFile(
 ): ErasureFile {
   const path = config.erasuresFile ?? join(dataDir, 'erasures.jsonl');
   const unwritten = (error: unknown) =>
-    `receipts of erasures wait in the database: ${path} cannot be written, ${(error as Error).message}`;
+    `receipts of erasures wait in the database: ${path} cannot be written, because ${whyUnwritten(error)}`;
   try {
     const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_SYNC, 0o600);
     return appending(file, (error) => report(unwritten(error)));
@@ -38,6 +38,22 @@ export function openErasureFile(
     };
     return { problem, append, close: () => {} };
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'the account this program runs as may not write there',
+  EPERM: 'the account this program runs as may not write there',
+  EROFS: 'it is on a read-only file system',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function whyUnwritten(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return reasons[code ?? ''] ?? message;
 }
 
 function appending(file: number, failed: (error: unknown) => void): ErasureFile {
