@@ -583,8 +583,7 @@ create table migration_steps (
   started_at timestamptz,                       -- when its first batch began
   worker text,                                  -- version, machine and process that worked on it last
   last_key jsonb,                               -- where its last batch ended; the next one begins after it
-  batches bigint not null default 0,            -- how many batches have committed
-  rows_done bigint not null default 0,          -- rows of all these batches
+  rows_done bigint not null default 0,          -- rows of all batches that have committed
   rows_estimated bigint,                        -- how many rows there were when it began; null: not known
   progressed_at timestamptz,                    -- when the last batch committed
   failures integer not null default 0,          -- failed tries since the last batch that committed

@@ -8,7 +8,6 @@ create table migration_steps (
   started_at     timestamptz,
   worker         text,
   last_key       jsonb,
-  batches        bigint not null default 0,
   rows_done      bigint not null default 0,
   rows_estimated bigint,
   progressed_at  timestamptz,
@@ -27,8 +26,7 @@ comment on column migration_steps.added_at is 'when the migration left it';
 comment on column migration_steps.started_at is 'when its first batch began';
 comment on column migration_steps.worker is 'version, machine and process that worked on it last';
 comment on column migration_steps.last_key is 'where its last batch ended; the next one begins after it';
-comment on column migration_steps.batches is 'how many batches have committed';
-comment on column migration_steps.rows_done is 'rows of all these batches';
+comment on column migration_steps.rows_done is 'rows of all batches that have committed';
 comment on column migration_steps.rows_estimated is 'how many rows there were when it began; null: not known';
 comment on column migration_steps.progressed_at is 'when the last batch committed';
 comment on column migration_steps.failures is 'failed tries since the last batch that committed';

@@ -58,7 +58,7 @@ async function openAllSteps(db: Db) {
     update pg_constraint set convalidated = false where conname = 'responses_have_members_as_owners'`;
   await db`
     update migration_steps
-    set started_at = null, worker = null, last_key = null, rows_done = 0, rows_estimated = null, batches = 0,
+    set started_at = null, worker = null, last_key = null, rows_done = 0, rows_estimated = null,
         progressed_at = null, ended_at = null`;
 }
 

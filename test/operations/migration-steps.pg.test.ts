@@ -23,7 +23,7 @@ async function halfDone() {
   await makeOrganization(db);
   await db`
     update migration_steps
-    set ended_at = null, rows_done = 5, rows_estimated = 20, batches = 3,
+    set ended_at = null, rows_done = 5, rows_estimated = 20,
         last_key = '["00000000-0000-4000-8000-000000000000", "2026-01-05"]'
     where name = '0070_figures_of_surveys'`;
   return { db, url };

@@ -71,7 +71,7 @@ export async function runBatch(
     const last = done?.last_key ?? null;
     await session(
       `update migration_steps
-       set last_key = coalesce($2::text::jsonb, last_key), rows_done = rows_done + $3, batches = batches + 1,
+       set last_key = coalesce($2::text::jsonb, last_key), rows_done = rows_done + $3,
            progressed_at = clock_timestamp(), failures = 0, failure = null, retry_at = null,
            ended_at = case when $2::text is null then clock_timestamp() end
        where name = $1`,
@@ -92,7 +92,7 @@ export async function runAtOnce({ session }: StepWork, step: AtOnce): Promise<vo
   }
   await session(
     `update migration_steps
-     set rows_done = 1, batches = batches + 1, progressed_at = clock_timestamp(),
+     set rows_done = 1, progressed_at = clock_timestamp(),
          failures = 0, failure = null, retry_at = null, ended_at = clock_timestamp()
      where name = $1 and sha256 = $2 and ended_at is null`,
     [step.name, step.sha256],

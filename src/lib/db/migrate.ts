@@ -167,7 +167,7 @@ async function leaveSteps(
     insert into migration_steps ${session(rows)}
     on conflict (name) do update
     set sha256 = excluded.sha256, unit = excluded.unit, added_at = now(), started_at = null, worker = null,
-        last_key = null, batches = 0, rows_done = 0, rows_estimated = null, progressed_at = null,
+        last_key = null, rows_done = 0, rows_estimated = null, progressed_at = null,
         failures = 0, failure = null, retry_at = null
     where migration_steps.ended_at is null and migration_steps.sha256 <> excluded.sha256`;
   if (!isNew) return;
