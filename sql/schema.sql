@@ -12,6 +12,23 @@ create type asked_delta as (
   answered integer
 );
 
+create type given_response as (
+  org_id uuid,
+  survey_id uuid,
+  contact_id uuid,
+  id uuid,
+  source text,
+  score smallint,
+  category text,
+  comment text,
+  held_reason text,
+  traceparent text,
+  created_at timestamptz,
+  type text,
+  language text,
+  properties jsonb
+);
+
 create type tally_delta as (
   org_id uuid,
   survey_id uuid,
@@ -1341,6 +1358,129 @@ begin atomic
 end
 ;
 
+create function count_in_organizations(deltas tally_delta[])
+ returns void
+ language plpgsql
+ set enable_seqscan to 'off'
+ set enable_hashjoin to 'off'
+ set enable_mergejoin to 'off'
+as $function$
+declare
+  own_slot constant smallint := 1 + pg_backend_pid() % 15;
+  rest tally_delta[];
+  absent uuid[];
+begin
+  with free as materialized (
+    select l.org_id, l.day
+    from unnest(deltas) d
+    cross join lateral (
+      select org_id, day from organization_day_tallies where org_id = d.org_id and day = d.day and slot = 0
+      for no key update skip locked
+    ) l
+  ), changed as (
+    update organization_day_tallies t
+    set promoters = t.promoters + d.promoters, passives = t.passives + d.passives, detractors = t.detractors + d.detractors,
+        by_half_hour = null
+    from free f
+    join unnest(deltas) d on d.org_id = f.org_id and d.day = f.day
+    where t.org_id = f.org_id and t.day = f.day and t.slot = 0
+    returning t.org_id, t.day
+  )
+  select array(
+    select d from unnest(deltas) d
+    where not exists (select from changed c where c.org_id = d.org_id and c.day = d.day)
+  ) into rest;
+  if cardinality(rest) = 0 then return; end if;
+
+  absent := array(
+    select d.org_id
+    from unnest(rest) d
+    where not exists (select from organization_day_tallies t where t.org_id = d.org_id and t.day = d.day and t.slot = 0)
+      and pg_try_advisory_xact_lock(hashtextextended(d.org_id || ' ' || d.day, 0)));
+  perform add_to_organization_day_tallies(array(select d from unnest(rest) d where d.org_id = any (absent)), 0::smallint);
+  perform add_to_organization_day_tallies(array(select d from unnest(rest) d where d.org_id <> all (absent)), own_slot);
+end
+$function$
+;
+
+create function count_in_surveys(deltas tally_delta[], asked_deltas asked_delta[])
+ returns void
+ language plpgsql
+ set enable_seqscan to 'off'
+ set enable_hashjoin to 'off'
+ set enable_mergejoin to 'off'
+as $function$
+declare
+  own_slot constant smallint := 1 + pg_backend_pid() % 15;
+  free uuid[];
+  rest tally_delta[];
+  rest_asked asked_delta[];
+begin
+  free := array(
+    select l.survey_id
+    from unnest(deltas) d
+    cross join lateral (
+      select survey_id from survey_tallies where org_id = d.org_id and survey_id = d.survey_id and slot = 0
+      for no key update skip locked
+    ) l
+    where d.day is null);
+  update survey_tallies t
+  set promoters = t.promoters + d.promoters, passives = t.passives + d.passives, detractors = t.detractors + d.detractors,
+      score_sum = t.score_sum + d.score_sum, responded = t.responded + d.responded
+  from unnest(deltas) d
+  where d.day is null and d.survey_id = any (free)
+    and t.org_id = d.org_id and t.survey_id = d.survey_id and t.slot = 0;
+
+  rest := array(select d from unnest(deltas) d where d.day is null and d.survey_id <> all (free));
+  if cardinality(rest) > 0 then
+    free := free || array(
+      select d.survey_id
+      from unnest(rest) d
+      where not exists (select from survey_tallies t where t.org_id = d.org_id and t.survey_id = d.survey_id and t.slot = 0)
+        and pg_try_advisory_xact_lock(hashtextextended(d.survey_id::text, 0)));
+    perform add_to_survey_tallies(array(select d from unnest(rest) d where d.survey_id = any (free)), 0::smallint);
+    perform add_to_survey_tallies(array(select d from unnest(rest) d where d.survey_id <> all (free)), own_slot);
+  end if;
+
+  with changed as (
+    update day_tallies t
+    set promoters = t.promoters + d.promoters, passives = t.passives + d.passives, detractors = t.detractors + d.detractors,
+        score_sum = t.score_sum + d.score_sum, by_half_hour = null
+    from unnest(deltas) d
+    where d.day is not null and d.survey_id = any (free)
+      and t.org_id = d.org_id and t.survey_id = d.survey_id and t.day = d.day and t.slot = 0
+    returning t.survey_id, t.day
+  )
+  select array(
+    select d from unnest(deltas) d
+    where d.day is not null and not exists (select from changed c where c.survey_id = d.survey_id and c.day = d.day)
+  ) into rest;
+  if cardinality(rest) > 0 then
+    perform add_to_day_tallies(array(select d from unnest(rest) d where d.survey_id = any (free)), 0::smallint);
+    perform add_to_day_tallies(array(select d from unnest(rest) d where d.survey_id <> all (free)), own_slot);
+  end if;
+
+  if cardinality(asked_deltas) = 0 then return; end if;
+  with changed as (
+    update asked_tallies t
+    set asked = t.asked + d.asked, undelivered = t.undelivered + d.undelivered, answered = t.answered + d.answered
+    from unnest(asked_deltas) d
+    where d.survey_id = any (free)
+      and t.org_id = d.org_id and t.survey_id = d.survey_id and t.quarter = d.quarter and t.slot = 0
+    returning t.survey_id, t.quarter
+  )
+  select array(
+    select d from unnest(asked_deltas) d
+    where not exists (select from changed c where c.survey_id = d.survey_id and c.quarter = d.quarter)
+  ) into rest_asked;
+  if cardinality(rest_asked) > 0 then
+    perform add_to_asked_tallies(array(select d from unnest(rest_asked) d where d.survey_id = any (free)), 0::smallint);
+    perform add_to_asked_tallies(array(select d from unnest(rest_asked) d where d.survey_id <> all (free)), own_slot);
+  end if;
+end
+$function$
+;
+
 create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer, in_asked asked_delta)
  returns smallint
  language plpgsql
@@ -1401,6 +1541,40 @@ begin
   perform add_to_organization_day_tallies(
     array[(in_org, null, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
   return in_slot;
+end
+$function$
+;
+
+create function count_responses(counted given_response[], before contacts[])
+ returns void
+ language plpgsql
+as $function$
+declare
+  deltas constant tally_delta[] := array(
+    select (org_id, survey_id, day,
+            count(*) filter (where category = 'promoter'),
+            count(*) filter (where category = 'passive'),
+            count(*) filter (where category = 'detractor'),
+            sum(score), 0, 0, count(*) filter (where newly_responded))::tally_delta
+    from (
+      select g.org_id, g.survey_id, (g.created_at at time zone 'UTC')::date as day, g.category, g.score,
+             b.id is not null and b.responded_at is null as newly_responded
+      from unnest(counted) g
+      left join unnest(before) b on b.id = g.contact_id
+    ) each
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+  );
+  asked_deltas constant asked_delta[] := array(
+    select (b.org_id, b.survey_id, quarter_of(b.sent_at), 0, - count(*) filter (where is_undelivered(b.status)),
+            count(*) filter (where b.responded_at is null))::asked_delta
+    from unnest(counted) g
+    join unnest(before) b on b.id = g.contact_id
+    where b.sent_at is not null
+    group by b.org_id, b.survey_id, quarter_of(b.sent_at)
+  );
+begin
+  perform count_in_surveys(array(select d from unnest(deltas) d where d.survey_id is not null), asked_deltas);
+  perform count_in_organizations(array(select d from unnest(deltas) d where d.survey_id is null));
 end
 $function$
 ;
@@ -2081,11 +2255,81 @@ create function least_id_at(moment timestamptz)
 return (encode((int8send((((((extract(epoch from moment) * (1000000)::numeric))::bigint / 1000) << 16) | (('0111000000000000'::"bit")::bigint + ((((extract(epoch from moment) * (1000000)::numeric))::bigint % (1000)::bigint) * 4)))) || '\x8000000000000000'::bytea), 'hex'))::uuid
 ;
 
+create function lock_surveys_to_record(given given_response[])
+ returns uuid[]
+ language plpgsql
+ set enable_seqscan to 'off'
+ set enable_hashjoin to 'off'
+ set enable_mergejoin to 'off'
+as $function$
+declare
+  near constant uuid[] := array(
+    select s.survey_id
+    from (select distinct org_id, survey_id from unnest(given) where contact_id is not null and held_reason is null) s
+    join survey_tallies t on t.org_id = s.org_id and t.survey_id = s.survey_id
+    group by s.survey_id
+    having sum(t.contacts - t.responded) <= most_uncommitted_responses());
+  locked uuid[] := '{}';
+begin
+  if cardinality(near) > 0 then
+    locked := array(
+      select l.id
+      from (select distinct org_id, survey_id from unnest(given) where survey_id = any (near)) g
+      cross join lateral (
+        select s.id
+        from surveys s
+        where s.org_id = g.org_id and s.id = g.survey_id and (s.status = 'active' or s.completed_by = 'answers')
+          and s.type = all (select a.type from unnest(given) a where a.survey_id = s.id)
+        for update skip locked
+      ) l);
+  end if;
+  if exists (select from unnest(given) where survey_id <> all (near)) then
+    locked := locked || array(
+      select l.id
+      from (select distinct org_id, survey_id from unnest(given) where survey_id <> all (near)) g
+      cross join lateral (
+        select s.id
+        from surveys s
+        where s.org_id = g.org_id and s.id = g.survey_id and (s.status = 'active' or s.completed_by = 'answers')
+          and s.type = all (select a.type from unnest(given) a where a.survey_id = s.id)
+        for no key update skip locked
+      ) l);
+  end if;
+
+  return array(
+    select s.survey_id
+    from (
+      select org_id, survey_id, count(contact_id) filter (where held_reason is null) as counting
+      from unnest(given)
+      where survey_id = any (locked)
+      group by org_id, survey_id
+    ) s
+    where s.counting = 0
+      or (select sum(t.contacts - t.responded) from survey_tallies t where t.org_id = s.org_id and t.survey_id = s.survey_id)
+         > case when s.survey_id = any (near) then s.counting else most_uncommitted_responses() end);
+end
+$function$
+;
+
 create function migration_step_ended(step text)
  returns boolean
  language sql
  stable
 return (exists (select from migration_steps where ((migration_steps.name = migration_step_ended.step) and (migration_steps.ended_at is not null))))
+;
+
+create function most_responses_at_once()
+ returns integer
+ language sql
+ immutable parallel safe
+return 50
+;
+
+create function most_uncommitted_responses()
+ returns integer
+ language sql
+ stable parallel safe
+return ((current_setting('max_connections'))::integer + most_responses_at_once())
 ;
 
 create function askback_reports.own_organization()
@@ -2127,7 +2371,7 @@ create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in
 as $function$
 declare
   counts constant boolean := in_held is null;
-  most_at_once constant integer := current_setting('max_connections')::integer;
+  most_at_once constant integer := most_uncommitted_responses();
   may_be_last boolean := false;
   newly_responded integer := 0;
   open_contacts bigint;
@@ -2161,6 +2405,12 @@ begin
     if not may_be_last and open_contacts <= most_at_once then return 'again'; end if;
   end if;
 
+  if counts and in_contact is not null then
+    select * into before
+    from contacts
+    where org_id = in_org and survey_id = in_survey and id = in_contact
+    for no key update;
+  end if;
   setting := set_config('askback.counted', 'yes', true);
   insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
                          traceparent, created_at, language, properties)
@@ -2174,10 +2424,6 @@ begin
 
   if counts then
     if in_contact is not null then
-      select * into before
-      from contacts
-      where org_id = in_org and survey_id = in_survey and id = in_contact
-      for no key update;
       newly_responded := (before.responded_at is null)::integer;
       if before.sent_at is not null then
         asked := (in_org, in_survey, quarter_of(before.sent_at), 0,
@@ -2201,6 +2447,65 @@ begin
   end if;
   setting := set_config('askback.counted', '', true);
   return 'recorded';
+end
+$function$
+;
+
+create function record_responses(given given_response[])
+ returns setof uuid
+ language plpgsql
+ set enable_seqscan to 'off'
+ set enable_hashjoin to 'off'
+ set enable_mergejoin to 'off'
+as $function$
+declare
+  locked constant uuid[] := lock_surveys_to_record(given);
+  before constant contacts[] := array(
+    select l
+    from (select distinct org_id, survey_id, contact_id from unnest(given) where survey_id = any (locked)) g
+    cross join lateral (
+      select c.* from contacts c
+      where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id
+      for no key update skip locked
+    ) l);
+  recorded uuid[];
+  counted given_response[];
+  setting text;
+begin
+  if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
+
+  setting := set_config('askback.counted', 'yes', true);
+  with answered as (
+    insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
+                           traceparent, created_at, language, properties)
+    select org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
+           traceparent, created_at, language, properties
+    from unnest(given)
+    where survey_id = any (locked) and (contact_id is null or contact_id in (select id from unnest(before)))
+    order by contact_id
+    on conflict (contact_id) where source = 'link' do nothing
+    returning id
+  )
+  select array(select id from answered) into recorded;
+  counted := array(select g from unnest(given) g where g.id = any (recorded) and g.held_reason is null);
+
+  if cardinality(counted) > 0 then
+    update contacts c
+    set status = 'responded', responded_at = g.created_at, updated_at = now()
+    from unnest(counted) g
+    where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id;
+
+    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+    select g.org_id, facet, g.created_at, g.id, g.survey_id, g.category, g.score
+    from unnest(counted) g
+    left join unnest(before) b on b.id = g.contact_id
+    cross join lateral property_facets(case when g.contact_id is null then g.properties else b.properties end) facet
+    where case when g.contact_id is null then g.properties else b.properties end <> '{}';
+
+    perform count_responses(counted, before);
+  end if;
+  setting := set_config('askback.counted', '', true);
+  return query select unnest(recorded);
 end
 $function$
 ;

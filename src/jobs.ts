@@ -59,7 +59,7 @@ export type JobName = keyof JobPayloads;
 export type NewJob = JobOf<JobPayloads>;
 
 /** Write jobs in the caller's transaction. */
-export const { enqueue, enqueueEach } = createOutbox<JobPayloads>();
+export const { enqueue, enqueueEach, enqueueEachTraced } = createOutbox<JobPayloads>();
 
 const waitsForServer: readonly string[] = [
   'notifications.mail',

@@ -81,6 +81,16 @@ create trigger contacts_changed after update on contacts
   referencing old table as old_rows new table as new_rows for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
   execute function tally_contacts_progress();
 
+-- `record_responses` takes at most so many.
+create function most_responses_at_once() returns integer
+language sql immutable parallel safe
+return 50;
+
+-- How many responses to one survey can be written and not committed: one in each connection, and in one of them many.
+create function most_uncommitted_responses() returns integer
+language sql stable parallel safe
+return current_setting('max_connections')::integer + most_responses_at_once();
+
 -- Records the response to a survey, marks its contact and adds it to the totals, in one call. The outcome is
 --   recorded:  done, and it was not the survey's last;
 --   refused:   the survey takes no responses, or none on this scale any more;
@@ -89,7 +99,7 @@ create trigger contacts_changed after update on contacts
 --   again:     many answered meanwhile: nothing is done, call again in another transaction.
 --
 -- The last response must be recognized although others are being committed. A response that finds more contacts
--- left than there can be connections is not the last, whatever becomes of the others: it holds the survey's row FOR
+-- left than there can be uncommitted responses is not the last, whatever becomes of the others: it holds the survey's row FOR
 -- KEY SHARE, as its foreign key does anyway, and waits for no other response. One that finds fewer takes the row FOR
 -- UPDATE, waits for all that hold it, and sees them. So no response overlooks the one before it, and only the last
 -- few of a survey wait for each other's commit. A lock is never upgraded: two that do would wait for each other.
@@ -102,7 +112,7 @@ language plpgsql
 as $$
 declare
   counts constant boolean := in_held is null;
-  most_at_once constant integer := current_setting('max_connections')::integer;
+  most_at_once constant integer := most_uncommitted_responses();
   may_be_last boolean := false;
   newly_responded integer := 0;
   open_contacts bigint;
@@ -136,6 +146,12 @@ begin
     if not may_be_last and open_contacts <= most_at_once then return 'again'; end if;
   end if;
 
+  if counts and in_contact is not null then
+    select * into before
+    from contacts
+    where org_id = in_org and survey_id = in_survey and id = in_contact
+    for no key update;
+  end if;
   setting := set_config('askback.counted', 'yes', true);
   insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
                          traceparent, created_at, language, properties)
@@ -149,10 +165,6 @@ begin
 
   if counts then
     if in_contact is not null then
-      select * into before
-      from contacts
-      where org_id = in_org and survey_id = in_survey and id = in_contact
-      for no key update;
       newly_responded := (before.responded_at is null)::integer;
       if before.sent_at is not null then
         asked := (in_org, in_survey, quarter_of(before.sent_at), 0,

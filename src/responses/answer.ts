@@ -2,23 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { notFound, Refusal } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';
-import { completeIfAnswered } from '../surveys/lifecycle.ts';
-import { lockForLastResponse } from '../surveys/queries.ts';
-import type { EmittedDelivery, OwnDeliveries } from '../webhooks/emit.cte.ts';
+import type { OwnDeliveries } from '../webhooks/emit.cte.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
-import {
-  insertResponse,
-  type NewResponse,
-  type ResponseEffects,
-  recordResponse,
-} from './answer.queries.ts';
+import type { NewResponse } from './answer.queries.ts';
 import { withoutErased } from './handed-in.ts';
 import type { SurveyLink } from './link.queries.ts';
+import type { RecordAnswer, RecordedAnswer } from './record-answer.ts';
 import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 
 const sharedAnswersPerMinute = 300;
@@ -29,7 +22,13 @@ export type Excerpt = (
   known: { orgId: string; names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
-export type AnswerTools = { db: Db; pump: () => void; deliveries: OwnDeliveries; excerpt: Excerpt };
+export type AnswerTools = {
+  db: Db;
+  record: RecordAnswer;
+  pump: () => void;
+  deliveries: OwnDeliveries;
+  excerpt: Excerpt;
+};
 
 /**
  * Answers through a link: checks the submission, decides whether the response goes on hold, and records it
@@ -62,12 +61,10 @@ export async function answerSurvey(
       const owner = tools.deliveries.owner();
       const added = { orgId: response.org_id, events, traceparent, owner };
       const analyze = link.analyzes_comments && response.comment !== null && held === null;
-      const recorded = await record(tools.db, response, { added, analyze }).catch(
-        (error: unknown) => {
-          // The contact was deleted meanwhile: its link leads nowhere.
-          throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
-        },
-      );
+      const recorded = await tools.record(response, { added, analyze }).catch((error: unknown) => {
+        // The contact was deleted meanwhile: its link leads nowhere.
+        throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
+      });
       if (!recorded) throw alreadyAnswered();
       tools.deliveries.start(added, recorded.emitted ?? []);
       if (recorded.completed || (owner === null && events.length > 0)) tools.pump();
@@ -141,40 +138,9 @@ export async function eventsOf(
   return events;
 }
 
-type Recorded = { skipped: number; emitted: EmittedDelivery[] | null; completed?: boolean };
-
-/** Records nothing when the contact has answered already or the survey takes no answers any more. */
-async function record(
-  db: Db,
-  response: NewResponse,
-  effects: ResponseEffects,
-): Promise<Recorded | undefined> {
-  for (let tries = 0; tries < 2; tries++) {
-    const { outcome, ...recorded } = await recordResponse(db, response, effects);
-    if (outcome === 'recorded') return recorded;
-    if (outcome === 'refused') return undefined;
-    if (outcome !== 'again') break;
-  }
-  return await inTransaction(db, (tx) => recordPerhapsLast(tx, response, effects));
-}
-
-/**
- * The lock, the response and the check whether it was the last travel together, in one round trip. Each
- * statement sees what those before it did.
- */
-async function recordPerhapsLast(tx: Sql, response: NewResponse, effects: ResponseEffects) {
-  const { org_id: orgId, survey_id: surveyId, traceparent } = response;
-  const [, recorded, completed] = await Promise.all([
-    lockForLastResponse(tx, orgId, surveyId),
-    insertResponse(tx, response, effects),
-    completeIfAnswered(tx, { orgId, traceparent }, surveyId),
-  ]);
-  return recorded && { ...recorded, completed };
-}
-
 function publishAnswered(
   response: NewResponse,
-  { type, ...recorded }: Recorded & { type: SurveyType },
+  { type, ...recorded }: RecordedAnswer & { type: SurveyType },
 ) {
   answered.publish({
     orgId: response.org_id,
@@ -190,7 +156,7 @@ function publishAnswered(
 }
 
 /** What happened, whether or not there is a subscriber. */
-function eventTypesOf({ category, held_reason }: NewResponse, { completed }: Recorded) {
+function eventTypesOf({ category, held_reason }: NewResponse, { completed }: RecordedAnswer) {
   if (held_reason !== null) return [];
   return [
     'response.received',

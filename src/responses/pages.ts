@@ -15,6 +15,7 @@ import { linkPage, showRecorded, showRefusal } from './answer-page.ts';
 import { allowFrames, embedScript, inFrame } from './embed.ts';
 import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
 import { type LinkAddress, linkPaths, readLink, trapPath } from './read-link.ts';
+import { createAnswerRecorder } from './record-answer.ts';
 import { type LinkVisit, readScore } from './rules.ts';
 import { readSubmission } from './submission.ts';
 
@@ -25,9 +26,11 @@ const cheapSubmission = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
+type GivenTools = Omit<PageTools, 'record'>;
 
 /** The pages where answers are given. Opening a page is no answer; posting its form is. */
-export function answerPages(tools: PageTools) {
+export function answerPages(given: GivenTools) {
+  const tools = { ...given, record: createAnswerRecorder(given.db) };
   const pages = new Hono().use('/e/*', inFrame).route('/', embedScript());
   for (const path of linkPaths) {
     for (const trap of [false, true]) {

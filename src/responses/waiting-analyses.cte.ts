@@ -21,6 +21,14 @@ export const insertWaiting = (
   join organizations o on o.id = a.org_id and o.ai_enabled
   on conflict do nothing`;
 
+/** The same from a select of their org_id, id and the span that causes each. */
+export const insertWaitingTraced = (sql: Sql, answers: ReturnType<typeof sql>) => sql`
+  insert into waiting_analyses (org_id, response_id, traceparent)
+  select a.org_id, a.id, a.traceparent
+  from (${answers}) as a (org_id, id, traceparent)
+  join organizations o on o.id = a.org_id and o.ai_enabled
+  on conflict do nothing`;
+
 /** Which analysis is meant: of an answer, as it was asked for. */
 export type AnalysisTarget = {
   orgId: string;

@@ -45,7 +45,17 @@ export function createOutbox<Payloads>() {
       from (${payloads}) as each (payload)`;
   }
 
-  return { enqueue, enqueueEach };
+  /** The same from a select of payloads with the span that causes each. */
+  function enqueueEachTraced(sql: Sql, task: keyof Payloads & string, payloads: ReturnType<Sql>) {
+    return sql`
+      insert into outbox (task, payload)
+      select ${task},
+             case when traceparent is null then payload
+               else payload || jsonb_build_object('_trace', traceparent, '_caused_at', ${Date.now()}::bigint) end
+      from (${payloads}) as each (payload, traceparent)`;
+  }
+
+  return { enqueue, enqueueEach, enqueueEachTraced };
 }
 
 const traceOf = (traceparent: string | null | undefined) =>

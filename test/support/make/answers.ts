@@ -2,6 +2,7 @@ import { Refusal } from '../../../src/errors.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { type AnswerTools, answerSurvey } from '../../../src/responses/answer.ts';
 import type { SurveyLink } from '../../../src/responses/link.queries.ts';
+import { createAnswerRecorder, type RecordAnswer } from '../../../src/responses/record-answer.ts';
 import type { Submission } from '../../../src/responses/rules.ts';
 
 type Asked = { orgId: string; surveyId: string; contactId: string | null };
@@ -21,6 +22,15 @@ export const linkOf = (
   ...over,
 });
 
+const recorders = new WeakMap<Db, RecordAnswer>();
+
+/** The answers through one pool go in groups, as those of one process. */
+function recorderOf(db: Db): RecordAnswer {
+  const recorder = recorders.get(db) ?? createAnswerRecorder(db);
+  recorders.set(db, recorder);
+  return recorder;
+}
+
 type Given = Partial<Submission> & { tools?: Partial<AnswerTools> };
 
 /** Posts an answer through a link; undefined when the survey takes none from there any more. */
@@ -29,7 +39,7 @@ export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted
   const submission = { score: 9, language: 'en', ...empty, ...posted };
   const deliveries = { owner: () => null, start: () => {} };
   const excerpt = async (comment: string) => comment;
-  const all = { db, pump: () => {}, deliveries, excerpt, ...tools };
+  const all = { db, record: recorderOf(db), pump: () => {}, deliveries, excerpt, ...tools };
   try {
     return await answerSurvey(all, link, { ...submission, address: '192.0.2.1' });
   } catch (error) {

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { connect, json, type Sql } from '../../src/lib/db/db.ts';
+import type { NewResponse, ResponseEffects } from '../../src/responses/answer.queries.ts';
+import { createAnswerRecorder } from '../../src/responses/record-answer.ts';
+import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
+
+const { db, url } = await testDatabase();
+const record = createAnswerRecorder(db);
+
+type Survey = { orgId: string; surveyId: string; people: string[]; webhook: string };
+
+/** A survey of an organization of its own, whose webhook subscribes to everything. */
+async function survey({ contacts = 5 } = {}): Promise<Survey> {
+  const orgId = await makeOrganization(db, { ai_enabled: true });
+  const surveyId = await makeSurvey(db, orgId);
+  const people: string[] = [];
+  for (let n = 0; n < contacts; n++) {
+    people.push(await makeContact(db, { org_id: orgId, survey_id: surveyId }));
+  }
+  return { orgId, surveyId, people, webhook: await makeWebhook(db, orgId) };
+}
+
+const responseOf = (
+  { orgId, surveyId }: Survey,
+  contactId: string | null,
+  over: Partial<NewResponse> = {},
+): NewResponse => ({
+  ...{ id: randomUUID(), org_id: orgId, survey_id: surveyId, contact_id: contactId, score: 9 },
+  ...{ source: contactId ? 'link' : 'share', category: 'promoter', comment: null },
+  ...{ held_reason: null, traceparent: null, type: 'nps', language: 'en', properties: null },
+  created_at: new Date(),
+  ...over,
+});
+
+const effectsOf = ({ id, org_id, traceparent, comment }: NewResponse): ResponseEffects => ({
+  added: { orgId: org_id, events: [{ type: 'response.received', body: id }], traceparent },
+  analyze: comment !== null,
+});
+
+const answer = (response: NewResponse) => record(response, effectsOf(response));
+
+/** Answers that come at the same moment. */
+const answerTogether = (responses: readonly NewResponse[]) => Promise.all(responses.map(answer));
+
+/** How many transactions recorded the responses of these surveys. */
+async function transactionsOf(...surveys: readonly Survey[]): Promise<number> {
+  const [row] = await db<{ transactions: number }[]>`
+    select count(distinct xmin::text)::int as transactions
+    from responses where survey_id = any (${surveys.map(({ surveyId }) => surveyId)}::uuid[])`;
+  return row!.transactions;
+}
+
+const responsesOf = ({ surveyId }: Survey) => db<{ id: string; contact_id: string }[]>`
+  select id, contact_id from responses where survey_id = ${surveyId} order by contact_id`;
+
+const eventsOf = async ({ webhook }: Survey) =>
+  (
+    await db<
+      { body: string }[]
+    >`select body from deliveries where webhook_id = ${webhook} order by body`
+  ).map(({ body }) => body);
+
+test('answers that come together are recorded in one transaction, each with its own event', async () => {
+  const [a, b] = [await survey(), await survey()];
+  const given = [a, b].flatMap((s) => s.people.slice(0, 3).map((id) => responseOf(s, id)));
+  const recorded = await answerTogether(given);
+
+  assert.deepEqual(
+    recorded.map((each) => each?.emitted?.length ?? each?.emitted),
+    given.map(() => 1),
+  );
+  assert.equal(await transactionsOf(a, b), 1);
+  for (const s of [a, b]) {
+    const ids = given.filter(({ org_id }) => org_id === s.orgId).map(({ id }) => id);
+    assert.deepEqual(await eventsOf(s), ids.toSorted());
+  }
+  await assertTalliesHold(db);
+});
+
+test('an answer that cannot be stored fails alone, with its own error', async () => {
+  const s = await survey();
+  const bad = responseOf(s, s.people[0]!, { category: 'no category' as never });
+  const outcomes = await Promise.allSettled([bad, ...rest(s)].map(answer));
+
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+  );
+  const [failed] = outcomes as [PromiseRejectedResult];
+  assert.equal(failed.reason.constraint_name, 'responses_category_check');
+  assert.equal((await responsesOf(s)).length, 3);
+  assert.equal((await eventsOf(s)).length, 3);
+});
+
+const rest = (s: Survey) => s.people.slice(1, 4).map((id) => responseOf(s, id));
+
+test('of several answers of one contact one is recorded, next to those of others', async () => {
+  const s = await survey();
+  const twins = [1, 2, 3].map(() => responseOf(s, s.people[0]!));
+  const recorded = await answerTogether([...twins, ...rest(s)]);
+
+  const taken = recorded.map((each) => each !== undefined);
+  assert.deepEqual(taken.slice(0, 3).toSorted(), [false, false, true]);
+  assert.deepEqual(taken.slice(3), [true, true, true]);
+  assert.equal((await responsesOf(s)).length, 4);
+  assert.equal((await eventsOf(s)).length, 4);
+  await assertTalliesHold(db);
+});
+
+test('all answers of a survey together complete it once', async () => {
+  const s = await survey();
+  await answerTogether(s.people.map((id) => responseOf(s, id)));
+  assert.equal((await responsesOf(s)).length, 5);
+  const completed = await db`select from deliveries
+    where webhook_id = ${s.webhook} and event = 'survey.completed'`;
+  assert.equal(completed.length, 1);
+});
+
+test('an answer takes the place of one on hold, next to those of others', async () => {
+  const s = await survey();
+  await answer(responseOf(s, s.people[0]!, { held_reason: 'hidden_field' }));
+  const recorded = await answerTogether([responseOf(s, s.people[0]!), ...rest(s)]);
+  assert.ok(recorded.every((each) => each !== undefined));
+  assert.equal((await responsesOf(s)).length, 4);
+  await assertTalliesHold(db);
+});
+
+test('an answer whose contact is deleted fails alone', async () => {
+  const s = await survey();
+  const gone = responseOf(s, randomUUID());
+  const [failed, ...others] = await Promise.allSettled([gone, ...rest(s)].map(answer));
+  assert.equal(
+    (failed as PromiseRejectedResult).reason.constraint_name,
+    'responses_belong_to_contact',
+  );
+  assert.ok(others.every(({ status }) => status === 'fulfilled'));
+  assert.equal((await responsesOf(s)).length, 3);
+});
+
+type Held = { hold: (tx: Sql, s: Survey) => PromiseLike<unknown>; leavesOut: boolean };
+
+/** What another transaction holds, and whether the group leaves the answer out, or fails and all go alone. */
+const held: Record<string, Held> = {
+  'its survey': {
+    hold: (tx, s) => tx`select from surveys where id = ${s.surveyId} for update`,
+    leavesOut: true,
+  },
+  'its contact': {
+    hold: (tx, s) => tx`select from contacts where id = ${s.people[0]!} for update`,
+    leavesOut: true,
+  },
+  'a webhook of its organization': {
+    hold: (tx, s) => tx`select from webhooks where id = ${s.webhook} for update`,
+    leavesOut: false,
+  },
+};
+for (const [what, { hold, leavesOut }] of Object.entries(held)) {
+  test(`an answer that waits for ${what} holds up none of another organization`, async () => {
+    const [s, other] = [await survey(), await survey()];
+    let waiting: Promise<unknown> = Promise.resolve();
+    await db.begin(async (tx) => {
+      await hold(tx, s);
+      waiting = answer(responseOf(s, s.people[0]!));
+      await answerTogether([...rest(other), responseOf(other, other.people[0]!)]);
+      await untilLockWaits(db);
+      assert.equal((await responsesOf(s)).length, 0);
+      assert.equal((await responsesOf(other)).length, 4);
+      assert.equal(await transactionsOf(other), leavesOut ? 1 : 4);
+    });
+    assert.ok(await waiting);
+    assert.equal((await responsesOf(s)).length, 1);
+  });
+}
+
+test('two processes whose groups cross record each answer once, without a deadlock', async () => {
+  const surveys = [await survey({ contacts: 40 }), await survey({ contacts: 40 })];
+  const second = connect(url, { connections: 8 });
+  const ofSecond = createAnswerRecorder(second);
+  const given = surveys.flatMap((s) => s.people.map((id) => () => responseOf(s, id)));
+  const post = (to: typeof record, make: () => NewResponse) => {
+    const response = make();
+    return to(response, effectsOf(response));
+  };
+  const outcomes = await Promise.all([
+    ...given.map((make) => post(record, make)),
+    ...given.toReversed().map((make) => post(ofSecond, make)),
+  ]);
+  await second.end();
+
+  assert.equal(outcomes.filter((each) => each !== undefined).length, given.length);
+  for (const s of surveys) {
+    assert.equal((await responsesOf(s)).length, 40);
+    const completed = await db`select from deliveries
+      where webhook_id = ${s.webhook} and event = 'survey.completed'`;
+    assert.equal(completed.length, 1);
+  }
+  const [database] = await db<{ deadlocks: string }[]>`
+    select deadlocks from pg_stat_database where datname = current_database()`;
+  assert.equal(Number(database!.deadlocks), 0);
+  await assertTalliesHold(db);
+});
+
+test('a group writes what its answers write alone', async () => {
+  const written: unknown[] = [];
+  for (const together of [false, true]) {
+    const s = await survey({ contacts: 8 });
+    await db`
+      update contacts set sent_at = '2026-03-04 05:06Z', status = 'bounced'
+      where id = any (${s.people.slice(0, 2)}::uuid[])`;
+    await db`
+      update contacts set properties = ${json(db, { plan: 'pro', seats: 3 })} where id = ${s.people[2]!}`;
+    const given = varied(s);
+    if (together) await answerTogether(given);
+    else for (const each of given) await answer(each);
+    assert.equal(await transactionsOf(s), together ? 1 : given.length);
+    written.push(await everythingOf(s));
+  }
+  assert.deepEqual(written[1], written[0]);
+  await assertTalliesHold(db);
+});
+
+const at = new Date('2026-05-06T07:08:09Z');
+const traceparent = (n: number) => `00-${'0'.repeat(31)}${n}-${'0'.repeat(15)}${n}-01`;
+const varied = (s: Survey): NewResponse[] => [
+  responseOf(s, s.people[0]!, {
+    created_at: at,
+    comment: 'half \ud83d a pair',
+    traceparent: traceparent(1),
+  }),
+  responseOf(s, s.people[1]!, {
+    score: 2,
+    category: 'detractor',
+    comment: 'a "quote" \\',
+    traceparent: traceparent(2),
+  }),
+  responseOf(s, s.people[2]!, { created_at: at, score: 7, category: 'passive', language: 'de' }),
+  responseOf(s, s.people[3]!, {
+    created_at: at,
+    held_reason: 'hidden_link',
+    score: 1,
+    category: 'detractor',
+  }),
+  responseOf(s, null, { created_at: at, properties: { page: '/home', visits: 2 } }),
+  responseOf(s, null, { created_at: at }),
+];
+
+/** All rows that the answers to a survey led to, without ids and times of their own. */
+async function everythingOf({ orgId, surveyId }: Survey) {
+  const plain = async (rows: PromiseLike<readonly Record<string, unknown>[]>) =>
+    (await rows)
+      .map((row) => ({ ...row }))
+      .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return {
+    responses: await plain(db`
+      select score, source, category, comment, held_reason, language, properties, state, traceparent,
+             contact_id is null as anonymous, created_at = ${at} as then
+      from responses where survey_id = ${surveyId}`),
+    contacts: await plain(db`
+      select status, responded_at = ${at} as then from contacts where survey_id = ${surveyId}`),
+    facets: await plain(db`
+      select facet, category, score, created_at = ${at} as then from response_facets where survey_id = ${surveyId}`),
+    asked: await plain(db`
+      select quarter, sum(asked) as asked, sum(undelivered) as undelivered, sum(answered) as answered
+      from asked_tallies where survey_id = ${surveyId} group by quarter`),
+    analyses: await plain(db`select traceparent from waiting_analyses where org_id = ${orgId}`),
+    jobs: await plain(db`
+      select payload ->> '_trace' as trace, payload ->> '_caused_at' is not null as caused
+      from outbox where payload ->> 'org_id' = ${orgId}`),
+    deliveries: await plain(db`
+      select event, status, traceparent from deliveries where org_id = ${orgId}`),
+  };
+}
