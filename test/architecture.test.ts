@@ -65,7 +65,7 @@ const libraries: Record<string, string[]> = {
   crypto: [],
   db: ['async', 'process'],
   'embedded-postgres': [],
-  export: [],
+  export: ['db'],
   http: ['async', 'db', 'log', 'tracing', 'validation'],
   log: [],
   oidc: [],

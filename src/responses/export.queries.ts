@@ -1,65 +1,89 @@
-import type { Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { ExportFormat } from '../lib/export/answer.ts';
+import type { ListRange, RangeText } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
+import type { OrgId } from '../org-id.ts';
+import { exportLine, sharedCells } from './export-lines.cte.ts';
 import { foundRows } from './facet-sets.cte.ts';
 import { filteredRows, type ResponseFilter } from './filter.cte.ts';
 import { readsSets, setRows } from './filter-sets.cte.ts';
-import { itemJoins, itemText, matched, rowOf, surveyMembers } from './queries.ts';
+import { itemJoins, matched, rowOf } from './queries.ts';
 
-type ExportStep = { filter: ResponseFilter; after: Position | null; limit: number };
+type ExportStep = ListRange<Position> & { filter: ResponseFilter; format: ExportFormat };
+
+/** What the limit below says. */
+export const longestRange = 4000;
 
 /**
- * The items of the list after a position, as JSON Lines; `last` is the position of the last, undefined at the end. Surveys
- * and tags of all are read at once: looking them up for each takes a third of the time.
+ * The lines of a range of the list, of a longer one those of its beginning. A limit in the text lets Postgres plan once
+ * for all ranges.
  */
-export async function nextResponses(
+export async function readRange(
   sql: Sql,
-  orgId: string,
-  { filter, after, limit }: ExportStep,
-): Promise<{ lines: string; last: Position | undefined }> {
-  const { pattern } = filter;
-  const sets = readsSets(filter);
-  const rows =
-    pattern === null && !sets
-      ? filteredRows(sql, orgId, filter)
-      : sets
-        ? sql`found where true`
-        : sql`matched where true`;
-  const page = { offset: 0, limit, after: after ?? undefined };
-  const later = after
-    ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`
-    : sql``;
-  const [found] = await sql<{ lines: string; rows: number; at: string; id: string }[]>`
-    with ${pattern === null ? sql`` : sql`${matched(sql, orgId, filter, pattern)},`}
-    ${sets ? sql`${foundRows(sql, orgId, { ...setRows(sql, orgId, filter), page, counts: false })},` : sql``}
+  orgId: OrgId,
+  { filter, format, after, until }: ExportStep,
+): Promise<RangeText<Position>> {
+  const [found] = await sql<{ text: string; rows: number; at: string; id: string }[]>`
+    with ${rowsAfter(sql, orgId, { filter, after, limit: longestRange })},
     picked as materialized (
-      select * from ${rows} ${later} order by created_at desc, id desc limit ${limit}::int
+      select *
+      from ${sourceOf(sql, orgId, filter)} ${later(sql, after)}
+        ${until ? sql`and (created_at, id) >= ${place(sql, until)}` : sql``}
+      order by created_at desc, id desc
+      limit 4000
     ), last as (
       select created_at::text as at, id from picked order by created_at, id limit 1
     ),
-    ${sharedParts(sql, orgId)}
-    select coalesce(string_agg(${itemText(sql, shared(sql))}, E'\\n' order by p.created_at desc, p.id desc) || E'\\n', '') as lines,
+    ${sharedCells(sql, orgId, format)}
+    select coalesce(string_agg(${exportLine(sql, format)}, '' order by p.created_at desc, p.id desc), '') as text,
            count(*)::int as rows, (select at from last), (select id from last)
     from picked p ${rowOf(sql, orgId, filter)}
-    left join named s on s.id = r.survey_id
+    left join named on named.id = r.survey_id
     left join tagged on tagged.response_id = r.id
     ${itemJoins(sql)}`;
-  const { lines, rows: count, at, id } = found!;
-  return { lines, last: count === limit ? { at, id } : undefined };
+  const { text, rows, at, id } = found!;
+  return { text, last: rows === longestRange ? { at, id } : undefined };
 }
 
-const shared = (sql: Sql) => ({ survey: sql`s.members`, tags: sql`coalesce(tagged.tags, '[]')` });
+type Division = { filter: ResponseFilter; after: Position | null; many: number; rows: number };
 
-const sharedParts = (sql: Sql, orgId: string) => sql`
-  named as materialized (
-    select id, ${surveyMembers(sql)} as members from surveys where org_id = ${orgId}
-  ), tagged as materialized (
-    select rt.response_id,
-           replace(
-             json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
-                      order by lower(t.name) collate "C", t.name collate "C")::text,
-             E'\\n', ' ') as tags
-    from picked
-    join response_tags rt on rt.org_id = ${orgId} and rt.response_id = picked.id
-    join tags t on t.org_id = ${orgId} and t.id = rt.tag_id
-    group by rt.response_id
-  )`;
+/** Where the ranges of so many rows after a position end: as many as are asked for, or as the list has. */
+export async function divideResponses(
+  sql: Sql,
+  orgId: OrgId,
+  { filter, after, many, rows }: Division,
+): Promise<Position[]> {
+  const limit = many * rows;
+  return await sql<Position[]>`
+    with ${rowsAfter(sql, orgId, { filter, after, limit })},
+    numbered as (
+      select created_at, id, row_number() over (order by created_at desc, id desc) as n
+      from (
+        select created_at, id
+        from ${sourceOf(sql, orgId, filter)} ${later(sql, after)}
+        order by created_at desc, id desc
+        limit ${limit}::int
+      ) next
+    )
+    select created_at::text as at, id from numbered where n % ${rows}::int = 0 order by n`;
+}
+
+type RowsAfter = { filter: ResponseFilter; after: Position | null; limit: number };
+
+/** The CTEs that the source of a search, or of what sets find, comes from; another has none and an empty one. */
+function rowsAfter(sql: Sql, orgId: OrgId, { filter, after, limit }: RowsAfter): Part {
+  if (filter.pattern !== null) return matched(sql, orgId, filter, filter.pattern);
+  if (!readsSets(filter)) return sql`no_others as (select)`;
+  const page = { offset: 0, limit, after: after ?? undefined };
+  return foundRows(sql, orgId, { ...setRows(sql, orgId, filter), page, counts: false });
+}
+
+function sourceOf(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  if (filter.pattern !== null) return sql`matched where true`;
+  return readsSets(filter) ? sql`found where true` : filteredRows(sql, orgId, filter);
+}
+
+const later = (sql: Sql, after: Position | null) =>
+  after ? sql`and (created_at, id) < ${place(sql, after)}` : sql``;
+
+const place = (sql: Sql, { at, id }: Position) => sql`(${at}::text::timestamptz, ${id}::uuid)`;

@@ -1,56 +1,41 @@
 import { type ReplicaTools, readFresh } from '../keys/replica-reads.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
-import { type ExportFormat, exportParts } from '../lib/export/answer.ts';
+import type { ExportFormat } from '../lib/export/answer.ts';
+import { csvLine } from '../lib/export/csv-line.ts';
+import { type ListReader, readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
-import { nextResponses } from './export.queries.ts';
+import { divideResponses, longestRange, readRange } from './export.queries.ts';
+import { exportColumns } from './export-lines.cte.ts';
 import type { ResponseFilter } from './filter.cte.ts';
-
-const atOnce = 2_000;
-
-const columns = [
-  ...[
-    'id',
-    'created_at',
-    'survey_id',
-    'survey_name',
-    'survey_type',
-    'score',
-    'category',
-    'comment',
-  ],
-  ...['language', 'contact_email', 'contact_name', 'properties', 'tags', 'state', 'owner', 'held'],
-  ...['ai_sentiment', 'ai_themes', 'ai_churn_risk', 'ai_summary'],
-] as const;
-
-type Exported = Record<string, string | number | boolean | null> & {
-  tags: { name: string }[];
-  ai_themes: string[];
-  properties: object;
-};
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
-/** All responses that a filter leaves, newest first. No connection is held while the reader takes a batch. */
-export const exportResponses = (
+/** As many may come into a range before it is read; of more, it is read in several steps. */
+const rowsOfRange = longestRange / 2;
+
+/**
+ * All responses that a filter leaves, newest first. Two ranges are asked for at a time, and read as the organization has
+ * its turns. No connection is held while the reader takes what was read.
+ */
+export async function* exportResponses(
   tools: ReplicaTools,
   orgId: string,
   { filter, format }: ExportWish,
-) =>
-  exportParts<Position, Exported>(format, {
-    columns,
-    next: (after) =>
-      inGroup(
-        orgId,
-        () =>
-          readFresh(tools, orgId, (sql) =>
-            nextResponses(sql, orgId, { filter, after, limit: atOnce }),
-          ),
-        { kind: 'exports', costly: true },
+): AsyncGenerator<string> {
+  const read = <T>({ isGone }: ListReader, work: (sql: Sql) => Promise<T>) =>
+    inGroup(orgId, () => readFresh(tools, orgId, work), {
+      kind: 'exports',
+      costly: true,
+      isGone,
+    });
+  if (format === 'csv') yield csvLine(exportColumns);
+  yield* readAhead<Position>({
+    read: (range, reader) =>
+      read(reader, (sql) => readRange(sql, orgId, { ...range, filter, format })),
+    divide: (after, many, reader) =>
+      read(reader, (sql) =>
+        divideResponses(sql, orgId, { filter, after, many, rows: rowsOfRange }),
       ),
-    cells: ({ tags, ai_themes: themes, properties, ...rest }) => ({
-      ...rest,
-      tags: tags.map(({ name }) => name).join(';'),
-      ai_themes: themes.join(';'),
-      properties: JSON.stringify(properties),
-    }),
   });
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { json } from '../../src/lib/db/db.ts';
+import { csvLine } from '../../src/lib/export/csv-line.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -25,7 +26,7 @@ test('a file of responses has what the list has, in its order, over many batches
   await db`
     insert into responses (org_id, survey_id, score, category, comment, created_at)
     select ${org.id}, ${org.of.survey_id}, 9, 'promoter', 'no ' || n, now() - n / 7 * interval '1 second'
-    from generate_series(1, 4321) n`;
+    from generate_series(1, 9321) n`;
   const sorted = await db<{ id: string }[]>`
     select id from responses where org_id = ${org.id} order by created_at desc, id desc`;
   const expected = sorted.map(({ id }) => id);
@@ -36,8 +37,100 @@ test('a file of responses has what the list has, in its order, over many batches
   );
   const lines = (await org.text('/api/v1/responses/export?format=jsonl')).trimEnd().split('\n');
   const [first, ...others] = lines.map((line) => JSON.parse(line));
-  assert.equal(others.length, 4320);
+  assert.equal(others.length, 9320);
   assert.deepEqual(first, (await org.list('/api/v1/responses?limit=1')).data[0]);
+});
+
+test('a file that is read slowly has each response once and in order, whatever is written meanwhile', async () => {
+  const org = await client();
+  const addMany = (first: number, last: number, step: string) => db`
+    insert into responses (org_id, survey_id, score, category, created_at)
+    select ${org.id}, ${org.of.survey_id}, 9, 'promoter', '2026-03-01T00:00:00Z'::timestamptz - n * ${step}::text::interval
+    from generate_series(${first}::int, ${last}::int) n`;
+  await addMany(1, 9000, '1 second');
+  const before = await db<{ id: string }[]>`select id from responses where org_id = ${org.id}`;
+  const answer = await org.get('/api/v1/responses/export?format=jsonl');
+  const reader = answer.body!.getReader();
+  const chunks = [(await reader.read()).value];
+  await addMany(-50, 0, '1 second');
+  await addMany(8500, 9500, '0.9 second');
+  const gone = await db<{ id: string }[]>`
+    delete from responses
+    where org_id = ${org.id} and created_at < '2026-02-28T21:40:00Z' and id::text < '4' returning id`;
+  for (let part = await reader.read(); !part.done; part = await reader.read())
+    chunks.push(part.value);
+  const lines = Buffer.concat(chunks as Uint8Array[])
+    .toString()
+    .trimEnd()
+    .split('\n');
+  const found = lines.map((line) => JSON.parse(line) as { id: string; created_at: string });
+  const ids = new Set(found.map(({ id }) => id));
+  assert.equal(ids.size, found.length);
+  const times = found.map(({ created_at }) => created_at);
+  assert.deepEqual(times, times.toSorted().reverse());
+  const deleted = new Set(gone.map(({ id }) => id));
+  assert.ok(before.every(({ id }) => ids.has(id) || deleted.has(id)));
+});
+
+test('a line of CSV is that of the item of the list, whatever is in its texts', async () => {
+  const org = await client();
+  const odd = [
+    '',
+    '=1',
+    '+1',
+    '-1',
+    '@a',
+    '\t=',
+    '\r',
+    '"',
+    ',',
+    'a\nb',
+    '="a",\r\n',
+    "'x",
+    'ä=',
+    ' =',
+    '\\n',
+    '日本,語',
+  ];
+  await db`update surveys set name = ${'=cmd, "x"'} where id = ${org.of.survey_id}`;
+  for (const [at, text] of odd.entries()) {
+    const named = { email: `${at}+a@people.test`, name: text || null };
+    const properties = json(db, at % 3 === 0 ? {} : { plan: text, deep: [text, 1, null] });
+    const contact_id = await makeContact(db, org.of, { ...named, properties });
+    const response_id = await makeResponse(db, org.of, {
+      contact_id,
+      comment: text || null,
+      language: at % 2 ? 'de' : null,
+    });
+    const [tag] = await db<{ id: string }[]>`
+      insert into tags (org_id, name, color) values (${org.id}, ${`${text}${at}`}, '#ffffff') returning id`;
+    await db`insert into response_tags ${db({ org_id: org.id, response_id, tag_id: tag!.id })}`;
+    await db`
+      insert into analyses (org_id, response_id, sentiment, themes, summary, provider)
+      values (${org.id}, ${response_id}, 'mixed', ${at % 4 === 0 ? [] : [text, 'speed']}, ${text}, 'test')
+      on conflict (org_id, response_id) do update set themes = excluded.themes, summary = excluded.summary`;
+  }
+  const items = (await org.text('/api/v1/responses/export?format=jsonl'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [head, ...lines] = (await org.text('/api/v1/responses/export')).split(
+    /(?<=\r\n)(?=[0-9a-f]{8}-)/,
+  );
+  const columns = head!.trimEnd().split(',');
+  assert.equal(lines.length, odd.length);
+  for (const [at, item] of items.entries()) {
+    const cells = {
+      ...item,
+      tags: item.tags.map(({ name }: { name: string }) => name).join(';'),
+      ai_themes: item.ai_themes.join(';'),
+    };
+    const expected = columns.map((column) => (column === 'properties' ? '' : cells[column]));
+    const [row] = parse(lines[at]!, { columns }) as Record<string, string>[];
+    assert.deepEqual(JSON.parse(row!['properties']!), item.properties);
+    const properties = csvLine([row!['properties']!]).trimEnd();
+    assert.equal(lines[at]!.replace(properties, ''), csvLine(expected));
+  }
 });
 
 test('filters of the list hold for the file', async () => {

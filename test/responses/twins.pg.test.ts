@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { nextResponses } from '../../src/responses/export.queries.ts';
+import { divideResponses, readRange } from '../../src/responses/export.queries.ts';
 import { allResponses, type ResponseFilter } from '../../src/responses/filter.cte.ts';
 import { findNext } from '../../src/responses/neighbours.queries.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
@@ -171,13 +171,14 @@ test('a cursor goes on after its row, wherever that lies in its day, and counts 
 test('a file has the responses of one organization with their surveys and tags', async () => {
   for (const { twin, filter, rows, said } of eachCase()) {
     const found: { id: string; survey_type: string; tags: { id: string }[] }[] = [];
-    for (let after = null; ; ) {
-      const { lines, last } = await nextResponses(db, twin.org, { filter, after, limit: 12 });
-      const items = lines.split('\n').slice(0, -1);
-      assert.ok(items.length <= 12 && (last === undefined) === items.length < 12, said);
+    const ends = await divideResponses(db, twin.org, { filter, after: null, many: 99, rows: 12 });
+    assert.equal(ends.length, Math.floor(rows.length / 12), said);
+    for (const [at, until] of [...ends, null].entries()) {
+      const range = { after: ends[at - 1] ?? null, until };
+      const { text } = await readRange(db, twin.org, { filter, format: 'jsonl', ...range });
+      const items = text.split('\n').slice(0, -1);
+      assert.equal(items.length, until ? 12 : rows.length % 12, said);
       found.push(...items.map((line) => JSON.parse(line)));
-      if (!last) break;
-      after = last;
     }
     const shown = found.map(({ id, survey_type, tags }) => [
       id,

@@ -1,0 +1,66 @@
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { ExportFormat } from '../lib/export/answer.ts';
+import { csvCell } from '../lib/export/csv-cell.cte.ts';
+import type { OrgId } from '../org-id.ts';
+import { itemText, surveyMembers } from './queries.ts';
+
+/**
+ * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
+ * `named` and its tags in `tagged`. Postgres makes it: to pass columns on costs the service more than all else of a file.
+ */
+export const exportLine = (sql: Sql, format: ExportFormat): Part =>
+  format === 'csv'
+    ? sql`concat(${csvCells(sql).reduce((line, cell) => sql`${line}, ',', ${cell}`)}, E'\\r\\n')`
+    : sql`concat(${itemText(sql, { survey: sql`named.shown`, tags: sql`coalesce(tagged.shown, '[]')` })}, E'\\n')`;
+
+/** The names of `csvCells`. */
+export const exportColumns = [
+  ...['id', 'created_at', 'survey_id', 'survey_name', 'survey_type', 'score', 'category'],
+  ...['comment', 'language', 'contact_email', 'contact_name', 'properties', 'tags', 'state'],
+  ...['owner', 'held', 'ai_sentiment', 'ai_themes', 'ai_churn_risk', 'ai_summary'],
+] as const;
+
+const csvCells = (sql: Sql): Part[] => [
+  ...[sql`r.id`, sql`iso(r.created_at)`, sql`r.survey_id`, sql`named.shown`, sql`r.score`],
+  ...[sql`r.category`, csvCell(sql, sql`r.comment`), csvCell(sql, sql`r.language`)],
+  ...[csvCell(sql, sql`c.email`), csvCell(sql, sql`c.name`), propertiesCell(sql)],
+  ...[csvCell(sql, sql`tagged.shown`), sql`r.state`, ownerCell(sql)],
+  sql`case when r.held_reason is null then 'false' else 'true' end`,
+  ...[csvCell(sql, sql`a.sentiment`), themesCell(sql)],
+  ...[csvCell(sql, sql`a.churn_risk`), csvCell(sql, sql`a.summary`)],
+];
+
+/** An object with a member has quotes, and none is read as a formula. */
+const propertiesCell = (sql: Sql) => {
+  const properties = sql`coalesce(c.properties, r.properties, '{}')`;
+  return sql`case when ${properties} = '{}' then '{}' else concat('"', replace(${properties}::text, '"', '""'), '"') end`;
+};
+
+const ownerCell = (sql: Sql) => sql`
+  case when r.owner_id is not null then (select ${csvCell(sql, sql`email`)} from members where id = r.owner_id) end`;
+
+const themesCell = (sql: Sql) => sql`
+  case when a.themes <> '{}' then (
+    select ${csvCell(sql, sql`joined`)} from (select array_to_string(a.themes, ';') as joined offset 0) themes
+  ) end`;
+
+/** The CTEs `named` and `tagged`, for all responses of `picked` at once: looking them up for each takes a third of the time. */
+export const sharedCells = (sql: Sql, orgId: OrgId, format: ExportFormat): Part => sql`
+  named as materialized (
+    select id, ${format === 'csv' ? sql`concat(${csvCell(sql, sql`name`)}, ',', type)` : surveyMembers(sql)} as shown
+    from surveys
+    where org_id = ${orgId}
+  ), tagged as materialized (
+    select rt.response_id, ${format === 'csv' ? tagNames(sql) : tagObjects(sql)} as shown
+    from picked
+    join response_tags rt on rt.org_id = ${orgId} and rt.response_id = picked.id
+    join tags t on t.org_id = ${orgId} and t.id = rt.tag_id
+    group by rt.response_id
+  )`;
+
+const byName = (sql: Sql) => sql`order by lower(t.name) collate "C", t.name collate "C"`;
+
+const tagNames = (sql: Sql) => sql`string_agg(t.name, ';' ${byName(sql)})`;
+
+const tagObjects = (sql: Sql) => sql`
+  replace(json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color) ${byName(sql)})::text, E'\\n', ' ')`;
