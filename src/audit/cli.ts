@@ -1,22 +1,32 @@
+import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Line, Moment, OneOf, optional, Whole } from '../lib/cli/options.ts';
+import { id, Moment, OneOf, optional, Whole } from '../lib/cli/options.ts';
+import { didYouMean } from '../lib/cli/suggest.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readList } from '../lib/paging/paged-json.ts';
 import { actorKinds } from './actor.ts';
-import { sentenceOf } from './acts.ts';
+import { acts, sentenceOf } from './acts.ts';
 import { exportEvents } from './export.ts';
 import { type AuditEventRow, type AuditFilter, hasOrganization, listEvents } from './queries.ts';
 
 const mostListed = 200;
+
+const ActName = v.pipe(
+  v.string(),
+  v.check(
+    (name) => Object.hasOwn(acts, name),
+    ({ input }) => `must be an act, such as key.created${didYouMean(input, Object.keys(acts))}`,
+  ),
+);
 
 const filters = {
   org: id('the organization'),
   from: optional(Moment, 'ISO', 'only acts from this day or moment on'),
   to: optional(Moment, 'ISO', 'only acts before this day or moment'),
   actor: optional(OneOf(actorKinds), actorKinds.join('|'), 'only acts of such actors'),
-  act: optional(Line(100), 'NAME', 'only acts of this name, such as key.created'),
+  act: optional(ActName, 'NAME', 'only acts of this name, such as key.created'),
 };
 
 type FilterOptions = { from?: Date; to?: Date; actor?: AuditFilter['actor']; act?: string };

@@ -15,7 +15,7 @@ export async function readTextFile(path: string): Promise<TextFile> {
     return { ...decode(bytes), name };
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal('invalid', `${name} cannot be read: ${(error as Error).message}`);
+    throw unreadable(name, error as Error);
   }
 }
 
@@ -25,8 +25,21 @@ export async function readBytes(path: string): Promise<Buffer> {
     return await readAll(createReadStream(path), path);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal('invalid', `${path} cannot be read: ${(error as Error).message}`);
+    throw unreadable(path, error as Error);
   }
+}
+
+/** What the system's codes mean for a file that a command was given. */
+const meanings: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this account may not read it',
+  EPERM: 'this account may not read it',
+};
+
+export function unreadable(name: string, { code = '', message }: NodeJS.ErrnoException): Refusal {
+  return new Refusal('invalid', `${name} cannot be read: ${meanings[code] ?? message}`);
 }
 
 async function readAll(stream: Readable, name: string): Promise<Buffer> {

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { Refusal } from '../../errors.ts';
 import {
   type Encoding,
   isUtf16,
@@ -8,6 +7,7 @@ import {
   readTextFile,
   refuseNoText,
   refuseWorkbook,
+  unreadable,
 } from './read-file.ts';
 
 /** A text that can be read several times, piece by piece, with `\n` as its line end. */
@@ -32,7 +32,7 @@ export async function openText(path: string): Promise<TextSource> {
     const encoding = await findEncoding(path);
     return { name: path, encoding, pieces: () => withLineEnds(decoded(path, encoding)) };
   } catch (error) {
-    throw new Refusal('invalid', `${path} cannot be read: ${(error as Error).message}`);
+    throw unreadable(path, error as Error);
   }
 }
 
