@@ -64,7 +64,7 @@ async function lookBehind(
 ): Promise<Pooler> {
   const servers = mustChoose(url) ? reachServers(url) : undefined;
   const socket = servers ? { socket: servers.socket } : {};
-  const plain = connect(url, { connections: 1, prepare: false, ...socket });
+  const plain = connect(url, { connections: 1, prepare: false, arrays: false, ...socket });
   const giveUpAt = Date.now() + patience.seconds * 1000;
   const look = async () => {
     await check(plain);

@@ -29,6 +29,11 @@ type PoolOptions = {
   idleSeconds?: number;
   /** Off where a pooler gives each transaction another connection, which does not know the statement. */
   prepare?: boolean;
+  /**
+   * Off for connections that neither send nor read arrays: they do not ask for the some 300 types of those before their
+   * first statement. The driver cannot reserve such a connection.
+   */
+  arrays?: boolean;
   /** Called when a connection has ended, however it ended. */
   onClose?: () => void;
 };
@@ -43,6 +48,7 @@ export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransac
 
 export function connect(url: string, options: PoolOptions): Db {
   const { connections, limits, program, socket, idleSeconds, prepare = true, onClose } = options;
+  const { arrays = true } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   const driver = postgres(address, {
     ...folder,
@@ -51,6 +57,7 @@ export function connect(url: string, options: PoolOptions): Db {
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     prepare,
+    fetch_types: arrays,
     ...(onClose && { onclose: onClose }),
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,

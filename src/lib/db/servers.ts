@@ -126,7 +126,8 @@ function serverAt(url: string): Server {
   return { url, host, port: port ? Number(port) : usualPort, probe: openProbe(url) };
 }
 
-const openProbe = (url: string) => connect(url, { connections: 1, idleSeconds: probeIdleSeconds });
+const openProbe = (url: string) =>
+  connect(url, { connections: 1, idleSeconds: probeIdleSeconds, arrays: false });
 
 /** The first that says so. Without one the error names what each of them said, unless one says no to everybody. */
 async function findWritable(servers: readonly Server[]): Promise<Server> {
