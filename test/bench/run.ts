@@ -12,6 +12,7 @@ import { mediansOf } from './medians.ts';
 import { partitions } from './partitions.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
+import { rising } from './rising.ts';
 import { sends } from './sends.ts';
 import { steady } from './steady.ts';
 import { steps } from './steps.ts';
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   analysis,
   telemetry,
   app,
+  rising,
   growth,
   partitions,
   steps,
@@ -43,8 +45,8 @@ const keeps = process.argv.includes('--keep');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const times = Number(process.argv.find((word) => word.startsWith('--times='))?.slice(8) ?? 1);
 if (!Number.isInteger(times) || times % 2 === 0) endWith('times= takes an odd number');
-/** One takes an hour's quarter and 20 GB of disk, the other compares layouts: they run when they are named. */
-const named = ['growth', 'partitions'];
+/** Growth takes a quarter of an hour and 20 GB of disk, the others compare layouts or overload the machine: they run when they are named. */
+const named = ['growth', 'partitions', 'rising'];
 const chosen = chosenBy(words, Object.keys(parts)).filter(
   (name) => words.length > 0 || !named.includes(name),
 );
