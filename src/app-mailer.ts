@@ -4,7 +4,7 @@ import type { DkimSigner } from './lib/smtp/dkim.ts';
 import type { MailOutcome } from './lib/smtp/outcome.ts';
 import type { MailTransport } from './lib/smtp/smtp.ts';
 
-/** Who mails of the service itself come from: a name and an address. */
+/** The sender of mails of the service itself: a name and an address. */
 export type MailFrom = { name: string; address: string };
 
 export type AppMail = {

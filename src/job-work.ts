@@ -30,7 +30,7 @@ import { hasWebhookDue } from './webhooks/delivery.queries.ts';
 import { createDeliveryWorker } from './webhooks/worker.ts';
 
 const mailboxConcurrency = 20;
-/** With what requests may take before it, and the rest after it, less than the 30 seconds promised. */
+/** Requests end before it and the rest after it: together they take less than the 30 seconds promised. */
 const timing = { stopWithinMs: 13_000 };
 
 export type Work = {
@@ -147,7 +147,7 @@ async function startMailers({ config, parts, database, publicUrl }: Omit<Work, '
   };
 }
 
-/** Where mails go: to the configured server, or nowhere but into the mailbox. */
+/** The configured mail server, or the mailbox when there is none. */
 async function startTransport({
   config,
   parts,

@@ -11,7 +11,7 @@ export type PastAnswer = {
   created_at: Date;
 };
 
-/** What the webhook of the demo was notified of, oldest first. */
+/** The newest responses, oldest first: the demo's webhook is notified of them. */
 export async function listNewestAnswers(sql: Sql, orgId: string, limit: number) {
   return await sql<PastAnswer[]>`
     select *

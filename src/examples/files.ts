@@ -1,7 +1,7 @@
 import type { Example } from '../lib/openapi/section.ts';
 import { answeredAt, contactId, email, responseId, surveyId } from './story.ts';
 
-/** What is no JSON: mail messages and files, by the id of the operation. */
+/** Examples that are not JSON: mail messages and files, by the id of the operation. */
 
 /** Returned by the mail server of an address that does not exist. */
 export const deliveryReport = [

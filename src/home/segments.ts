@@ -15,7 +15,7 @@ export type Comparison = {
   segments: MeasuredSegment[];
 };
 
-/** What the segments by a property come to, each as the API counts it; without a property only which there are. */
+/** The segments by a property, each counted as the API counts it; without a property only the properties there are. */
 export async function readComparison(
   db: Db,
   orgId: string,

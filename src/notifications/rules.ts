@@ -10,7 +10,7 @@ export const notificationKinds = [
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
-/** What an organization can have posted: what is assigned to a member is the member's alone. */
+/** What an organization can have posted to a channel. An assignment concerns one member alone. */
 export const slackKinds = notificationKinds.filter((kind) => kind !== 'assigned');
 
 export const digests = ['none', 'day', 'week'] as const;

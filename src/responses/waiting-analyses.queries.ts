@@ -65,7 +65,8 @@ type AnalysisClaim = { by: string; atMost: number; known: Iterable<string> };
 
 /**
  * Claims comments of an organization that are due, new ones before history. A claim holds as long as the lease
- * that made it. One in our own name that we do not know is a claim whose answer was lost.
+ * that made it. A claim of this lease that is not among the known ones is free again: the
+ * answer to its commit was lost.
  */
 export async function claimWaiting(
   sql: Sql,

@@ -91,7 +91,7 @@ const columns = (sql: Sql) => sql`
 
 type NewSummary = Omit<SummaryRow, 'created_at'> & { scheduled: boolean };
 
-/** Keeps a summary. Of a scheduled one there is only one a period: the second gets nothing back. */
+/** Stores a summary. A period has one scheduled summary: a second insert returns nothing. */
 export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary) {
   const [row] = await sql<SummaryRow[]>`
     insert into summaries (id, org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,

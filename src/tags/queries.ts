@@ -44,7 +44,7 @@ export async function findNamedTags(sql: Sql, orgId: string, names: readonly str
     ) t`;
 }
 
-/** Whether it is another one than before. */
+/** Whether the change made the tag different. */
 type ChangedTag = TagRow & { differs: boolean };
 
 export async function updateTag(

@@ -22,7 +22,8 @@ export type WebhookRef = { org_id: string; webhook_id: string };
 
 /**
  * Claims due deliveries of a webhook, oldest first; none of one that is switched off. A claim holds as long
- * as the lease that made it. One in our own name that we do not know is a claim whose answer was lost.
+ * as the lease that made it. A claim of this lease that is not among the known ones is free again: the answer to
+ * its commit was lost.
  * Retries go first: a backlog must not keep a dead subscriber from failing.
  */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
@@ -129,7 +130,7 @@ export async function release(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and id = any (${[...ids]}::uuid[])`;
 }
 
-/** Webhooks that `hasWebhookDue` means. */
+/** The webhooks that `hasWebhookDue` looks for. */
 export async function listWebhooksDue(sql: Sql, by: string) {
   return await sql<WebhookRef[]>`
     select org_id, id as webhook_id
@@ -137,13 +138,13 @@ export async function listWebhooksDue(sql: Sql, by: string) {
     where ${isDue(sql, by)}`;
 }
 
-/** Whether any webhook has deliveries that are due and left to a process of this lease. */
+/** Whether any webhook has due deliveries that the process of this lease may claim. */
 export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
   exists (select from webhooks w where ${isDue(sql, by)})`;
 
 /**
- * Whether the webhook `w` has deliveries that are due and that no living process has claimed, or that were claimed
- * by this one a while ago: of a commit whose answer was lost it does not know.
+ * Whether the webhook `w` has due deliveries that no living process has claimed, or that this process claimed a
+ * while ago by a commit whose answer was lost.
  */
 function isDue(sql: Sql, by: string): Part {
   const isLeft = sql`

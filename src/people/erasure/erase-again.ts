@@ -9,7 +9,7 @@ import { insertFiled, listAddressesOf, listOrganizationsOf } from './erase-again
 import type { FiledErasure } from './filed.ts';
 import { eraseRows, isNothing } from './rows.ts';
 
-/** What came of a file: persons erased again, and receipts of organizations that are not there. */
+/** The outcome of a file: persons erased again, and receipts of organizations that are not there. */
 export type ErasedAgain = { receipts: number; erased_again: number; unknown_organizations: number };
 
 /**

@@ -87,7 +87,7 @@ const parsePage = (queries: Queries, organization: AskedList['organization']) =>
     ...queries,
   });
 
-/** What is no day is no filter, nor is an end before its beginning: it stays in its field, with what is wrong with it. */
+/** A value that is not a day is no filter, nor is an end before its beginning: it stays in its field, with its mistake. */
 function readDays(
   asked: Queries,
   organization: AskedList['organization'],

@@ -36,7 +36,7 @@ export const previewScreens = (tools: PreviewTools) =>
     return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
   });
 
-/** What is not typed yet need not keep the rest from being shown. */
+/** Fields that are still empty get an example, so that the rest is shown meanwhile. */
 const withExamples = (wish: ReturnType<typeof wishOf>) => ({
   ...wish,
   name: wish.name || 'Survey',

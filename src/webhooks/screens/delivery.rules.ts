@@ -37,7 +37,7 @@ export function explain({ status, attempts, status_code, error }: ExplainedDeliv
   }
 }
 
-/** What came of an attempt: the status that was answered, or why there was none. */
+/** The outcome of an attempt: the status that was answered, or why there was none. */
 export const resultOf = ({
   status_code,
   error,

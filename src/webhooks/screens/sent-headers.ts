@@ -15,8 +15,8 @@ type SentAttempt = {
 type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: string } };
 
 /**
- * The headers of an attempt as they were sent, signed with the secrets of that time. Of an attempt before the last two
- * secrets there is no record: it is signed with the older one that is known.
+ * The headers of an attempt as they were sent, signed with the secrets of that time. Only the last two secrets are
+ * stored: an attempt from before them is signed with the older one.
  */
 export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttempt) {
   const { delivery, at, orgId, webhookId, stored } = sent;
