@@ -3,7 +3,7 @@ import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, isDatabaseAway, type SessionLimits, type Sql } from './lib/db/db.ts';
-import { findPooler, identify, type Pooler } from './lib/db/pooler.ts';
+import { findPooler, identify, isPooled, notPooled, type Pooler } from './lib/db/pooler.ts';
 import { reachServers, type Servers } from './lib/db/servers.ts';
 
 /** Where a connection stays with the process that made it. */
@@ -68,6 +68,8 @@ async function lookBehind(
   const giveUpAt = Date.now() + patience.seconds * 1000;
   const look = async () => {
     await check(plain);
+    // Most databases have none: then no other connection needs to be made.
+    if (!(await isPooled(plain))) return notPooled;
     return await findPooler(servers ? await servers.url() : url);
   };
   try {

@@ -10,6 +10,8 @@ export type Pooler = {
   prepares: boolean;
 };
 
+export const notPooled: Pooler = { mode: 'none', prepares: true };
+
 const rounds = 8;
 /** A statement that waits so long waits for a connection that another client of the pooler has. */
 const waitLimitMs = 2000;
@@ -22,7 +24,7 @@ export async function findPooler(url: string): Promise<Pooler> {
   const probe = connect(url, { connections: 2, prepare: false });
   try {
     const first = await probe.reserve();
-    if (!(await isPooled(first))) return { mode: 'none', prepares: true };
+    if (!(await isPooled(first))) return notPooled;
     const second = await probe.reserve();
     const mode = await modeOf(first, second);
     if (mode !== 'transaction') return { mode, prepares: mode === 'session' };
@@ -32,7 +34,8 @@ export async function findPooler(url: string): Promise<Pooler> {
   }
 }
 
-async function isPooled(session: Sql): Promise<boolean> {
+/** Whether the backend has another number than the connection was given; poolers of all modes show that. */
+export async function isPooled(session: Sql): Promise<boolean> {
   const rows = await session<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return one(rows).pid !== (rows as unknown as { state: { pid: number } }).state.pid;
 }

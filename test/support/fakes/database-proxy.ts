@@ -6,7 +6,9 @@ import { after } from 'node:test';
 export async function proxyTo(url: string) {
   const target = new URL(url);
   const open = new Set<Socket>();
+  let made = 0;
   const server = createServer((incoming) => {
+    made += 1;
     const outgoing = connectTo(target);
     for (const [socket, other] of [
       [incoming, outgoing],
@@ -38,6 +40,8 @@ export async function proxyTo(url: string) {
   after(() => (server.listening ? cut() : undefined));
   return {
     url: through.href,
+    /** How many connections were made through it. */
+    made: () => made,
     cut,
     mend: async () => {
       server.listen(port, '127.0.0.1');
