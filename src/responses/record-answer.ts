@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createBatchByKey } from '../lib/async/batch-by-key.ts';
 import { withinMs } from '../lib/async/deadline.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
-import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
 import { serviceWork } from '../lib/db/pool-slots.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
@@ -23,6 +23,8 @@ const groupsAtOnce = 2;
 const groupLockMs = 200;
 /** How long others wait for an answer that is recorded alone. It may wait for a lock. */
 const aheadMs = 10;
+/** How long they wait for a group, and a group for its connection. */
+const groupAheadMs = 500;
 
 export type RecordedAnswer = {
   skipped: number;
@@ -68,12 +70,17 @@ async function recordGroup(db: Db, group: readonly WaitingAnswer[]): Promise<Rec
     await withinMs(recording, aheadMs, () => undefined).catch(() => {});
     return [recording];
   }
-  const recorded = await inGroup(serviceWork, () => recordTogether(db, group, groupLockMs), {
+  const recorded = inGroup(serviceWork, () => recordTogether(db, group, groupLockMs), {
     kind: 'answers',
-    waitMs: requestWaitMs,
-  });
-  const byId = new Map(recorded.map(({ id, ...outcome }) => [id, outcome]));
-  return group.map(async ({ response, alone }) => byId.get(response.id) ?? (await alone()));
+    waitMs: groupAheadMs,
+  }).then(
+    (rows) => new Map(rows.map(({ id, ...outcome }) => [id, outcome])),
+    () => new Map<string, RecordedAnswer>(),
+  );
+  await withinMs(recorded, groupAheadMs, () => undefined);
+  return group.map(
+    async ({ response, alone }) => (await recorded).get(response.id) ?? (await alone()),
+  );
 }
 
 /** In one call, unless the answer may be the survey's last or takes the place of one on hold. */

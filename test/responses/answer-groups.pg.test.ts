@@ -177,6 +177,30 @@ for (const [what, { hold, leavesOut }] of Object.entries(held)) {
   });
 }
 
+test('groups that take long hold up no other organization for long', async () => {
+  await db`
+    create function wait_for_lock() returns trigger language plpgsql set lock_timeout = 0 as $$
+    begin perform pg_advisory_xact_lock(42); return new; end $$`;
+  await db`
+    create trigger wait_for_lock before insert on responses
+    for each row when (new.comment = 'slow') execute function wait_for_lock()`;
+  const slow = [await survey(), await survey()];
+  const other = await survey();
+  const waiting: Promise<unknown>[] = [];
+  await db.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(42)`;
+    for (const [groups, s] of slow.entries()) {
+      const two = s.people.slice(0, 2).map((id) => responseOf(s, id, { comment: 'slow' }));
+      waiting.push(answerTogether(two));
+      await untilLockWaits(db, groups + 1);
+    }
+    await answerTogether(rest(other));
+    assert.equal((await responsesOf(other)).length, 3);
+  });
+  await Promise.all(waiting);
+  for (const s of slow) assert.equal((await responsesOf(s)).length, 2);
+});
+
 test('two processes whose groups cross record each answer once, without a deadlock', async () => {
   const surveys = [await survey({ contacts: 40 }), await survey({ contacts: 40 })];
   const second = connect(url, { connections: 8 });
