@@ -35,7 +35,7 @@ async function inbox(role: 'viewer' | 'editor' = 'editor') {
 }
 
 test('the inbox shows what the filters of its address leave, and how many', async () => {
-  const { page, respond } = await inbox();
+  const { list, page, respond } = await inbox();
   await respond({ comment: 'Lovely <b>shop</b>' });
   await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
   const all = await page();
@@ -45,7 +45,9 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   assert.match(some, /1 response\b/);
   assert.doesNotMatch(some, /Lovely/);
   assert.match(some, /Filters \(2 set\)/);
-  assert.match(await page('?category=passive'), /No response matches/);
+  const none = await page('?category=passive');
+  assert.match(none, /No response matches/);
+  assert.ok(none.includes(`href="${list}">Show all responses</a>`));
 });
 
 test('each filter of the address stands in the field of its own', async () => {

@@ -37,7 +37,7 @@ export function ResponseList(props: ListProps) {
       <PagedList
         meta={meta}
         at={(page) => addressOf(path, query, page)}
-        empty={<None filtered={query.size > 0} />}
+        empty={<None filtered={query.size > 0} path={path} />}
       >
         <form method="post" action={`${path}/chosen`}>
           <input type="hidden" name="query" value={query.toString()} />
@@ -64,10 +64,15 @@ export function ResponseList(props: ListProps) {
   );
 }
 
-const None = ({ filtered }: { filtered: boolean }) =>
+const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
   filtered ? (
     <EmptyState title={texts.noneFound}>
       <p>{texts.noneFoundMeans}</p>
+      <p>
+        <a class="button" href={path}>
+          {texts.showAll}
+        </a>
+      </p>
     </EmptyState>
   ) : (
     <EmptyState title={texts.none}>

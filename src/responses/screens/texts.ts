@@ -4,6 +4,7 @@ export const responseTexts = {
   noneMeans: 'What people answer stands here, newest first. Send a survey, or share its link.',
   noneFound: 'No response matches these filters',
   noneFoundMeans: 'Take one away, or look in a longer time.',
+  showAll: 'Show all responses',
   anonymous: 'Anonymous',
   noComment: 'No comment',
   heldList: 'These count nowhere until they are released.',
