@@ -7,6 +7,7 @@ import { type JobName, type JobPayloads, payloads } from './jobs.ts';
 import { cleanUpKeys } from './keys/cleanup.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
+import { ofGroup } from './lib/db/fair-pool.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { cleanUpMembers } from './members/cleanup.ts';
@@ -54,8 +55,10 @@ type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Pr
 
 /** The table of contents of the background work: each job calls its room. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
+  /** Of the database, the part of the organization. */
+  const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: ofGroup(tools.db, org_id) });
   const runs: { [Name in JobName]: Run<Name> } = {
-    'campaigns.advance': (job) => advanceCampaign(tools, job),
+    'campaigns.advance': (job) => advanceCampaign(of(job), job),
     'campaigns.sweep': () => sweepCampaigns(tools),
     'contacts.clean_up': () => cleanUpUploads(tools),
     'audit.clean_up': () => cleanUpAudit(tools),
@@ -64,15 +67,15 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'members.clean_up': () => cleanUpMembers(tools),
     'members.mail_invitation': (job) => mailInvitation(tools, job),
     'members.mail_reset': (job) => mailReset(tools, job),
-    'notifications.assigned': (job) => notifyAssigned(tools, job),
+    'notifications.assigned': (job) => notifyAssigned(of(job), job),
     'notifications.clean_up': () => cleanUpNotifications(tools),
     'notifications.digest': () => sweepDigests(tools),
-    'notifications.mail': (job) => mailNotification(tools, job),
-    'notifications.post': (job) => postNotification(tools, job),
+    'notifications.mail': (job) => mailNotification(of(job), job),
+    'notifications.post': (job) => postNotification(of(job), job),
     'notifications.sweep': () => sweepNotifications(tools),
     'people.apply_retention': () => applyRetention(tools),
     'people.file_erasures': () => fileErasures(tools),
-    'people.finish_erasure': (job) => finishErasure(tools, job),
+    'people.finish_erasure': (job) => finishErasure(of(job), job),
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
@@ -82,19 +85,19 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
       tools.analystQueue.runJob(
         payload.org_id,
         { task: 'summaries.make', payload, traceparent },
-        () => makeSummary(tools, payload, traceparent),
+        () => makeSummary(of(payload), payload, traceparent),
       ),
     'summaries.month': (payload, { traceparent }) =>
       tools.analystQueue.runJob(
         payload.org_id,
         { task: 'summaries.month', payload, traceparent },
-        () => summarizeMonth(tools, payload, traceparent),
+        () => summarizeMonth(of(payload), payload, traceparent),
       ),
     'summaries.monthly': (_, { traceparent }) => planMonths(tools, traceparent),
     'surveys.fold_tallies': () => foldTallies(tools.db),
     'webhooks.clean_up': () => cleanUpDeliveries(tools),
     'webhooks.deliver': (webhook) => tools.deliveries.wake(webhook),
-    'webhooks.notify_deactivated': (webhook) => notifyDeactivated(tools, webhook),
+    'webhooks.notify_deactivated': (webhook) => notifyDeactivated(of(webhook), webhook),
   };
   const checked = Object.entries(payloads).map(([name, schema]) => {
     const run = runs[name as JobName] as Run<JobName>;

@@ -1,6 +1,7 @@
 import { createBatchByKey } from '../lib/async/batch-by-key.ts';
 import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDeadlock } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { beginMails, type ClaimedMail, listBlocked } from './mail-job.queries.ts';
 import type { Mailer } from './mailer.ts';
@@ -18,7 +19,8 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
     {
       keyOf: ({ org_id }) => org_id,
       writeShared: (mails) => beginAll(db, mails, sharedLockMs),
-      writeOwn: (mails) => retryWhile(isDeadlock, () => beginAll(db, mails)),
+      writeOwn: (mails) =>
+        retryWhile(isDeadlock, () => beginAll(ofGroup(db, mails[0]!.org_id), mails)),
     },
     { most: 200, atOnce: batchesAtOnce },
   );

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueue } from '../jobs.ts';
 import { createFairSlots } from '../lib/async/fair-slots.ts';
 import type { Db } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import { dependsOnProperties } from '../surveys/texts.ts';
 import { createAttempts, type MailTime } from './attempts.ts';
@@ -58,7 +59,8 @@ export function createMailJobs(tools: MailJobTools) {
    * of the job gives up what it finds begun.
    */
   async function run(orgId: string, ids: readonly string[], traceparent: string | null = null) {
-    const { mails, requestIds } = await load(tools, orgId, ids);
+    const own = ofGroup(db, orgId);
+    const { mails, requestIds } = await load({ ...tools, db: own }, orgId, ids);
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
       const ends = await Promise.allSettled(
@@ -67,10 +69,10 @@ export function createMailJobs(tools: MailJobTools) {
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
       // A dead process may have begun them with its last statement, which no other job looks after.
-      if (withdrawn.length > 0) await giveUp(db, orgId, withdrawn);
+      if (withdrawn.length > 0) await giveUp(own, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
       const delayed = idsOf(ended, 'put_off');
-      if (delayed.length > 0) await putOff(db, orgId, { delayed, mails });
+      if (delayed.length > 0) await putOff(own, orgId, { delayed, mails });
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
       await progress

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatchByKey } from '../lib/async/batch-by-key.ts';
 import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { mailed } from '../signals.ts';
 import type { ClaimedMail } from './mail-job.queries.ts';
@@ -32,7 +33,7 @@ export function createRecords(db: Db) {
     {
       keyOf: ({ org_id }) => org_id,
       writeShared: (batch) => saveAll(db, batch, sharedLockMs),
-      writeOwn: (batch) => recordOutcomes(db, batch),
+      writeOwn: (batch) => recordOutcomes(ofGroup(db, batch[0]!.org_id), batch),
     },
     recordBatch,
   );

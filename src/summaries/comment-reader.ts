@@ -1,5 +1,7 @@
 import { withinMs } from '../lib/async/deadline.ts';
+import { createFairSweep } from '../lib/async/fair-sweep.ts';
 import { isDatabaseAway } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
 import { runJob } from '../lib/queue/task.ts';
 import {
   claimWaiting,
@@ -42,6 +44,7 @@ type Reading = {
  */
 export function createCommentReader(tools: CommentReaderTools) {
   const readings = new Map<string, Reading>();
+  const forEachWaiting = createFairSweep((orgId: string) => orgId);
   let [lastListed, stopping]: [string | null, boolean] = [null, false];
 
   /** Finds organizations with something due, some at a time, each as often as the others. */
@@ -50,11 +53,13 @@ export function createCommentReader(tools: CommentReaderTools) {
     const list = { after: lastListed, atMost: organizationsAtOnce, by: tools.claimer() };
     const found = await listOrganizationsWaiting(tools.db, list);
     lastListed = found.length < organizationsAtOnce ? null : found.at(-1)!;
-    for (const orgId of found) {
-      const reading = readings.get(orgId) ?? newReading(orgId);
-      readings.set(orgId, reading);
-      await read(reading);
-    }
+    await forEachWaiting(found, (orgId) => read(readingOf(orgId)));
+  }
+
+  function readingOf(orgId: string) {
+    const reading = readings.get(orgId) ?? newReading(orgId);
+    readings.set(orgId, reading);
+    return reading;
   }
 
   /** Claims what is due, as far as there is room for it; one claim at a time, so that each knows of those before. */
@@ -74,7 +79,11 @@ export function createCommentReader(tools: CommentReaderTools) {
       const atMost = claimedAtMost - claimed.size;
       if (stopping || atMost < claimedAtMost / 2) return;
       const by = tools.claimer();
-      const found = await claimWaiting(tools.db, orgId, { by, atMost, known: claimed.keys() });
+      const found = await claimWaiting(ofGroup(tools.db, orgId), orgId, {
+        by,
+        atMost,
+        known: claimed.keys(),
+      });
       for (const waiting of found) begin(reading, waiting, by);
       reading.hasMore = found.length === atMost;
     } while (reading.hasMore);
@@ -119,12 +128,13 @@ const newReading = (orgId: string): Reading => ({
 
 /** An error of our own costs a try; while Postgres is away none is counted. */
 async function readOne(tools: CommentReaderTools, waiting: WaitingAnalysis) {
-  const { response_id: id, tries, traceparent, created_at: causedAt } = waiting;
+  const { org_id: orgId, response_id: id, tries, traceparent, created_at: causedAt } = waiting;
+  const own = { ...tools, db: ofGroup(tools.db, orgId) };
   const job = { task: analyzeTask, id, attempt: tries + 1, traceparent, causedAt };
   try {
-    await runJob({ log: tools.log, program: 'askback' }, job, () => analyze(tools, waiting));
+    await runJob({ log: tools.log, program: 'askback' }, job, () => analyze(own, waiting));
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
-    await tryLater(tools, waiting, { why: 'reading it failed', waitMs: 0 });
+    await tryLater(own, waiting, { why: 'reading it failed', waitMs: 0 });
   }
 }

@@ -3,6 +3,7 @@ import { type ClaimedDelivery, isWaiting, postpone } from './delivery.queries.ts
 import { findActiveTarget, type WebhookTarget } from './queries.ts';
 import {
   addReady,
+  dbOf,
   dropReady,
   inFlightPerWebhook,
   isClaiming,
@@ -56,9 +57,10 @@ const freshTarget = ({ target }: WebhookQueue) =>
   target && performance.now() - target.readAt < targetFreshMs ? target : undefined;
 
 /** Nothing for a webhook that is switched off or gone: its deliveries are then skipped by a claim. */
-async function readTarget({ db }: QueueTools, queue: WebhookQueue) {
-  const { org_id, webhook_id } = queue.webhook;
-  const target = await findActiveTarget(db, org_id, webhook_id);
+async function readTarget(tools: QueueTools, queue: WebhookQueue) {
+  const { webhook } = queue;
+  const { org_id, webhook_id } = webhook;
+  const target = await findActiveTarget(dbOf(tools, webhook), org_id, webhook_id);
   queue.target = target && { ...target, readAt: performance.now() };
   return queue.target;
 }
@@ -78,7 +80,7 @@ function start(tools: QueueTools, queue: WebhookQueue, target: WebhookTarget) {
  * looked up: no other one needs a statement between its commit and its outcome.
  */
 async function attemptUnlessErased(tools: QueueTools, delivery: ClaimedDelivery) {
-  if (hasExcerpt(delivery) && !(await isWaiting(tools.db, delivery))) return undefined;
+  if (hasExcerpt(delivery) && !(await isWaiting(dbOf(tools, delivery), delivery))) return undefined;
   return await attempt(tools, delivery);
 }
 
@@ -112,7 +114,7 @@ async function giveBackBroken(tools: QueueTools, queue: WebhookQueue, broken: Br
 type GivenBack = { delivery: ClaimedDelivery; seconds: number };
 
 async function giveBack(tools: QueueTools, queue: WebhookQueue, { delivery, seconds }: GivenBack) {
-  await postpone(tools.db, delivery, seconds).catch(() => {});
+  await postpone(dbOf(tools, delivery), delivery, seconds).catch(() => {});
   letGo(tools, queue, delivery);
 }
 

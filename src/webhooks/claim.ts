@@ -3,6 +3,7 @@ import { startReady } from './attempts.ts';
 import { claimDue, release, skipWaiting, type WebhookRef } from './delivery.queries.ts';
 import {
   addReady,
+  dbOf,
   isClaiming,
   type QueueTools,
   type ReadyDelivery,
@@ -55,7 +56,7 @@ async function claim(tools: QueueTools, queue: WebhookQueue): Promise<'empty' | 
   if (tooMany || tools.isStopping()) return 'full';
   const atMost = Math.min(claimedAtOnce, room);
   const made = { by: tools.claimer(), atMost, known: queue.known };
-  const deliveries = await claimDue(tools.db, queue.webhook, made);
+  const deliveries = await claimDue(dbOf(tools, queue.webhook), queue.webhook, made);
   if (tools.isStopping()) {
     await releaseAll(tools, queue.webhook, deliveries);
     return 'full';
@@ -76,14 +77,18 @@ const inOrder = (one: ReadyDelivery, other: ReadyDelivery) =>
   one.created_at.getTime() - other.created_at.getTime();
 
 /** If it fails, the end of the lease sets them free. */
-async function releaseAll({ db }: QueueTools, webhook: WebhookRef, claimed: { id: string }[]) {
+async function releaseAll(tools: QueueTools, webhook: WebhookRef, claimed: { id: string }[]) {
   const ids = claimed.map(({ id }) => id);
-  await release(db, webhook, ids).catch(() => {});
+  await release(dbOf(tools, webhook), webhook, ids).catch(() => {});
 }
 
 /** For a webhook that is switched off; other webhooks have their turn between two steps. */
 async function skip(tools: QueueTools, { webhook, known }: WebhookQueue, by: string) {
-  const deliveries = await skipWaiting(tools.db, webhook, { by, atMost: skippedAtOnce, known });
+  const deliveries = await skipWaiting(dbOf(tools, webhook), webhook, {
+    by,
+    atMost: skippedAtOnce,
+    known,
+  });
   if (deliveries > 0) skipped.publish({ deliveries });
   return deliveries === skippedAtOnce ? 'more' : 'empty';
 }

@@ -4,6 +4,7 @@ import { recordAct } from '../audit/record.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
@@ -86,7 +87,7 @@ const toDeliveredRow = (outcome: AttemptOutcome) => ({
 function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
   const { add } = createBatch(
     async (outcomes: AttemptOutcome[]) => {
-      if (await record(db, webhook, outcomes)) pump();
+      if (await record(ofGroup(db, webhook.org_id), webhook, outcomes)) pump();
       return outcomes;
     },
     { most: batch.most },

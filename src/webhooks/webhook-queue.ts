@@ -1,4 +1,5 @@
 import type { Db } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { AttemptOutcome, DeliverTools } from './deliver.ts';
 import type { ClaimedDelivery, WebhookRef } from './delivery.queries.ts';
@@ -22,6 +23,10 @@ export type QueueTools = DeliverTools & {
   /** Called when nothing of the webhook is left to do here. */
   onIdle: (webhook: WebhookRef) => void;
 };
+
+/** The database as far as the organization of the webhook may use it. */
+export const dbOf = ({ db }: Pick<QueueTools, 'db'>, { org_id }: Pick<WebhookRef, 'org_id'>) =>
+  ofGroup(db, org_id);
 
 /**
  * The queue of one webhook in this process. Its state says what the table holds that is due and not known

@@ -1,3 +1,4 @@
+import { createFairSweep } from '../lib/async/fair-sweep.ts';
 import { offer } from './attempts.ts';
 import { wakeQueue } from './claim.ts';
 import { listWebhooksDue, release, type WebhookRef } from './delivery.queries.ts';
@@ -9,6 +10,8 @@ export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 export type WorkerTools = RecordTools &
   Omit<QueueTools, 'isStopping' | 'onIdle' | 'record' | 'wakeQuietly'>;
 
+const organizationOf = ({ org_id }: WebhookRef) => org_id;
+
 /**
  * Delivers through a queue for each webhook that has deliveries due. What this process commits itself is
  * handed over in memory and owned by its lease, so that nothing is written before the outcome; everything
@@ -19,6 +22,7 @@ export type WorkerTools = RecordTools &
 export function createDeliveryWorker(given: WorkerTools) {
   const queues = new Map<string, WebhookQueue>();
   const recorder = createRecorder(given);
+  const forEachDue = createFairSweep(organizationOf);
   let stopping = false;
   let allIdle = () => {};
   const tools: QueueTools = {
@@ -72,7 +76,7 @@ export function createDeliveryWorker(given: WorkerTools) {
 
   /** Wakes every webhook with something due, as a crash or a lost job leaves it. */
   async function sweep() {
-    for (const webhook of await listWebhooksDue(given.db, given.claimer())) await wake(webhook);
+    await forEachDue(await listWebhooksDue(given.db, given.claimer()), wake);
   }
 
   /** Claims no more deliveries and starts no more attempts. */

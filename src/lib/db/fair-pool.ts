@@ -31,6 +31,7 @@ export const requestWaitMs = 5000;
 const ofNoGroup: Turn = { group: requestsOfNoGroup, waitMs: requestWaitMs };
 const turns = new AsyncLocalStorage<Turn>();
 const holds = new AsyncLocalStorage<readonly Hold[]>();
+const keptParts = 1000;
 /** How the work of a group gets its part of a pool that serves all of them. */
 const parts = new WeakMap<Db, (group: string) => Db>();
 
@@ -65,8 +66,19 @@ type Query = Promise<unknown> & {
 export function shareFairly(pool: Db, slots: PoolSlots, group?: string): Db {
   const fixed = group === undefined ? undefined : { group };
   const db = shareAs(pool, slots, fixed);
-  if (fixed) parts.set(db, (name) => shareAs(pool, slots, { group: name, kind: 'jobs' }));
+  if (fixed) parts.set(db, partsOf(pool, slots));
   return db;
+}
+
+/** The parts of groups that have jobs again and again are kept. */
+function partsOf(pool: Db, slots: PoolSlots) {
+  const byGroup = new Map<string, Db>();
+  return (group: string) => {
+    const part = byGroup.get(group) ?? shareAs(pool, slots, { group, kind: 'jobs' });
+    if (byGroup.size >= keptParts) byGroup.clear();
+    byGroup.set(group, part);
+    return part;
+  };
 }
 
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
