@@ -113,12 +113,15 @@ export const json = (sql: Sql, value: object) => sql.json(value as postgres.JSON
 export function isDatabaseAway(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
   if (code === 'ENOENT') return syscall === 'connect';
+  if (isDatabaseFull(error)) return true; // until there is room again
   return typeof code === 'string' && (awayCodes.has(code) || code.startsWith('08'));
 }
 
 /** Whether Postgres could not store something because its disk is full. It goes on to read. */
-export const isDatabaseFull = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === diskFull;
+export function isDatabaseFull(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return code === diskFull || (code === internalError && message === noRoomToConnect);
+}
 
 /** Whether a statement waited too long for its turn in the pool, and did not begin. */
 export const isPoolBusy = (error: unknown): boolean =>
@@ -135,6 +138,9 @@ export const violates = (error: unknown, constraint: string): boolean =>
   (error as { constraint_name?: unknown } | null)?.constraint_name === constraint;
 
 const diskFull = '53100';
+const internalError = 'XX000';
+/** What Postgres 15 says of a new connection when its disk is full, under the code of its own faults. */
+const noRoomToConnect = 'could not write init file';
 
 const awayCodes = new Set([
   'ECONNREFUSED',
@@ -154,5 +160,4 @@ const awayCodes = new Set([
   '25006', // became a standby: connections to it end soon
   'NO_WRITABLE_SERVER', // of several
   'CALLER_GONE', // before its statement began
-  diskFull, // until there is room again
 ]);

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from './db.ts';
+import { isDatabaseAway, isDatabaseFull } from './db.ts';
 
 type Fault = {
   code?: unknown;
@@ -13,6 +13,7 @@ export function explain(error: unknown): string {
   const fault = (error ?? {}) as Fault;
   const known = sentences[String(fault.code)];
   if (known) return known(fault);
+  if (isDatabaseFull(error)) return 'the disk of the database is full';
   if (isDatabaseAway(error)) return `the database cannot be reached (${fault.message})`;
   return String(fault.message ?? error);
 }
@@ -36,7 +37,6 @@ const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
   EISDIR: ({ path }) => `${path ?? 'what should be a file'} is a folder`,
   ENOSPC: ({ path }) => `the disk is full${path ? ` (${path})` : ''}`,
   EDQUOT: ({ path }) => `the disk quota is used up${path ? ` (${path})` : ''}`,
-  '53100': () => 'the disk of the database is full',
   '25006': () => 'the database is read-only; DATABASE_URL must name the primary',
   '28000': () => 'the database does not accept the user that DATABASE_URL names',
   '28P01': () => 'the database does not accept the user or the password in DATABASE_URL',

@@ -31,6 +31,10 @@ app.get('/api/v1/broken', () => {
 app.post('/api/v1/full', async () => {
   await db`do ${db.unsafe("$$begin raise exception using errcode = 'disk_full'; end$$")}`;
 });
+app.post('/api/v1/full-for-connections', async () => {
+  const text = 'could not write init file'; // with the code of an internal error, as Postgres 15 says it
+  await db`do ${db.unsafe(`$$begin raise exception using errcode = 'XX000', message = '${text}'; end$$`)}`;
+});
 app.post('/api/v1/busy', () => {
   throw Object.assign(new Error('others have all connections'), { code: poolBusy });
 });
@@ -280,12 +284,14 @@ test('without the database it is 503, and says when to try again', async () => {
 });
 
 test('when the disk of the database is full it is 503 with a sentence and a code of its own', async () => {
-  const answer = await app.request('/api/v1/full', { method: 'POST', headers: write });
-  assert.equal(answer.status, 503);
-  assert.equal(answer.headers.get('Retry-After'), '10');
-  const { error, code } = (await answer.json()) as Record<string, unknown>;
-  assert.match(String(error), /^the disk of the database is full, so nothing was stored;/);
-  assert.equal(code, 'database_full');
+  for (const path of ['/api/v1/full', '/api/v1/full-for-connections']) {
+    const answer = await app.request(path, { method: 'POST', headers: write });
+    assert.equal(answer.status, 503);
+    assert.equal(answer.headers.get('Retry-After'), '10');
+    const { error, code } = (await answer.json()) as Record<string, unknown>;
+    assert.match(String(error), /^the disk of the database is full, so nothing was stored;/);
+    assert.equal(code, 'database_full');
+  }
 });
 
 test('what waited too long for its turn is 503 with a code of its own, and when to try again', async () => {
