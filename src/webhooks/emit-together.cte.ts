@@ -1,6 +1,6 @@
 import { enqueueEachTraced } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
-import type { NewEvents } from './emit.cte.ts';
+import { emittedDelivery, type NewEvents, subscribedDeliveries } from './emit.cte.ts';
 
 /** The events that one cause adds. */
 export type EventsOfCause = { cause: string; added: NewEvents };
@@ -36,17 +36,7 @@ export function emissionTogether(
       select org_id, id, type, body, traceparent
       from happened
       where id in (select event_id from subscribed)
-    ), emitted as (
-      insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
-      select org_id, webhook_id, id, event_id, owner
-      from subscribed
-      where active
-    ), skipped as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, status)
-      select org_id, webhook_id, id, event_id, 'skipped'
-      from subscribed
-      where not active
-    ), queued as (
+    ), ${subscribedDeliveries(sql, sql`owner`)}, queued as (
       ${enqueueEachTraced(
         sql,
         'webhooks.deliver',
@@ -58,10 +48,7 @@ export function emissionTogether(
       )}
     ), deliveries_of as (
       select cause, count(*) filter (where not active)::int as skipped,
-             json_agg(json_build_object(
-               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
-               'retries', retries, 'secret', encode(secret, 'base64'),
-               'previous_secret', encode(previous_secret, 'base64'))) filter (where active) as emitted
+             json_agg(${emittedDelivery(sql)}) filter (where active) as emitted
       from subscribed
       group by cause
     )`;

@@ -1,5 +1,5 @@
 import { enqueueEach } from '../jobs.ts';
-import type { Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
 import type { WebhookEvent } from './events.ts';
 import type { RetryKind } from './rules.ts';
 
@@ -75,17 +75,7 @@ export function emission(
       select ${orgId}, id, type, body, ${traceparent}
       from happened
       where id in (select event_id from subscribed)
-    ), emitted as (
-      insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
-      select org_id, webhook_id, id, event_id, ${owner}
-      from subscribed
-      where active
-    ), skipped as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, status)
-      select org_id, webhook_id, id, event_id, 'skipped'
-      from subscribed
-      where not active
-    ), queued as (
+    ), ${subscribedDeliveries(sql, sql`${owner}`)}, queued as (
       ${enqueueEach(
         sql,
         { task: 'webhooks.deliver', traceparent },
@@ -103,8 +93,24 @@ export const skippedDeliveries = (sql: Sql) => sql`
 
 /** The deliveries of `emission` that are due, as JSON, for a statement that has an owner. */
 export const emittedDeliveries = (sql: Sql) => sql`
-  (select json_agg(json_build_object(
-     'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
-     'retries', retries, 'secret', encode(secret, 'base64'), 'previous_secret', encode(previous_secret, 'base64')))
-   from subscribed
-   where active)`;
+  (select json_agg(${emittedDelivery(sql)}) from subscribed where active)`;
+
+/** A delivery of `subscribed` as the process that owns it takes it. */
+export const emittedDelivery = (sql: Sql) => sql`
+  json_build_object(
+    'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
+    'retries', retries, 'secret', encode(secret, 'base64'), 'previous_secret', encode(previous_secret, 'base64'))`;
+
+/** The CTEs that write the deliveries of `subscribed`: those of a webhook that is switched off are skipped. */
+export const subscribedDeliveries = (sql: Sql, owner: Part) => sql`
+  emitted as (
+    insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
+    select org_id, webhook_id, id, event_id, ${owner}
+    from subscribed
+    where active
+  ), skipped as (
+    insert into ended_deliveries (org_id, webhook_id, id, event_id, status)
+    select org_id, webhook_id, id, event_id, 'skipped'
+    from subscribed
+    where not active
+  )`;
