@@ -269,7 +269,7 @@ function live(search: string) {
   const says = counted(found.length, 'person', 'people');
   const body = (
     <>
-      <FilterForm path="/live" updates="found" hidden={{ kind: 'all' }}>
+      <FilterForm path="/live" updates="found" hidden={[['kind', 'all']]}>
         <Field name="search" label="Search" type="search" value={search} size="wide" />
       </FilterForm>
       <Live id="found" says={says}>

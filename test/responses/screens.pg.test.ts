@@ -81,7 +81,8 @@ test('what the address asks for and no field offers is asked for by the next App
   const [urgent, billing] = [await tag('urgent'), await tag('billing')];
   const asked = [
     ...[`tag=${urgent}`, `tag=${billing}`, 'owner=gone@former.test', 'language=tlh', 'limit=7'],
-    ...['date_from=2026-01-02T10:00:00Z', 'tz=Asia/Tokyo', 'property.plan=pro'],
+    ...['date_from=2026-01-02T10:00:00Z', 'tz=Asia/Tokyo'],
+    ...['property.plan=pro', 'property.plan=team', 'property.city=Oslo'],
   ];
   const html = await page(`?${asked.join('&')}`);
   const form = html.slice(html.indexOf('<search'), html.indexOf('</search>'));

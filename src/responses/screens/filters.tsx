@@ -43,7 +43,7 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
     <details class="reveal wide-open" open={Object.keys(form.errors).length > 0}>
       <summary>{summary(query)}</summary>
       <search aria-label="Filter responses">
-        <FilterForm path={path} updates={updates} hidden={properties(query)}>
+        <FilterForm path={path} updates={updates} hidden={withoutField(query)}>
           <div>
             <Field
               name="search"
@@ -160,9 +160,5 @@ function summary(query: URLSearchParams): string {
 }
 
 /** What has no field stays in the address: properties, another time zone than the organization's, the length of a page. */
-const properties = (query: URLSearchParams) =>
-  Object.fromEntries(
-    [...query].filter(
-      ([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit',
-    ),
-  );
+const withoutField = (query: URLSearchParams) =>
+  [...query].filter(([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit');

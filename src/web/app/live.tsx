@@ -5,13 +5,13 @@ type FilterFormProps = {
   path: string;
   /** The id of the `Live` part that the filters are about. */
   updates: string;
-  /** What stays in the query without a field of its own. */
-  hidden?: Readonly<Record<string, string | undefined>>;
+  /** What stays in the query without a field of its own: names, each with a value. */
+  hidden?: readonly (readonly [name: string, value: string])[];
   children?: Child;
 };
 
 /** Filters of a list: with script they hold as one types, and the address follows; without it by Apply. */
-export function FilterForm({ path, updates, hidden = {}, children }: FilterFormProps) {
+export function FilterForm({ path, updates, hidden = [], children }: FilterFormProps) {
   return (
     <form
       method="get"
@@ -25,9 +25,9 @@ export function FilterForm({ path, updates, hidden = {}, children }: FilterFormP
       hx-replace-url="true"
       hx-sync="this:replace"
     >
-      {Object.entries(hidden).map(([name, value]) =>
-        value ? <input type="hidden" name={name} value={value} /> : null,
-      )}
+      {hidden.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
       {children}
       <button type="submit">Apply</button>
     </form>
