@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  endOfDay,
+  enqueueMonthsDue,
+  findMonthDue,
+  findUsualDays,
+  startOfDay,
+  startOfPeriodBefore,
+} from '../../src/summaries/period.queries.ts';
+import { reportType } from '../../src/summaries/summarize.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const at = (iso: string) => new Date(iso);
+
+/** Days of 23, 24 and 25 hours, on both sides of the equator, and one whose clock shows a midnight twice: the second counts. */
+const days = [
+  ['UTC', '2026-05-04', '2026-05-04T00:00:00Z', '2026-05-05T00:00:00Z'],
+  ['Asia/Kolkata', '2026-05-04', '2026-05-03T18:30:00Z', '2026-05-04T18:30:00Z'],
+  ['Europe/Berlin', '2026-03-28', '2026-03-27T23:00:00Z', '2026-03-28T23:00:00Z'],
+  ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
+  ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
+  ['America/New_York', '2026-11-01', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'],
+  ['Pacific/Auckland', '2026-09-27', '2026-09-26T12:00:00Z', '2026-09-27T11:00:00Z'],
+  ['America/Havana', '2026-10-31', '2026-10-31T04:00:00Z', '2026-11-01T05:00:00Z'],
+  ['America/Havana', '2026-11-01', '2026-11-01T05:00:00Z', '2026-11-02T05:00:00Z'],
+] as const;
+
+for (const [zone, day, start, end] of days) {
+  test(`${day} in ${zone} is ${(at(end).getTime() - at(start).getTime()) / 3_600_000} hours long`, async () => {
+    const found = [await startOfDay(db, zone, day), await endOfDay(db, zone, day)];
+    assert.deepEqual(found, [at(start), at(end)]);
+  });
+}
+
+const periods = [
+  ['UTC', '2026-05-01T00:00:00Z', '2026-06-01T00:00:00Z', '2026-04-01T00:00:00Z'],
+  ['UTC', '2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z', '2026-02-01T00:00:00Z'],
+  ['UTC', '2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z', '2025-10-01T00:00:00Z'],
+  ['UTC', '2025-11-01T00:00:00Z', '2026-02-01T00:00:00Z', '2025-08-01T00:00:00Z'],
+  ['UTC', '2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '2024-01-01T00:00:00Z'],
+  ['Europe/Berlin', '2026-03-31T22:00:00Z', '2026-04-30T22:00:00Z', '2026-02-28T23:00:00Z'],
+  ['Europe/Berlin', '2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z', '2026-09-30T22:00:00Z'],
+  ['UTC', '2026-05-01T00:00:00Z', '2026-05-31T00:00:00Z', '2026-04-01T00:00:00Z'],
+  ['UTC', '2026-05-02T00:00:00Z', '2026-06-01T00:00:00Z', '2026-04-02T00:00:00Z'],
+  ['Europe/Berlin', '2026-05-01T00:00:00Z', '2026-06-01T00:00:00Z', '2026-03-31T00:00:00Z'],
+  ['UTC', '2026-05-07T09:00:00Z', '2026-05-08T10:30:00Z', '2026-05-06T07:30:00Z'],
+] as const;
+
+for (const [zone, start, end, before] of periods) {
+  test(`the period before ${start} to ${end} in ${zone} begins at ${before}`, async () => {
+    const found = await startOfPeriodBefore(db, zone, { start: at(start), end: at(end) });
+    assert.equal(found.toISOString(), at(before).toISOString());
+  });
+}
+
+/** One summary that an organization has, by how far it is from its last month, and whether that month is due with it. */
+const summaries = [
+  ['-14 hours', {}, false],
+  ['0', {}, false],
+  ['26 hours', {}, false],
+  ['-3 days', {}, true],
+  ['3 days', {}, true],
+  ['-1 month', {}, true],
+  ['1 month', {}, true],
+  ['0', { scheduled: false }, true],
+  ['0', { report_type: 'another' }, true],
+] as const;
+
+test('a last month is due until a scheduled summary begins with it, by about any clock', async () => {
+  const other = await makeOrganization(db, { ai_enabled: true });
+  for (const [shift, over, isDue] of summaries) {
+    const org_id = await makeOrganization(db, {
+      ...{ ai_enabled: true, created_at: at('2020-01-01T00:00:00Z'), time_zone: 'Asia/Tokyo' },
+    });
+    const row = { org_id, scheduled: true, report_type: reportType, ...over };
+    const due = await findMonthDue(db, org_id, reportType);
+    assert.ok(due, 'without a summary');
+    await db`
+      insert into summaries (org_id, scheduled, report_type, period_start, period_end, responses, text)
+      select ${row.org_id}, ${row.scheduled}, ${row.report_type}, start + ${shift}::interval, start + interval '9 months', 0, ''
+      from (values (${due.start}::timestamptz)) month (start)`;
+    const said = `${shift} ${JSON.stringify(over)}`;
+    assert.equal((await findMonthDue(db, org_id, reportType)) !== undefined, isDue, said);
+    assert.equal(await findMonthDue(db, other, reportType), undefined, 'made this month');
+    await enqueueMonthsDue(db, reportType, null);
+    const jobs = await db`
+      select from outbox where task = 'summaries.month' and payload ->> 'org_id' = ${org_id}`;
+    assert.equal(jobs.length, isDue ? 1 : 0, said);
+  }
+});
+
+/** When the last summary of an organization ended, by its clock, and the days offered then. Today is day 0. */
+const usual = [
+  [[], -30, -1],
+  [['-10 days'], -10, -1],
+  [['-10 days', '-20 days'], -10, -1],
+  [['-20 days', '-10 days 5 hours'], -10, -1],
+  [['-1 minute'], -1, -1],
+  [['0'], 0, 0],
+  [['3 days'], 0, 0],
+] as const;
+
+test('the days of a new summary go on from the end of the last one, up to yesterday', async () => {
+  for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+    for (const [ends, from, to] of usual) {
+      const org = await makeOrganization(db, { time_zone });
+      const other = await makeOrganization(db, { time_zone });
+      await db.begin(async (tx) => {
+        await tx`
+          insert into summaries (org_id, period_start, period_end, responses, text)
+          select org, now() - interval '1 year', (today + shift::interval) at time zone ${time_zone}, 0, ''
+          from (select date_trunc('day', now() at time zone ${time_zone}) as today) clock
+          cross join (
+            select ${org}::uuid, unnest(${[...ends]}::text[]) union all values (${other}::uuid, '-2 days')
+          ) summary (org, shift)`;
+        const [expected] = await tx`
+          select (today + ${from}::int)::text as from, (today + ${to}::int)::text as to
+          from (select (now() at time zone ${time_zone})::date as today) clock`;
+        const found = await findUsualDays(tx, org, time_zone);
+        assert.deepEqual({ ...found }, { ...expected }, `${time_zone}: ${ends}`);
+      });
+    }
+  }
+});
