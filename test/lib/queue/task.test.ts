@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../../src/lib/log/log.ts';
+import { jobRan, runJob } from '../../../src/lib/queue/task.ts';
+import { recordSpans } from '../../support/fakes/tracer.ts';
+
+const causing = '0af7651916cd43dd8448eb211c80319c';
+const traceparent = `00-${causing}-b7ad6b7169203331-01`;
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+const postgresIsAway = Object.assign(new Error('away'), { code: '57P01' });
+const stopping = Object.assign(new Error('stopping'), { name: 'AbortError' });
+
+/** How a run ends, and what is written of it. */
+const ends: { error: Error | undefined; level: string | undefined }[] = [
+  { error: undefined, level: undefined },
+  { error: new Error('a fault'), level: 'error' },
+  { error: postgresIsAway, level: 'debug' },
+  { error: stopping, level: 'debug' },
+];
+
+for (const { error, level } of ends) {
+  test(`a run of a job is published and logged: ${error?.message ?? 'it ends well'}`, async (t) => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog({
+      level: 'debug',
+      to: { write: (line) => void lines.push(JSON.parse(line)) },
+    });
+    const published: unknown[] = [];
+    t.after(jobRan.subscribe((facts) => published.push(facts)));
+    const times = [1000, 1250];
+    t.mock.method(performance, 'now', () => times.shift());
+    const job = { task: 'things.do', id: '17', attempt: 3, traceparent, causedAt: minutesAgo(1) };
+    const run = runJob({ log, program: 'program' }, job, async () => {
+      if (error) throw error;
+    });
+    assert.equal(await run.catch((thrown: unknown) => thrown), error);
+    assert.deepEqual(published, [{ task: 'things.do', ms: 250, failed: error !== undefined }]);
+    const logged = lines.map((line) => [line['level'], line['task'], line['job'], line['attempt']]);
+    assert.deepEqual(logged, level ? [[level, 'things.do', '17', 3]] : []);
+  });
+}
+
+/** From an hour on the trace of the cause is a link. */
+for (const [minutes, isPart] of [
+  [0, true],
+  [59, true],
+  [61, false],
+] as const) {
+  test(`a job caused ${minutes} minutes ago is ${isPart ? 'part of' : 'linked to'} the trace of its cause`, async (t) => {
+    const spans = recordSpans(t);
+    const job = { task: 'things.do', id: '17', attempt: 3, traceparent };
+    const log = createLog({ level: 'silent' });
+    let own: string | null = null;
+    await runJob(
+      { log, program: 'program' },
+      { ...job, causedAt: minutesAgo(minutes) },
+      async (it) => {
+        own = it.traceparent;
+      },
+    );
+    const [{ attributes, ...span }, ...others] = spans as [(typeof spans)[0]];
+    assert.deepEqual(others, []);
+    assert.deepEqual(span, {
+      ...{ name: 'process things.do', failed: false },
+      parentTrace: isPart ? causing : undefined,
+      linkedTraces: isPart ? [] : [causing],
+    });
+    assert.partialDeepStrictEqual(attributes, {
+      ...{ 'messaging.message.id': '17', 'program.job.attempt': 3 },
+      'messaging.destination.name': 'things.do',
+    });
+    assert.equal(own, `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`);
+  });
+}
