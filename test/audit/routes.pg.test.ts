@@ -8,11 +8,19 @@ import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 import { otherRouteActs } from './other-route-acts.ts';
 import { type ActScene, later, routeActs, rowsOf } from './route-acts.ts';
+import { routeDetails } from './route-details.ts';
 
 const { db } = await testDatabase();
 const secrets = createSecrets([Buffer.alloc(32, 1)]);
 const app = bareApp(db, { secrets });
 const known = { ...routeActs, ...otherRouteActs };
+
+type ActEvent = Record<'actor_kind' | 'request_id' | 'target' | 'target_id', string | null> & {
+  details: object;
+};
+
+const withoutIds = (details: object): object =>
+  JSON.parse(JSON.stringify(details).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '*'));
 
 const changing = new Set(
   app.routes
@@ -36,13 +44,16 @@ for (const [route, entry] of Object.entries(known)) {
     const scene = await makeScene();
     const answer = await entry.call(scene);
     assert.ok(answer.status < 400, `${answer.status}: ${await answer.clone().text()}`);
-    const events = await db<{ actor_kind: string; request_id: string | null }[]>`
-      select actor_kind, request_id from audit_events
+    const events = await db<ActEvent[]>`
+      select actor_kind, request_id, target, target_id, details from audit_events
       where org_id = ${scene.orgId} and act = ${entry.act} and actor_kind in ('key', 'member')`;
     assert.equal(events.length, 1);
     const isScreen = route.includes(' /o/');
     assert.equal(events[0]!.actor_kind, isScreen ? 'member' : 'key');
-    assert.equal(events[0]!.request_id, answer.headers.get('X-Request-Id'));
+    const { request_id, target, target_id, details } = events[0]!;
+    assert.equal(request_id, answer.headers.get('X-Request-Id'));
+    assert.deepEqual([target, withoutIds(details)], routeDetails[route]);
+    assert.equal(target_id !== null, target !== null);
   });
 }
 
