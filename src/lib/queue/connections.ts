@@ -73,6 +73,7 @@ export type Connections = {
 };
 
 type Callback = Parameters<pg.Pool['connect']>[0];
+type Release = (error?: Error | boolean) => void;
 
 function gate(pool: pg.Pool, address: QueueAddress): Connections['holdUntil'] {
   let open: Promise<void> = Promise.resolve();
@@ -86,7 +87,7 @@ function gate(pool: pg.Pool, address: QueueAddress): Connections['holdUntil'] {
   function connectWhenOpen(callback?: Callback) {
     if (!callback) return choose().then(() => connect());
     choose().then(
-      () => connect(callback),
+      () => connect((error, client, release) => callback(error, client, atMostOnce(release))),
       (error) => callback(error, undefined, () => {}),
     );
     return undefined;
@@ -96,6 +97,19 @@ function gate(pool: pg.Pool, address: QueueAddress): Connections['holdUntil'] {
   return (ready) => {
     open = ready;
     open.catch(() => {}); // thrown to the caller that asks for a connection
+  };
+}
+
+/**
+ * Graphile gives its listener back once at its end, and again if the connection then breaks before it listens.
+ * The pool throws at the second time, where no caller can catch it.
+ */
+function atMostOnce(release: Release | undefined): Release {
+  let released = false;
+  return (error) => {
+    if (released) return;
+    released = true;
+    release?.(error); // without a connection the pool gives none
   };
 }
 

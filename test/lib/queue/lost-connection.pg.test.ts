@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Logger, run, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
+import pino from 'pino';
+import { openConnections, ownBackends } from '../../../src/lib/queue/connections.ts';
 import { isLostConnection } from '../../../src/lib/queue/lost-connection.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 
@@ -83,4 +87,30 @@ test('what Postgres refuses is no lost connection', async () => {
   const client = await connected();
   assert.ok(!isLostConnection(await errorOf(client.query('select nothing'))));
   assert.ok(!isLostConnection('Connection terminated'));
+});
+
+const socketOf = (client: pg.PoolClient) =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+test('a runner that ends while its listener breaks gives the connection back once', async (t) => {
+  const own = ownBackends();
+  const log = pino({ enabled: false });
+  const { pool } = openConnections({ url, log, own, program: 'listener' });
+  t.after(() => pool.end());
+  const events: WorkerEvents = new EventEmitter();
+  const options = { pgPool: pool, events, taskList: { nothing() {} }, noHandleSignals: true };
+  const logger = new Logger(() => () => {});
+
+  // It never learns whether it listens: the answer is not read before the connection breaks.
+  events.once('pool:listen:success', ({ client }) => socketOf(client).pause());
+  const listening = once(events, 'pool:listen:success');
+  const runner = await run({ ...options, logger, crontab: '' });
+  await listening;
+  events.once('pool:listen:release', ({ client }) => socketOf(client).destroy());
+  const broken = once(events, 'pool:listen:error');
+  const removed = once(pool, 'remove');
+  await runner.stop();
+
+  await Promise.all([broken, removed]);
+  await setImmediate(); // a rejection without a handler fails the test
 });
