@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allResponses, type ResponseFilter } from '../../src/responses/filter.cte.ts';
+import { allResponses, noOwner, type ResponseFilter } from '../../src/responses/filter.cte.ts';
 import { findNext } from '../../src/responses/neighbours.queries.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeWeeks, propertyFacets } from '../support/make/weeks.ts';
@@ -8,11 +8,24 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** Several responses are of the same time. */
+/** Several responses are of the same time; each day begins with some at its first instant. */
 async function makeScene() {
-  const { org } = await makeWeeks(db, { responses: 840, together: 3, minutes: 107 });
+  const { org } = await makeWeeks(db, { responses: 840, together: 3, minutes: 96 });
+  const [owner] = await db<{ id: string }[]>`
+    insert into members (email, name) values (${`${org}@members.test`}, 'Ann') returning id`;
+  await db`insert into memberships (org_id, member_id, role) values (${org}, ${owner!.id}, 'editor')`;
+  await db`
+    update responses
+    set owner_id = case when (properties -> 'rare')::int < 30 then ${owner!.id}::uuid end,
+        comment = case when score < 3 then 'Late again' end,
+        chosen_state = case when (properties -> 'rare')::int % 3 = 0 then 'done' end
+    where org_id = ${org}`;
+  const shop = { facets: propertyFacets({ source: 'shop' }) };
   const filters: Partial<ResponseFilter>[] = [
-    ...[{}, { language: 'fr' }, { facets: propertyFacets({ rare: '5' }) }],
+    ...[{}, { language: 'fr' }, { facets: propertyFacets({ rare: '5' }) }, { held: true }],
+    ...[{ pattern: '%late%' }, { ...shop, pattern: '%late%' }, { ...shop, held: true }],
+    ...[{ ...shop, owner: noOwner }, { ...shop, owner: `${org}@members.test` }, shop],
+    { ...shop, hasComment: false, state: 'done' },
     { facets: propertyFacets({ source: 'shop' }), language: 'fr' },
     { facets: propertyFacets({ source: 'shop', plan: 'pro' }), category: 'promoter' },
     { facets: propertyFacets({ source: 'shop', plan: 'free' }), type: 'ces', language: 'fr' },
@@ -64,13 +77,19 @@ type Listed = { at: string; id: string };
 
 /** From the rows alone, newest first. */
 async function listed(org: string, filter: ResponseFilter): Promise<Listed[]> {
-  const { facets, category, language, type, range } = filter;
+  const { facets, category, language, type, range, pattern, held, owner, hasComment, state } =
+    filter;
   const wanted = Object.fromEntries(facets.map(({ name, value }) => [name, value]));
   return await db<Listed[]>`
     select r.created_at::text as at, r.id
     from responses r
     join surveys s on s.id = r.survey_id
-    where r.org_id = ${org} and held_reason is null
+    where r.org_id = ${org} and (held_reason is not null) = ${held}
+      and (${pattern}::text is null or comment ilike ${pattern}::text)
+      and (${hasComment}::boolean is null or (comment is not null) = ${hasComment}::boolean)
+      and (${state}::text is null or state = ${state}::text)
+      and case ${owner}::text when ${noOwner} then owner_id is null else
+          ${owner}::text is null or owner_id = (select id from members where email = ${owner}::text) end
       and (${type}::text is null or s.type = ${type}::text)
       and (${category}::text is null or category = ${category}::text)
       and (${language}::text is null or r.language = ${language}::text)
