@@ -36,14 +36,30 @@ export const NoteInput = v.object({
 
 const emptyIsNull = (given: string) => given || null;
 
-/** The same from a form: a field that is there and empty takes away. */
-export const FollowUpFields = v.object({
-  state: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(emptyIsNull),
-      v.nullable(v.picklist(states, 'must be open or done')),
-    ),
+const StateField = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform(emptyIsNull),
+    v.nullable(v.picklist(states, 'must be open or done')),
   ),
-  owner: v.optional(v.pipe(v.string(), v.maxLength(254, 'is too long'), v.transform(emptyIsNull))),
-});
+);
+const OwnerField = v.optional(
+  v.pipe(v.string(), v.maxLength(254, 'is too long'), v.transform(emptyIsNull)),
+);
+
+/**
+ * The same from a form: a field that is there and empty takes away. A field that still says what the page showed is
+ * no change: another member may have changed it since.
+ */
+export const FollowUpFields = v.pipe(
+  v.object({
+    state: StateField,
+    owner: OwnerField,
+    shown_state: StateField,
+    shown_owner: OwnerField,
+  }),
+  v.transform(({ state, owner, shown_state, shown_owner }) => ({
+    ...(state === shown_state ? {} : { state }),
+    ...(owner === undefined || owner === shown_owner ? {} : { owner, fromOwner: shown_owner }),
+  })),
+);

@@ -8,16 +8,20 @@ export type FollowUpChange = {
   owner_id?: string | null | undefined;
 };
 
+/** With `from_owner_id` only while the response still has this owner, or none. */
 export async function updateFollowUp(
   sql: Sql,
   orgId: string,
-  { id, chosen_state, owner_id }: FollowUpChange & { id: string },
+  change: FollowUpChange & { id: string; from_owner_id?: string | null | undefined },
 ): Promise<boolean> {
+  const { id, chosen_state, owner_id, from_owner_id } = change;
+  const stillOwned =
+    from_owner_id === undefined ? sql`` : sql`and owner_id is not distinct from ${from_owner_id}`;
   const rows = await sql`
     update responses
     set chosen_state = ${chosen_state === undefined ? sql`chosen_state` : chosen_state},
         owner_id = ${owner_id === undefined ? sql`owner_id` : owner_id}
-    where org_id = ${orgId} and id = ${id}
+    where org_id = ${orgId} and id = ${id} ${stillOwned}
     returning id`;
   return rows.length > 0;
 }

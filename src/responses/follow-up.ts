@@ -9,6 +9,7 @@ import {
   type FollowUpChange,
   findOwner,
   insertNote,
+  lockResponses,
   type NoteRow,
   updateFollowUp,
   updateFollowUps,
@@ -20,21 +21,31 @@ type FollowUpTools = { db: Db };
 export type FollowUpWish = {
   state?: 'open' | 'done' | null | undefined;
   owner?: string | null | undefined;
+  /** The owner that the writer saw: once the response has another one, nothing is changed. */
+  fromOwner?: string | null | undefined;
 };
+
+export type FollowUpOutcome = 'saved' | 'owner_changed';
 
 /** Takes a response up, hands it to a member, or closes it. */
 export async function followUp(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
-  { id, state, owner }: FollowUpWish & { id: string },
-) {
+  { id, state, owner, fromOwner }: FollowUpWish & { id: string },
+): Promise<FollowUpOutcome> {
   const change: FollowUpChange = {
     chosen_state: state === null ? 'none' : state,
     owner_id: owner ? await memberWith(db, orgId, owner) : owner,
   };
   const fields = [state !== undefined && 'state', owner !== undefined && 'owner'];
-  await inTransaction(db, async (tx) => {
-    if (!(await updateFollowUp(tx, orgId, { id, ...change }))) throw notFound('response');
+  const from_owner_id = fromOwner ? await findOwner(db, orgId, fromOwner) : fromOwner;
+  if (fromOwner && !from_owner_id) return 'owner_changed';
+  return await inTransaction(db, async (tx): Promise<FollowUpOutcome> => {
+    if (!(await updateFollowUp(tx, orgId, { id, ...change, from_owner_id }))) {
+      const [known] = await lockResponses(tx, orgId, [id]);
+      if (!known) throw notFound('response');
+      return 'owner_changed';
+    }
     await recordAct(tx, {
       orgId,
       actor,
@@ -44,6 +55,7 @@ export async function followUp(
     });
     const memberId = change.owner_id;
     if (memberId && memberId !== actor.id) await enqueue(tx, [assigned(orgId, memberId, id)]);
+    return 'saved';
   }).catch((error: unknown) => {
     throw violates(error, 'responses_have_members_as_owners') ? noMember() : error;
   });

@@ -265,6 +265,28 @@ test('a response is taken, noted, tagged and done on its own page', async () => 
   assert.deepEqual((await one(id))?.tags, []);
 });
 
+test('a page that is out of date takes back nothing that another member changed', async () => {
+  const { org, list, submit, get, respond, one } = await inbox();
+  const other = await memberBrowser(db, { app, org, role: 'editor' });
+  const id = await respond({ category: 'detractor', score: 2 });
+  const text = await (await get(`${list}/${id}`)).text();
+  const [, me = ''] = /name="owner" value="([^"]+)"/.exec(text) ?? [];
+  const theirs = await (await other.get(`${list}/${id}`)).text();
+  const [, them = ''] = /name="owner" value="([^"]+)"/.exec(theirs) ?? [];
+  await other.submit(`${list}/${id}`, { owner: them, shown_owner: '' });
+  const taken = await one(id);
+  assert.ok(taken?.owner_id);
+
+  const shown = { shown_owner: '', shown_state: '' };
+  await submit(`${list}/${id}`, { owner: '', state: 'done', ...shown });
+  assert.deepEqual(await one(id), { ...taken, state: 'done' });
+  const refused = await submit(`${list}/${id}`, { owner: me, shown_owner: '' });
+  assert.match(await refused.text(), /another member changed the owner/);
+  assert.deepEqual(await one(id), { ...taken, state: 'done' });
+  await submit(`${list}/${id}`, { owner: me, shown_owner: them });
+  assert.notEqual((await one(id))?.owner_id, taken.owner_id);
+});
+
 test('a response that is not analyzed says why', async () => {
   const { org, list, get, respond } = await inbox();
   const [spoken, silent] = [await respond({ comment: 'Slow.' }), await respond({ comment: null })];

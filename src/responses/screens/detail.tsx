@@ -23,13 +23,13 @@ export function ResponseDetail(props: DetailProps) {
       <article class="answer" aria-label="The response">
         <Said {...props} />
         {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
+        {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
         <Analysis response={response} origin={origin} />
         {others.length > 0 ? (
           <Others others={others} path={path} query={query} person={personOf(response)} />
         ) : null}
       </article>
       <section class="answer" aria-label="Following it up">
-        {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
         <TagPart {...props} here={here} />
         <FollowUpPart {...props} here={here} />
         <NotePart {...props} here={here} />

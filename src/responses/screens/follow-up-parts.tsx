@@ -11,6 +11,7 @@ export function Acts({ response, origin, here, editor }: PartProps & { editor: s
   const subject = encodeURIComponent(`Re: ${origin.question_text}`);
   return (
     <form method="post" action={`${here.path}${here.query}`}>
+      <input type="hidden" name="shown_owner" value={owner ?? ''} />
       <div class="actions">
         {owner === null ? (
           <button type="submit" class="primary" name="owner" value={editor}>
@@ -92,6 +93,8 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
   }
   return (
     <form method="post" action={`${here.path}${here.query}`} class="fields">
+      <input type="hidden" name="shown_owner" value={owner ?? ''} />
+      <input type="hidden" name="shown_state" value={state ?? ''} />
       <Select
         name="owner"
         label="Owner"

@@ -38,8 +38,12 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const id = idOf(c);
       const form = await readForm(c, FollowUpFields);
       if (form.errors) return await showResponse(c, tools.db, form);
-      await followUp(tools, editor, { id, ...form.values });
-      return go(c, responsePathOf(c, id), { kind: 'fine', text: texts.saved });
+      const outcome = await followUp(tools, editor, { id, ...form.values });
+      const isSaved = outcome === 'saved';
+      return go(c, responsePathOf(c, id), {
+        kind: isSaved ? 'fine' : 'warning',
+        text: isSaved ? texts.saved : texts.ownerChanged,
+      });
     })
 
     .post('/:id/tags', async (c) => {

@@ -21,6 +21,8 @@ export const responseTexts = {
   noneChosen: 'No response was chosen. Tick some, then press the button again.',
   noTagChosen: 'No tag was chosen.',
   saved: 'The response is saved.',
+  ownerChanged:
+    'Nothing was saved: another member changed the owner of this response since you opened it. The page shows the owner of now.',
   noted: 'The note is saved.',
   released: 'The response is released: it counts now, and its events are delivered.',
   deleted: 'The response is deleted.',
