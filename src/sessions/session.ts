@@ -7,6 +7,7 @@ import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { SeeOther } from '../lib/http/see-other.ts';
 import { flash } from '../web/app/flash.ts';
+import { keepPosted } from '../web/app/read-form.ts';
 import { readSessionHash } from './cookie.ts';
 import { ownPath, withNext } from './own-path.ts';
 import {
@@ -116,9 +117,11 @@ export function requireRecentProof(c: OfMember) {
   throw new SeeOther(withNext('/account/prove', isRead(c) ? pathOf(c) : pageOf(c)));
 }
 
-function refuseVisitor(c: Context, hadSession: boolean) {
+async function refuseVisitor(c: Context, hadSession: boolean) {
   if (isRead(c) && hadSession) flash(c, { kind: 'warning', text: sessionTexts.ended });
   if (isRead(c)) return c.redirect(withNext('/sign-in', pathOf(c)), 303);
+  await keepPosted(c);
+  c.set('signInPath', withNext('/sign-in', pageOf(c)));
   throw new Refusal('forbidden', 'you are not signed in: sign in and try again', {
     code: 'signed_out',
   });

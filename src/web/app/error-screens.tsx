@@ -4,6 +4,7 @@ import type { Refusal } from '../../errors.ts';
 import { readerOf } from './reader.ts';
 import { renderAlone, renderScreen } from './screen.tsx';
 import { type ErrorText, errorTexts } from './screen-texts.ts';
+import { SendAgain } from './send-again.tsx';
 
 /**
  * A failed request as a screen, with the sentence of its refusal where that was written for the reader. Else a wrong
@@ -24,11 +25,15 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
       {refusal?.retryInSeconds === undefined ? null : (
         <p>{errorTexts.tryAgain(refusal.retryInSeconds)}</p>
       )}
-      <p class="actions">
-        <a class="button" href={way?.href ?? home}>
-          {way?.text ?? errorTexts.toHome}
-        </a>
-      </p>
+      {refusal?.code === 'signed_out' ? (
+        <SendAgain c={c} />
+      ) : (
+        <p class="actions">
+          <a class="button" href={way?.href ?? home}>
+            {way?.text ?? errorTexts.toHome}
+          </a>
+        </p>
+      )}
       <p class="small soft">
         {errorTexts.requestId} <code>{c.get('requestId')}</code>
       </p>

@@ -37,6 +37,22 @@ export async function withMistake(c: Context, errors: FormState['errors']): Prom
   return { errors, typed: typedIn(await readFields(c)) };
 }
 
+/** Reads a form before it is refused, so that the page of the refusal can send it again. */
+export async function keepPosted(c: Context) {
+  await readFields(c).catch(() => undefined);
+}
+
+/** The fields to send again; none where one of them is a file or a secret, which no page sends back. */
+export function postedAgain(c: Context): (readonly [name: string, value: string])[] {
+  const fields: FormFields = c.get('formFields') ?? {};
+  const entries = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+  const isRepeatable = (entry: (typeof entries)[number]): entry is readonly [string, string] =>
+    typeof entry[1] === 'string' && !secret.test(entry[0]);
+  return entries.every(isRepeatable) ? entries : [];
+}
+
 /** Checkboxes and lists of several: none, one or many values of the same name. */
 export const severalOf = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
   v.optional(

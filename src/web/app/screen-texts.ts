@@ -57,8 +57,7 @@ const byStatus: Readonly<Record<number, ErrorText>> = {
 const byCode: Readonly<Record<string, ErrorText>> = {
   signed_out: {
     title: 'You are signed out',
-    text: 'Your session has ended, and nothing was saved. Sign in, then send the form again.',
-    way: { text: 'Sign in', href: '/sign-in' },
+    text: 'Your session has ended, and nothing was saved.',
   },
   database_full: {
     title: 'The service can store nothing now',
@@ -75,6 +74,11 @@ export const errorTexts = {
   byStatus,
   byCode,
   toHome: 'Go to Home',
+  signIn: 'Sign in',
+  newTab: ', opens a new tab',
+  stillHere:
+    'This page still has what you entered. Sign in, which opens a new tab, then come back to this one and send it again.',
+  sendAgain: 'Send again',
   requestId: 'Request id:',
   wrong: (what: string) => `What is wrong: ${what}`,
   tryAgain: (seconds: number) => `Try again in ${inWords(seconds)}.`,

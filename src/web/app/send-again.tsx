@@ -1,0 +1,47 @@
+import type { Context } from 'hono';
+import { postedAgain } from './read-form.ts';
+import { errorTexts } from './screen-texts.ts';
+
+/** Where a page leads that asks a reader to sign in; set by what refuses the reader. */
+const signInPathOf = (c: Context): string => c.get('signInPath') ?? '/sign-in';
+
+/**
+ * The ways on from a form that was posted after the session had ended: sign in on a page of its own, then send the same
+ * form again from this one.
+ */
+export function SendAgain({ c }: { c: Context }) {
+  const fields = postedAgain(c);
+  const { pathname, search } = new URL(c.req.url);
+  const texts = fields.filter(([, value]) => /\s/.test(value.trim()));
+  if (fields.length === 0) {
+    return (
+      <p class="actions">
+        <a class="button" href={signInPathOf(c)}>
+          {errorTexts.signIn}
+        </a>
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>{errorTexts.stillHere}</p>
+      {texts.map(([, value]) => (
+        <blockquote class="typed" dir="auto">
+          {value}
+        </blockquote>
+      ))}
+      <form method="post" action={`${pathname}${search}`}>
+        {fields.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <div class="actions">
+          <a class="button primary" href="/sign-in" target="_blank" rel="noopener">
+            {errorTexts.signIn}
+            <span class="hidden">{errorTexts.newTab}</span>
+          </a>
+          <button type="submit">{errorTexts.sendAgain}</button>
+        </div>
+      </form>
+    </>
+  );
+}
