@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHome, startProgram } from '../drills/programs.ts';
 import { isAnswering, until } from '../drills/reach.ts';
 import { freePort } from '../support/processes/free-port.ts';
+import { pgbouncer, pgbouncerVersion } from '../support/processes/pgbouncer.ts';
 
 const clientsAtMost = 400;
 const serverConnections = 20;
@@ -11,15 +11,10 @@ const serverConnections = 20;
 /** PgBouncer in transaction mode: when this machine has it, and Postgres listens for others than its own account. */
 export function hasPooler(databaseUrl: string): boolean {
   if (new URL(databaseUrl).searchParams.has('host')) return false;
-  try {
-    execFileSync('pgbouncer', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+  return pgbouncerVersion() !== undefined;
 }
 
-export async function startPooler(databaseUrl: string) {
+export async function startPooler(databaseUrl: string, settings: readonly string[]) {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const home = createHome();
   const own = freePort();
@@ -42,10 +37,11 @@ pool_mode = transaction
 max_client_conn = ${clientsAtMost}
 default_pool_size = ${serverConnections}
 ignore_startup_parameters = extra_float_digits,statement_timeout,idle_in_transaction_session_timeout
+${settings.join('\n')}
 `,
   );
   const program = startProgram({
-    ...{ home: home.path, name: 'pgbouncer', command: ['pgbouncer', file] },
+    ...{ home: home.path, name: 'pgbouncer', command: [pgbouncer, file] },
   });
   const url = `postgres://${username}@127.0.0.1:${own}/${name}`;
   await until('PgBouncer leads to Postgres', () => isAnswering(url));

@@ -7,7 +7,11 @@ export type GrowthRun = {
   seedSeconds: number;
   storage: Storage;
   costs: Cost[];
-  several: { processes: number; pooled: boolean; costs: Cost[] }[];
+  several: {
+    processes: number;
+    pooler: 'none' | 'PgBouncer' | 'PgBouncer, prepared';
+    costs: Cost[];
+  }[];
 };
 
 const megabyte = 1024 ** 2;
@@ -83,12 +87,12 @@ export function storageTable(runs: readonly GrowthRun[]): string[] {
 
 export function severalTable(runs: readonly GrowthRun[]): string[] {
   const rows = runs.flatMap(({ answers, several }) =>
-    several.flatMap(({ processes, pooled, costs }) =>
+    several.flatMap(({ processes, pooler, costs }) =>
       costs.map((cost) => [
         cost.name,
         number(answers),
         String(processes),
-        pooled ? 'PgBouncer' : 'none',
+        pooler,
         `${number(cost.perSecond)}/s`,
         p50(cost),
         number(cost.us.service),

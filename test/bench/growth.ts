@@ -1,4 +1,9 @@
 import type { Db } from '../../src/lib/db/db.ts';
+import {
+  canCarryPrepared,
+  preparedSettings,
+  unpreparedSettings,
+} from '../support/processes/pgbouncer.ts';
 import { type Client, issueKeys } from './clients.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
 import { type Cost, measureAll, measureFew, type Stage } from './growth-load.ts';
@@ -18,17 +23,18 @@ const answersPerContact = 5;
 const fewestContacts = 16_000;
 const idleMs = 3000;
 
-type Setting = { processes: number; pooled: boolean };
+type Setting = Pick<GrowthRun['several'][number], 'processes' | 'pooler'>;
 const settings: readonly Setting[] = [
-  { processes: 1, pooled: false },
-  { processes: 2, pooled: false },
-  { processes: 4, pooled: false },
-  { processes: 4, pooled: true },
+  { processes: 1, pooler: 'none' },
+  { processes: 2, pooler: 'none' },
+  { processes: 4, pooler: 'none' },
+  { processes: 4, pooler: 'PgBouncer' },
+  { processes: 4, pooler: 'PgBouncer, prepared' },
 ];
 
 /**
  * The same reads and writes at each size, by one process; then a few of them by several processes, and through
- * PgBouncer. All share the processors of this machine, so that processor time says more than rates.
+ * PgBouncer, one that carries prepared statements as well if PGBOUNCER names it. All share the processors of this machine, so that processor time says more than rates.
  */
 export async function growth(server: string): Promise<Section[]> {
   const sizes = (process.env['BENCH_ANSWERS'] ?? usualSizes).split(' ').map(Number);
@@ -59,7 +65,8 @@ async function measureSize(server: string, answers: number): Promise<GrowthRun> 
     const costs = await withServices(place, settings[0]!, measureAll);
     const several: GrowthRun['several'] = [];
     for (const setting of settings) {
-      if (setting.pooled && !hasPooler(server)) continue;
+      if (setting.pooler !== 'none' && !hasPooler(server)) continue;
+      if (setting.pooler === 'PgBouncer, prepared' && !canCarryPrepared()) continue;
       several.push({ ...setting, costs: await withServices(place, setting, measureFew) });
     }
     return { answers, seedSeconds, storage, costs, several };
@@ -79,10 +86,11 @@ type Place = { database: BenchDatabase; clients: readonly Client[]; tokens: stri
 
 async function withServices(
   { database, clients, tokens }: Place,
-  { processes, pooled }: Setting,
+  { processes, pooler: kind }: Setting,
   measure: (stage: Stage) => Promise<Cost[]>,
 ): Promise<Cost[]> {
-  const pooler = pooled ? await startPooler(database.url) : undefined;
+  const prepared = kind === 'PgBouncer, prepared' ? preparedSettings() : unpreparedSettings();
+  const pooler = kind === 'none' ? undefined : await startPooler(database.url, prepared);
   const own = pooler ? { ASKBACK_SESSION_DATABASE_URL: database.url } : {};
   const services = [];
   for (let n = 0; n < processes; n += 1) {

@@ -2,8 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/lib/db/db.ts';
+import { findPooler } from '../../src/lib/db/pooler.ts';
 import { startCluster } from '../support/processes/cluster.ts';
 import { freePort } from '../support/processes/free-port.ts';
+import {
+  canCarryPrepared,
+  pgbouncer,
+  pgbouncerVersion,
+  preparedSettings,
+} from '../support/processes/pgbouncer.ts';
 import { balance, isFailure, type Line, requestLines, serviceLines } from './books.ts';
 import { createHome, startProgram } from './programs.ts';
 import { stage } from './scene.ts';
@@ -30,7 +37,14 @@ export async function behindPooler({ short }: { short: boolean }): Promise<Line[
     const { traffic, stop } = startTraffic(scene, pace);
     await sleep(seconds * 1000);
     await stop();
+    const { prepares } = await findPooler(pooler.url);
     const lines = [
+      { what: 'version of PgBouncer', count: pgbouncerVersion()! },
+      {
+        what: 'prepared statements carried (1 is yes)',
+        count: Number(prepares),
+        atLeast: Number(canCarryPrepared()),
+      },
       { what: 'connections of PgBouncer to Postgres', count: poolSize },
       ...requestLines(traffic),
       { what: 'failed requests', count: traffic.attempts.filter(isFailure).length, atMost: 0 },
@@ -57,9 +71,10 @@ function startPooler(home: string, direct: string) {
     '[pgbouncer]',
     ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any'],
     ...['pool_mode = transaction', `default_pool_size = ${poolSize}`, 'max_client_conn = 1000'],
+    ...preparedSettings(),
   ];
   writeFileSync(file, `${settings.join('\n')}\n`);
-  const program = startProgram({ home, name: 'pgbouncer', command: ['pgbouncer', file] });
+  const program = startProgram({ home, name: 'pgbouncer', command: [pgbouncer, file] });
   const url = `postgres://${upstream.username}@127.0.0.1:${port}${upstream.pathname}`;
   return { url, program };
 }
