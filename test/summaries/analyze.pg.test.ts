@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import { insertWaitingSince } from '../../src/responses/waiting-analyses.queries.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { analyze } from '../../src/summaries/analyze.ts';
-import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
 import { countUnanalyzed } from '../../src/summaries/queries.ts';
-import { readComment } from '../../src/summaries/read-comment.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -157,17 +155,26 @@ test('themes of the organization are looked for, and names are no theme', async 
   assert.deepEqual(analysis?.themes, ['café']);
 });
 
-test('the built-in analyst is asked with the placeholders only', async () => {
+test('an analyst is asked with all that belongs to a comment, and placeholders for who is named in it', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
-  const builtin = createBuiltinAnalyst(readComment);
-  const received: string[] = [];
+  const response_id = await org.answer(2, 'ask Bob Miller or bob@acme.test', '2026-05-02');
+  await db`update surveys set type = 'csat', language = 'de' where id = ${org.survey}`;
+  await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;
+  const received: Record<string, unknown>[] = [];
   const analyst: Analyst = {
-    ...builtin,
-    analyze: async (remark) => {
-      received.push(remark.comment);
-      return await builtin.analyze(remark);
+    ...saying('x'),
+    analyze: async ({ themes, ...remark }) => {
+      received.push({ ...remark, themes: themes.map(({ name }) => name) });
+      return { ok: false, why: 'away', later: true, waitMs: 0 };
     },
   };
-  await org.analyzed(2, 'ask Bob Miller or bob@acme.test', '2026-05-02', analyst);
-  assert.deepEqual(received, ['ask [name] or [email]']);
+  await analyze(readingTools(db, analyst), { org_id: org.id, response_id, tries: 0 });
+  const themes = received[0]?.['themes'] as string[];
+  assert.ok(themes.includes('Café') || themes.includes('café'), themes.join());
+  assert.deepEqual(received, [
+    {
+      ...{ orgId: org.id, comment: 'ask [name] or [email]', score: 2, type: 'csat' },
+      ...{ category: 'detractor', language: 'de', themes },
+    },
+  ]);
 });

@@ -8,6 +8,7 @@ import {
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createAnalystQueue } from '../../src/summaries/analyst-queue.ts';
 import { createCommentReader } from '../../src/summaries/comment-reader.ts';
+import { recordSpans } from '../support/fakes/tracer.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -156,7 +157,8 @@ test('a process that stops gives back what has not begun, and finishes what has'
   assert.equal(await claimed(), 0);
 });
 
-test('a comment whose analysis fails is tried later, and given up in the end', async () => {
+test('a comment whose analysis fails is tried later, and given up in the end', async (t) => {
+  const spans = recordSpans(t);
   const org = await makeFeedback(db);
   await addHistory(org, 2);
   await db`
@@ -170,6 +172,8 @@ test('a comment whose analysis fails is tried later, and given up in the end', a
   await until('each has been tried', async () => (await org.waiting()).length === 1);
   await until('the other waits', async () => (await org.waiting())[0]?.tries === 1);
   await reader.stop();
+  const runs = spans.map(({ attributes }) => attributes['askback.job.attempt']);
+  assert.deepEqual(runs.toSorted(), [1, 10]);
   assert.equal((await org.analyses()).length, 0);
 });
 

@@ -135,6 +135,31 @@ test('while the database is away a step waits, and goes on when it is back', asy
   assert.equal((await stateOf(db)).failures, 0);
 });
 
+test('between its batches a step rests for three times as long as they take', async () => {
+  const { db, url, steps } = await stepTable({ rows: 3 });
+  await db`create table batches (began timestamptz, ended timestamptz)`;
+  await db.unsafe(`
+    create function take_a_while() returns trigger language plpgsql as $$
+    begin
+      perform pg_sleep(0.06);
+      insert into batches values (now(), clock_timestamp());
+      return null;
+    end $$;
+    create trigger slow after update on things for each statement execute function take_a_while()`);
+  await leave(db, steps);
+
+  await work(url, steps).ended;
+
+  const rests = await db<{ rest: number; took: number }[]>`
+    select extract(epoch from lead(began) over (order by began) - ended)::float8 * 1000 as rest,
+           extract(epoch from ended - began)::float8 * 1000 as took
+    from batches
+    order by began
+    limit 2`;
+  assert.equal(rests.length, 2);
+  for (const { rest, took } of rests) assert.ok(rest > 2.9 * took, `${rest} ms after ${took} ms`);
+});
+
 test('a batch that takes too long is tried again with fewer rows', async () => {
   const { db, url, steps } = await stepTable({ rows: 40 });
   await db.unsafe(`
