@@ -184,6 +184,21 @@ test('a file of contacts has all of them with their properties', async () => {
   assert.equal(JSON.parse(line.split('\n')[0]!).email, 'ben@people.test');
 });
 
+test('a file of contacts has each once, newest first, over many batches', async () => {
+  const org = await client();
+  await db`
+    insert into contacts (org_id, survey_id, email, token, created_at)
+    select ${org.id}, ${org.of.survey_id}, n || '@people.test', ${org.id} || n, now() - n / 7 * interval '1.5 microseconds'
+    from generate_series(1, 4321) n`;
+  const sorted = await db<{ id: string }[]>`
+    select id from contacts where org_id = ${org.id} order by created_at desc, id desc`;
+  const rows = await org.csv('/api/v1/contacts/export');
+  assert.deepEqual(
+    rows.map((row) => row['id']),
+    sorted.map(({ id }) => id),
+  );
+});
+
 test('a file is saved under a name, is never cached, and leaves its trace', async () => {
   const org = await client();
   const answer = await org.get('/api/v1/responses/export');

@@ -50,6 +50,27 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   assert.ok(none.includes(`href="${list}">Show all responses</a>`));
 });
 
+test('a response leads to those next to it in its list, and to none past its ends', async () => {
+  const { list, page, respond } = await inbox();
+  const ids: string[] = [];
+  for (const day of [1, 2, 3])
+    ids.push(await respond({ category: 'passive', created_at: `2026-03-0${day}T12:00:00Z` }));
+  await respond({ created_at: '2026-03-02T18:00:00Z' });
+  const [oldest, middle, newest] = ids as [string, string, string];
+  const lead = async (id: string, query: string) => {
+    const html = await page(`/${id}${query}`);
+    return ['prev', 'next'].map(
+      (rel) => new RegExp(`href="([^"]+)" rel="${rel}"`).exec(html)?.[1] ?? null,
+    );
+  };
+  const query = '?category=passive';
+  const at = (id: string) => `${list}/${id}${query}`;
+  assert.deepEqual(await lead(newest, query), [null, at(middle)]);
+  assert.deepEqual(await lead(middle, query), [at(newest), at(oldest)]);
+  assert.deepEqual(await lead(oldest, query), [at(middle), null]);
+  assert.deepEqual(await lead(newest, '?date_from=2026-03-03'), [null, null]);
+});
+
 test('each filter of the address stands in the field of its own', async () => {
   const { of, page, respond, tag } = await inbox();
   await respond();

@@ -6,11 +6,13 @@ import { Refusal } from '../../../src/errors.ts';
 import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { parseQuery } from '../../../src/lib/validation/parse.ts';
+import { showErrorScreen } from '../../../src/web/app/error-screens.tsx';
 import { flash } from '../../../src/web/app/flash.ts';
 import { guardForms } from '../../../src/web/app/guard-forms.ts';
 import { pageSummary } from '../../../src/web/app/lists.tsx';
 import { readForm } from '../../../src/web/app/read-form.ts';
 import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
+import { errorTexts } from '../../../src/web/app/screen-texts.ts';
 import { showTrouble } from '../../../src/web/show.ts';
 
 const publicUrl = 'https://askback.test';
@@ -39,6 +41,11 @@ function app() {
     .get('/o/page', (c) => renderScreen(c, { title: 'Home', section: 'home', body: 'words' }))
     .get('/o/none', () => {
       throw new Refusal('gone', 'link is used');
+    })
+    .get('/refused/:status', (c) => {
+      const { says } = c.req.query();
+      const refusal = says === undefined ? undefined : new Refusal('invalid', says);
+      return showErrorScreen(c, Number(c.req.param('status')) as 400, refusal);
     })
     .get('/o/list', (c) => {
       parseQuery(List, c.req.queries());
@@ -138,4 +145,25 @@ test('a screen whose address is wrong says which parameter, and how it is meant'
   const answer = await app().request('/o/list?plan=gold');
   assert.equal(answer.status, 400);
   assert.match(await answer.text(), /What is wrong: plan: must be free or &lt;paid&gt;</);
+});
+
+test('a screen of an error has the sentence of its refusal, or what is wrong with an address, or neither', async () => {
+  const shown = async (path: string) => {
+    const html = await (await app().request(`/refused/${path}`)).text();
+    const [, text, wrong] =
+      /<div class="prose"><p>(.*?)<\/p>(?:<p class="soft">(.*?)<\/p>)?/.exec(html) ?? [];
+    return [text, wrong];
+  };
+  const { 400: unread, 409: conflict, 404: missing } = errorTexts.byStatus;
+  const screens = [
+    ['400?says=plan: is wrong', unread, 'What is wrong: plan: is wrong'],
+    ['400?says=A plan is gold.', { text: 'A plan is gold.' }, undefined],
+    ['400', unread, undefined],
+    ['418?says=plan: is wrong', unread, undefined],
+    ['409?says=plan: is wrong', conflict, undefined],
+    ['409?says=The plan is taken.', { text: 'The plan is taken.' }, undefined],
+    ['404', missing, undefined],
+  ] as const;
+  for (const [path, text, wrong] of screens)
+    assert.deepEqual(await shown(path), [text?.text, wrong], path);
 });
