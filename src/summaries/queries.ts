@@ -33,8 +33,8 @@ export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: A
 }
 
 /**
- * Keeps an analysis, unless there is one already that is new enough: of two the first wins. It waits no longer. The
- * response is locked first: its deletion would wait for what waits, and that for it.
+ * Keeps an analysis, unless there is one already that is new enough, of two the first, or the comment is gone. It waits
+ * no longer. The response is locked first: its deletion would wait for what waits, and that for it.
  */
 export async function saveAnalysis(
   sql: Sql,
@@ -46,7 +46,7 @@ export async function saveAnalysis(
     with answer as materialized (
       select org_id, id
       from responses
-      where org_id = ${orgId} and id = ${responseId}
+      where org_id = ${orgId} and id = ${responseId} and comment is not null
       for key share
     ), done as (
       ${deleteWaiting(sql, target)} and exists (select from answer)

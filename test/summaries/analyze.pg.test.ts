@@ -40,13 +40,10 @@ test('an answer with a comment waits until it is analyzed, and a second run chan
   assert.deepEqual([...(await org.waiting())], []);
 });
 
-test('of two runs at once the first to end is kept', async () => {
-  const org = await makeFeedback(db);
-  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
-  const job = { org_id: org.id, response_id, tries: 0 };
+/** Answers when the test says so. */
+function byHand(late: Analyst) {
   const slow = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  const late = saying('late');
   const analyst: Analyst = {
     ...late,
     analyze: async (remark) => {
@@ -55,17 +52,39 @@ test('of two runs at once the first to end is kept', async () => {
       return await late.analyze(remark);
     },
   };
+  return { analyst, asked: asked.promise, goOn: slow.resolve };
+}
+
+test('of two runs at once the first to end is kept', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  const job = { org_id: org.id, response_id, tries: 0 };
+  const { analyst, asked, goOn } = byHand(saying('late'));
 
   const running = analyze(readingTools(db, analyst), job);
-  await asked.promise;
+  await asked;
   await analyze(readingTools(db, saying('early')), job);
-  slow.resolve();
+  goOn();
   await running;
 
   assert.deepEqual(
     (await org.analyses()).map(({ summary }) => summary),
     ['early'],
   );
+});
+
+test('of a comment that is deleted while it is analyzed no analysis is kept', async () => {
+  const org = await makeFeedback(db);
+  const response_id = await org.answer(2, 'Terrible', '2026-05-02');
+  const { analyst, asked, goOn } = byHand(saying('terrible'));
+
+  const running = analyze(readingTools(db, analyst), { org_id: org.id, response_id, tries: 0 });
+  await asked;
+  await db`update responses set comment = null where id = ${response_id}`;
+  goOn();
+  await running;
+
+  assert.deepEqual([...(await org.analyses())], []);
 });
 
 test('in an organization without analysis, and without a comment, no answer waits for the analyst', async () => {
