@@ -36,7 +36,7 @@ export async function readRange(
     ),
     ${sharedCells(sql, orgId, format)}
     select coalesce(string_agg(${exportLine(sql, format)}, '' order by p.created_at desc, p.id desc), '') as text,
-           count(*)::int as rows, (select at from last), (select id from last)
+           count(*)::int as rows, ${ofFull(sql, 'at')}, ${ofFull(sql, 'id')}
     from picked p ${rowOf(sql, orgId, filter)}
     left join named on named.id = r.survey_id
     left join tagged on tagged.response_id = r.id
@@ -44,6 +44,10 @@ export async function readRange(
   const { text, rows, at, id } = found!;
   return { text, last: rows === longestRange ? { at, id } : undefined };
 }
+
+/** Of the last row, found only for a range that may have more. */
+const ofFull = (sql: Sql, column: 'at' | 'id') =>
+  sql`case when count(*) = 4000 then (select ${sql(column)} from last) end as ${sql(column)}`;
 
 type Division = { filter: ResponseFilter; after: Position | null; many: number; rows: number };
 

@@ -109,10 +109,12 @@ const notes = (sql: Sql) => sql`(
   where n.org_id = r.org_id and n.response_id = r.id
 )`;
 
+/** Only what has a comment has an analysis: to look for one of each response takes a third of the time of an export. */
 export const itemJoins = (sql: Sql) => sql`
   left join contacts c
     on c.org_id = r.org_id and c.id = r.contact_id
-  left join analyses a on a.org_id = r.org_id and a.response_id = r.id`;
+  left join analyses a
+    on a.org_id = r.org_id and a.response_id = case when r.comment is not null then r.id end`;
 
 const surveyJoin = (sql: Sql, orgId: OrgId) => sql`
   left join lateral (
