@@ -1,27 +1,35 @@
-import type { Db } from '../lib/db/db.ts';
-import { inGroup } from '../lib/db/fair-pool.ts';
-import { type ExportFormat, exportParts } from '../lib/export/answer.ts';
+import { exportReads, type ReplicaTools } from '../keys/replica-reads.ts';
+import { csvLine } from '../lib/export/csv-line.ts';
+import { readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
-import { nextContacts } from './queries.ts';
+import {
+  type ContactFile,
+  divideContacts,
+  exportColumns,
+  longestRange,
+  readContactRange,
+} from './export.queries.ts';
 
-const atOnce = 2_000;
+/** As many may come into a range before it is read; of more, it is read in several steps. */
+const rowsOfRange = longestRange / 2;
 
-const columns = [
-  ...['id', 'created_at', 'survey_id', 'survey_name', 'email', 'name', 'properties', 'status'],
-  ...['failure_reason', 'sent_at', 'responded_at'],
-] as const;
-
-type Exported = Record<string, string | null> & { properties: object };
-type ExportWish = { surveyId: string | null; format: ExportFormat };
-
-/** All contacts of an organization or a survey, newest first. No connection is held while the reader takes a batch. */
-export const exportContacts = (db: Db, orgId: string, { surveyId, format }: ExportWish) =>
-  exportParts<Position, Exported>(format, {
-    columns,
-    next: (after) =>
-      inGroup(orgId, () => nextContacts(db, orgId, { surveyId, after, limit: atOnce }), {
-        kind: 'exports',
-        costly: true,
-      }),
-    cells: ({ properties, ...rest }) => ({ ...rest, properties: JSON.stringify(properties) }),
+/**
+ * All contacts of an organization or a survey, newest first. Two ranges are asked for at a time, and read as the
+ * organization has its turns. No connection is held while the reader takes what was read.
+ */
+export async function* exportContacts(
+  tools: ReplicaTools,
+  orgId: string,
+  file: ContactFile,
+): AsyncGenerator<string> {
+  const read = exportReads(tools, orgId);
+  if (file.format === 'csv') yield csvLine(exportColumns);
+  yield* readAhead<Position>({
+    read: (range, reader) =>
+      read(reader, (sql) => readContactRange(sql, orgId, { ...range, file })),
+    divide: (after, many, reader) =>
+      read(reader, (sql) =>
+        divideContacts(sql, orgId, { file, after, limit: many * rowsOfRange, rows: rowsOfRange }),
+      ),
   });
+}

@@ -1,5 +1,5 @@
 import { json, one, type Sql } from '../lib/db/db.ts';
-import type { Page, Position } from '../lib/paging/page.ts';
+import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
 import { nameOfSurvey } from '../surveys/queries.ts';
@@ -20,34 +20,6 @@ export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
   iso(p.responded_at) as responded_at, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
-
-/** The items of the list after a position, with what a file has in addition, as JSON Lines; `last` as for responses. */
-export async function nextContacts(
-  sql: Sql,
-  orgId: string,
-  { surveyId, after, limit }: { surveyId: string | null; after: Position | null; limit: number },
-): Promise<{ lines: string; last: Position | undefined }> {
-  const [found] = await sql<{ lines: string; rows: number; at: string; id: string }[]>`
-    with picked as materialized (
-      select *
-      from contacts
-      where org_id = ${orgId}
-        ${surveyId ? sql`and survey_id = ${surveyId}` : sql``}
-        ${after ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)` : sql``}
-      order by created_at desc, id desc
-      limit ${limit}::int
-    ), last as (
-      select created_at::text as at, id from picked order by created_at, id limit 1
-    )
-    select coalesce(string_agg(replace(row_to_json(item)::text, E'\\n', ' ') || E'\\n', '' order by p.created_at desc, p.id desc), '') as lines,
-           count(*)::int as rows, (select at from last), (select id from last)
-    from picked p
-    cross join lateral (
-      select ${itemColumns(sql, orgId)}, p.properties, iso(p.created_at) as created_at
-    ) item`;
-  const { lines, rows, at, id } = found!;
-  return { lines, last: rows === limit ? { at, id } : undefined };
-}
 
 const countPerDay = (sql: Sql, orgId: OrgId) => sql`
   select day, contacts

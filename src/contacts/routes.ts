@@ -3,7 +3,7 @@ import { recordExport } from '../audit/export-act.ts';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReaderTools } from '../keys/read.ts';
-import type { Db } from '../lib/db/db.ts';
+import type { ReplicaTools } from '../keys/replica-reads.ts';
 import { answerExport } from '../lib/export/answer.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { parsePage } from '../lib/paging/page.ts';
@@ -21,8 +21,9 @@ export function contactReads(tools: ReaderTools) {
   );
 }
 
-export const contactRoutes = ({ db }: { db: Db }) =>
-  new Hono<ApiEnv>()
+export function contactRoutes(tools: ReplicaTools) {
+  const { db } = tools;
+  return new Hono<ApiEnv>()
     .get('/export', async (c) => {
       const { format, survey_id: surveyId = null } = parseQuery(
         ContactExportQuery,
@@ -30,7 +31,7 @@ export const contactRoutes = ({ db }: { db: Db }) =>
       );
       const { org_id: orgId } = c.var.key;
       await recordExport(db, { orgId, actor: c.var.actor }, 'contacts.exported');
-      const parts = exportContacts(db, orgId, { surveyId, format });
+      const parts = exportContacts(tools, orgId, { surveyId, format });
       return answerExport(format, { name: 'contacts', parts });
     })
 
@@ -47,3 +48,4 @@ export const contactRoutes = ({ db }: { db: Db }) =>
       await deleteContact({ db }, by, id);
       return c.body(null, 204);
     });
+}

@@ -1,6 +1,8 @@
 import { createMiddleware } from 'hono/factory';
 import type { Db, Part, Sql } from '../lib/db/db.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
 import type { Replica } from '../lib/db/replica.ts';
+import type { ListReader } from '../lib/export/read-ahead.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { asPart, findWritten, readJson, recordWritten } from './writes.queries.ts';
 
@@ -31,6 +33,12 @@ export async function readFresh<T>(
   const found = await replica.read(await findWritten(db, orgId), work);
   return found ? found.value : await work(db);
 }
+
+/** How the ranges of a file are read: among the costly work of their organization, and not once their reader has gone. */
+export const exportReads =
+  (tools: ReplicaTools, orgId: string) =>
+  <T>({ isGone }: ListReader, work: (sql: Sql) => Promise<T>): Promise<T> =>
+    inGroup(orgId, () => readFresh(tools, orgId, work), { kind: 'exports', costly: true, isGone });
 
 type FreshJson = { orgId: string; written: number; json: (orgId: Part) => Part | undefined };
 

@@ -1,6 +1,6 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
-import { csvCell } from '../lib/export/csv-cell.cte.ts';
+import { csvCell, csvObject } from '../lib/export/csv-cell.cte.ts';
 import type { OrgId } from '../org-id.ts';
 import { itemText, surveyMembers } from './queries.ts';
 
@@ -30,11 +30,8 @@ const csvCells = (sql: Sql): Part[] => [
   ...[csvCell(sql, sql`a.churn_risk`), csvCell(sql, sql`a.summary`)],
 ];
 
-/** An object with a member has quotes, and none is read as a formula. */
-const propertiesCell = (sql: Sql) => {
-  const properties = sql`coalesce(c.properties, r.properties, '{}')`;
-  return sql`case when ${properties} = '{}' then '{}' else concat('"', replace(${properties}::text, '"', '""'), '"') end`;
-};
+const propertiesCell = (sql: Sql) =>
+  csvObject(sql, sql`coalesce(c.properties, r.properties, '{}')`);
 
 const ownerCell = (sql: Sql) => sql`
   case when r.owner_id is not null then (select ${csvCell(sql, sql`email`)} from members where id = r.owner_id) end`;

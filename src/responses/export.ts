@@ -1,9 +1,7 @@
-import { type ReplicaTools, readFresh } from '../keys/replica-reads.ts';
-import type { Sql } from '../lib/db/db.ts';
-import { inGroup } from '../lib/db/fair-pool.ts';
+import { exportReads, type ReplicaTools } from '../keys/replica-reads.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
 import { csvLine } from '../lib/export/csv-line.ts';
-import { type ListReader, readAhead } from '../lib/export/read-ahead.ts';
+import { readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
 import { divideResponses, longestRange, readRange } from './export.queries.ts';
 import { exportColumns } from './export-lines.cte.ts';
@@ -23,12 +21,7 @@ export async function* exportResponses(
   orgId: string,
   { filter, format }: ExportWish,
 ): AsyncGenerator<string> {
-  const read = <T>({ isGone }: ListReader, work: (sql: Sql) => Promise<T>) =>
-    inGroup(orgId, () => readFresh(tools, orgId, work), {
-      kind: 'exports',
-      costly: true,
-      isGone,
-    });
+  const read = exportReads(tools, orgId);
   if (format === 'csv') yield csvLine(exportColumns);
   yield* readAhead<Position>({
     read: (range, reader) =>

@@ -179,7 +179,7 @@ test('a file of contacts has all of them with their properties', async () => {
   assert.deepEqual(emails, ['ben@people.test', 'ada@people.test']);
   const [ada, ...rest] = await org.csv(`/api/v1/contacts/export?survey_id=${org.of.survey_id}`);
   assert.equal(rest.length, 0);
-  assert.equal(ada!['properties'], '{"seats":3}');
+  assert.deepEqual(JSON.parse(ada!['properties']!), { seats: 3 });
   const line = await org.text('/api/v1/contacts/export?format=jsonl');
   assert.equal(JSON.parse(line.split('\n')[0]!).email, 'ben@people.test');
 });
@@ -197,6 +197,65 @@ test('a file of contacts has each once, newest first, over many batches', async 
     rows.map((row) => row['id']),
     sorted.map(({ id }) => id),
   );
+});
+
+test('a file of contacts has each once and in order over many ranges, whatever is written meanwhile', async () => {
+  const org = await client();
+  const addMany = (first: number, last: number) => db`
+    insert into contacts (org_id, survey_id, email, token, created_at)
+    select ${org.id}, ${org.of.survey_id}, n || '@people.test', gen_random_uuid()::text,
+           '2026-03-01T00:00:00Z'::timestamptz - (n / 7) * interval '1 second'
+    from generate_series(${first}::int, ${last}::int) n`;
+  await addMany(1, 9321);
+  const sorted = await db<{ id: string }[]>`
+    select id from contacts where org_id = ${org.id} order by created_at desc, id desc`;
+  const answer = await org.get('/api/v1/contacts/export?format=jsonl');
+  const reader = answer.body!.getReader();
+  const chunks = [(await reader.read()).value];
+  await addMany(-50, 0);
+  for (let part = await reader.read(); !part.done; part = await reader.read())
+    chunks.push(part.value);
+  const lines = Buffer.concat(chunks as Uint8Array[])
+    .toString()
+    .trimEnd()
+    .split('\n');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).id),
+    sorted.map(({ id }) => id),
+  );
+  const rows = await org.csv(`/api/v1/contacts/export?survey_id=${org.of.survey_id}`);
+  assert.equal(new Set(rows.map((row) => row['id'])).size, 9372);
+});
+
+test('a line of a contact is that of the item of the list, whatever is in its texts', async () => {
+  const org = await client();
+  const odd = ['=1', '\t=', '"', 'a,b', 'a\nb', '="a",\r\n', "'x", ' =', '\\n', '日本,語', null];
+  await db`update surveys set name = ${'=cmd, "x"'} where id = ${org.of.survey_id}`;
+  for (const [at, text] of odd.entries()) {
+    const properties = json(db, at % 3 === 0 ? {} : { plan: text, deep: [text, 1, null] });
+    const times = at % 2 ? { sent_at: new Date(at), responded_at: new Date(at + 1) } : {};
+    const named = { email: `=${at}@people.test`, name: text, failure_reason: text };
+    await makeContact(db, org.of, { ...named, ...times, properties });
+  }
+  const { data } = await org.list('/api/v1/contacts?limit=200');
+  const items = (await org.text('/api/v1/contacts/export?format=jsonl'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    items.map(({ properties: _, created_at: __, ...item }) => item),
+    data,
+  );
+  const [head, ...lines] = (await org.text('/api/v1/contacts/export')).split(
+    /(?<=\r\n)(?=[0-9a-f]{8}-)/,
+  );
+  const columns = head!.trimEnd().split(',');
+  for (const [at, item] of items.entries()) {
+    const [row] = parse(lines[at]!, { columns }) as Record<string, string>[];
+    assert.deepEqual(JSON.parse(row!['properties']!), item.properties);
+    const cells = { ...item, properties: row!['properties'] };
+    assert.equal(lines[at], csvLine(columns.map((column) => cells[column])));
+  }
 });
 
 test('a file is saved under a name, is never cached, and leaves its trace', async () => {

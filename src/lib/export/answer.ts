@@ -1,7 +1,6 @@
 // Answers that are a file of any length.
 
 import * as v from 'valibot';
-import { csvLine } from './csv-line.ts';
 
 export const exportFormats = ['csv', 'jsonl'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -20,39 +19,6 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
 export const aboutCsv =
   'Columns of CSV are the fields, lists joined by `;` and objects as JSON. A text that a spreadsheet would run as a ' +
   "formula gets a ' before it.";
-
-/** JSON Lines, each with its end: a file of these needs no more than that they are passed on. */
-type ExportBatch<Last> = { lines: string; last: Last | undefined };
-type ExportOf<Last, Item> = {
-  next: (after: Last | null) => Promise<ExportBatch<Last>>;
-  columns: readonly string[];
-  /** What stands in the columns of an item. */
-  cells: (item: Item) => Readonly<Record<string, string | number | boolean | null>>;
-};
-
-/** A list of any length, batch by batch. Two are in memory: the one that the reader takes, and the next. */
-export async function* exportParts<Last, Item>(
-  format: ExportFormat,
-  { next, columns, cells }: ExportOf<Last, Item>,
-): AsyncGenerator<string> {
-  const csvOf = (item: Item) => {
-    const all = cells(item);
-    return csvLine(columns.map((column) => all[column] ?? null));
-  };
-  if (format === 'csv') yield csvLine(columns);
-  for (let batch: Promise<ExportBatch<Last>> | undefined = next(null); batch; ) {
-    const { lines, last }: ExportBatch<Last> = await batch;
-    batch = last === undefined ? undefined : next(last);
-    // Whether it failed is found out when its turn comes, if the reader waits for it at all.
-    batch?.catch(() => {});
-    const text = format === 'jsonl' ? lines : parseLines<Item>(lines).map(csvOf).join('');
-    if (text !== '') yield text;
-  }
-}
-
-/** All at once, which takes less than line by line. */
-const parseLines = <Item>(lines: string) =>
-  JSON.parse(`[${lines.trimEnd().replaceAll('\n', ',')}]`) as Item[];
 
 type ExportedFile = { name: string; parts: AsyncGenerator<string> };
 

@@ -8,3 +8,7 @@ export const csvCell = (sql: Sql, text: Part): Part => sql`
 
 /** By its first character, one of = + - @, tab and carriage return. */
 const isFormula = (sql: Sql, text: Part) => sql`ascii(${text}) in (61, 43, 45, 64, 9, 13)`;
+
+/** The cell of a JSON object. With a member it has quotes, and none is read as a formula. */
+export const csvObject = (sql: Sql, object: Part): Part => sql`
+  case when ${object} = '{}' then '{}' else concat('"', replace(${object}::text, '"', '""'), '"') end`;
