@@ -7,8 +7,10 @@ import { type Read, type Reading, startReaders } from './readers.ts';
 import { type DrillScene, stage } from './scene.ts';
 import { type Standby, startWithStandby } from './standby.ts';
 
-/** A replica that is a minute behind is passed over as one that is behind by more than this: nothing waits for the minute. */
 const mostLagSeconds = 1;
+/** How far behind it goes on to replay. Short drills do not wait for it. */
+const minuteDelay = '61s';
+const knownWithinMs = 120_000;
 const applyDelay = '700ms';
 const slowestMs = 5000;
 /** In short other work on the machine may delay reads. */
@@ -17,15 +19,16 @@ const slowestOfShortMs = 25_000;
 /** One state of the replica: what is done to it, and what is known once it shows. */
 type Phase = {
   what: string;
+  isLong?: boolean;
   begin: () => Promise<void>;
   /** Matches what `/readyz` warns of; without it the replica is used. */
   warning?: RegExp;
   answers?: 'some' | 'none';
 };
 
-/** A replica of two processes lags, is paused, falls behind, dies and comes back, while organizations write and read. */
+/** A replica of two processes lags, is paused, is a minute behind, dies and comes back, while organizations write and read. */
 export async function failingReplica({ short }: { short: boolean }): Promise<Line[]> {
-  const phaseMs = short ? 1200 : 10_000;
+  const phaseMs = short ? 1200 : 8000;
   const home = createHome();
   const servers = await startWithStandby(home.path);
   const db = connect(servers.url, { connections: 2 });
@@ -39,9 +42,14 @@ export async function failingReplica({ short }: { short: boolean }): Promise<Lin
     try {
       const { reading, inFlight, stop } = await startReaders(db, scene.addresses);
       const lines: Line[] = [];
-      for (const phase of phasesOf(servers.standby)) {
+      const phases = phasesOf(servers.standby).filter(({ isLong }) => !(isLong && short));
+      for (const phase of phases) {
         await phase.begin();
-        await until(`${phase.what}: every process knows`, () => know(scene, phase.warning));
+        await until(
+          `${phase.what}: every process knows`,
+          () => know(scene, phase.warning),
+          knownWithinMs,
+        );
         // A read may be on its way to the replica since before its process knew.
         await inFlight();
         lines.push(await watch(phase, { standby: servers.standby, reading, phaseMs }));
@@ -78,7 +86,23 @@ function phasesOf({ ask, kill, start }: Standby): Phase[] {
       },
       ...{ warning: /seconds behind/, answers: 'none' },
     },
-    { what: 'resumed', begin: () => ask('select pg_wal_replay_resume()'), answers: 'some' },
+    {
+      what: `replays, and is behind by ${minuteDelay}`,
+      isLong: true,
+      begin: async () => {
+        await delay(minuteDelay);
+        await ask('select pg_wal_replay_resume()');
+      },
+      ...{ warning: /is ([6-9]\d|\d{3,}) seconds behind/, answers: 'none' },
+    },
+    {
+      what: 'has caught up',
+      begin: async () => {
+        await delay('0');
+        await ask('select pg_wal_replay_resume()');
+      },
+      answers: 'some',
+    },
     {
       ...{ what: 'killed', begin: kill },
       ...{ warning: /cannot be reached|lost a connection/, answers: 'none' },
