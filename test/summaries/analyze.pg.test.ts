@@ -166,6 +166,29 @@ test('history is analyzed again, each answer once, and what was known stays unti
   assert.equal(await left(), 0);
 });
 
+test('comments without an analysis are counted from the first instant of a time up to its last', async () => {
+  const [org, other] = [await makeFeedback(db), await makeFeedback(db)];
+  const end = new Date('2026-06-01T00:00:00Z');
+  const at = (time: Date, ms: number) => new Date(time.getTime() + ms).toISOString();
+  const count = (over: { end?: null; askedAt?: string } = {}) =>
+    countUnanalyzed(db, org.id, { ...{ start, end, askedAt: null }, ...over });
+  const steps: [act: () => unknown, counted: number, withoutEnd: number][] = [
+    [() => org.answer(2, 'Too early', at(start, -1)), 0, 0],
+    [() => org.answer(2, 'The first', at(start, 0)), 1, 1],
+    [() => org.answer(2, 'The last', at(end, -1)), 2, 2],
+    [() => org.answer(2, 'Too late', at(end, 0)), 2, 3],
+    [() => org.answer(2, null, '2026-05-10'), 2, 3],
+    [() => other.answer(2, 'Of another', '2026-05-10'), 2, 3],
+    [() => org.analyzed(2, 'Known', '2026-05-10', saying('x')), 2, 3],
+    [() => db`update responses set held_reason = 'trap' where comment = 'The last'`, 1, 2],
+  ];
+  for (const [act, counted, withoutEnd] of steps) {
+    await act();
+    assert.deepEqual([await count(), await count({ end: null })], [counted, withoutEnd], `${act}`);
+  }
+  assert.equal(await count({ askedAt: at(new Date(), 3_600_000) }), 2, 'asked for again');
+});
+
 test('themes of the organization are looked for, and names are no theme', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
   await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;

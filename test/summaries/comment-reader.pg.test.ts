@@ -177,6 +177,35 @@ test('a comment whose analysis fails is tried later, and given up in the end', a
   assert.equal((await org.analyses()).length, 0);
 });
 
+test('a sweep goes on where the one before ended, however many organizations still wait', async () => {
+  await db`
+    with organization as (
+      insert into organizations (name, slug, ai_enabled)
+      select 'Acme', gen_random_uuid()::text, true from generate_series(1, 201)
+      returning id
+    ), survey as (
+      insert into surveys (org_id, name, question_text, from_name, from_email, reply_to, share_id)
+      select id, 'One', 'One?', 'Ann', 'ann@acme.test', 'ann@acme.test', gen_random_uuid()::text from organization
+      returning org_id, id
+    ), response as (
+      insert into responses (org_id, survey_id, score, category, comment)
+      select org_id, id, 9, 'promoter', 'Fine' from survey
+      returning org_id, id
+    )
+    insert into waiting_analyses (org_id, response_id, due_at)
+    select org_id, id, now() - interval '1 hour' from response`;
+  const hanging = Promise.withResolvers<void>();
+  const reader = readerOf(recordingAnalyst(() => hanging.promise).analyst, await makePool(db));
+  const unclaimed = async () =>
+    (await db`select from waiting_analyses where claimed_by is null`).length;
+  await reader.sweep();
+  await until('the first are claimed', async () => (await unclaimed()) === 1);
+  await reader.sweep();
+  await until('the last is claimed', async () => (await unclaimed()) === 0);
+  hanging.resolve();
+  await reader.stop();
+});
+
 test('organizations with waiting comments are listed in turn, some at a time', async () => {
   const all = [await makeFeedback(db), await makeFeedback(db), await makeFeedback(db)];
   for (const org of all) await addHistory(org, 5);
