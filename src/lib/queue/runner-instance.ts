@@ -44,6 +44,8 @@ export type RunnerWork = Connecting & {
 export type RunnerInstance = {
   ended: Promise<void>;
   nudge: () => void;
+  /** Frees the jobs of processes that died, at once. */
+  sweep: () => void;
   /** At the deadline what is still in flight is given up: another runner may start it. */
   drain: (deadline?: Promise<unknown>) => Promise<void>;
 };
@@ -124,7 +126,7 @@ type InstanceParts = Surroundings & {
 function operate(parts: InstanceParts): RunnerInstance {
   const { work, session, connections, runner, workerPool } = parts;
   const ended = Promise.race([session.lost, parts.shuttingDown]).then(() => {});
-  const stopSweeping = keepSweeping(session, work);
+  const sweeping = keepSweeping(session, work);
   let over = false;
   void ended.then(() => {
     over = true;
@@ -135,9 +137,10 @@ function operate(parts: InstanceParts): RunnerInstance {
     nudge() {
       if (!over) workerPool.nudge(1);
     },
+    sweep: sweeping.now,
     async drain(deadline) {
       over = true;
-      stopSweeping();
+      sweeping.stop();
       runner.stop().catch(() => {}); // it may be stopping already
       await Promise.race([emptied(parts), ...(deadline ? [deadline] : [])]);
       connections.holdUntil(Promise.reject(hasEnded()));
@@ -163,7 +166,7 @@ async function emptied({ workerPool, inFlight }: InstanceParts) {
 }
 
 /** A sweep that fails ends the session: such a session may also fail to prove that this process is alive. */
-function keepSweeping(session: Session, work: RunnerWork): () => void {
+function keepSweeping(session: Session, work: RunnerWork) {
   const { alive, sweepMs, firstSweepMs, onFreed } = work;
   let sweeping = false;
   async function sweep() {
@@ -181,7 +184,7 @@ function keepSweeping(session: Session, work: RunnerWork): () => void {
     void sweep();
     timer = setInterval(sweep, sweepMs);
   }, firstSweepMs);
-  return () => clearInterval(timer);
+  return { now: () => void sweep(), stop: () => clearInterval(timer) };
 }
 
 /** What Graphile asks for after its end, and does not wait for, must not end the process. */

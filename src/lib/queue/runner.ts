@@ -19,6 +19,8 @@ export type SupervisedRunner = {
   tried: Promise<void>;
   state: () => RunnerState;
   nudge: () => void;
+  /** Frees the jobs of processes that died, if it runs. */
+  sweep: () => boolean;
   stop: (deadline: Promise<unknown>) => Promise<void>;
 };
 
@@ -73,6 +75,10 @@ export function superviseRunner(name: string, work: RunnerWork): SupervisedRunne
       restarts,
     }),
     nudge: () => current?.nudge(),
+    sweep() {
+      current?.sweep();
+      return current !== undefined;
+    },
     async stop(deadline) {
       stopped = true;
       stopping.resolve({ deadline });

@@ -22,9 +22,10 @@ export type RunnerGroup = {
 
 /**
  * The backstops. A job normally starts by a nudge, of the pump, of a notification or when it falls due, and
- * little has to be swept: these only bound how much is asked while nothing happens.
+ * looks find what has to be swept: these only bound how much is asked while nothing happens. Each session sweeps sooner
+ * than Postgres gives up a connection that is silent, in 15 s: it proves that it still holds its lock.
  */
-const usual = { pollMs: 10_000, sweepMs: 700, stopWithinMs: 25_000 };
+const usual = { pollMs: 10_000, sweepMs: 2000, stopWithinMs: 25_000 };
 
 /** For giving up what was still in flight at the deadline. */
 const giveUpWithinMs = 2000;
@@ -77,7 +78,12 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     },
   });
   const { otherWork } = options;
-  const looking = startLooking({ db, log, pump, dueTimes, ...(otherWork && { otherWork }) });
+  // One sweep frees the jobs of all groups.
+  const onDeath = () => void [...runners.values()].some((runner) => runner.sweep());
+  const looking = startLooking({
+    ...{ db, log, pump, dueTimes, onDeath },
+    ...(otherWork && { otherWork }),
+  });
 
   return {
     pump: pump.nudge,

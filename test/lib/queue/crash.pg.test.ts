@@ -20,7 +20,7 @@ test('jobs of a process killed with -9 go on in another within about a second', 
   await handOver(db);
   await other.started(id);
   const runs = recordingTask();
-  const timing = { pollMs: 600_000 };
+  const timing = { pollMs: 600_000, sweepMs: 600_000 };
   await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task }, timing });
 
   await other.kill();

@@ -149,7 +149,7 @@ test('runners are woken at each due time, and not after the stop', async (t) => 
 test('what looks for work stops when its look has ended', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const { log } = recordingLog();
-  const rest = { log, wake() {}, pump: { nudge() {}, stop: async () => {} } };
+  const rest = { log, wake() {}, onDeath() {}, pump: { nudge() {}, stop: async () => {} } };
   const begin = [
     (db: Db) => {
       const dueTimes = startDueTimes({ db, ...rest });
@@ -173,7 +173,7 @@ test('what looks for work stops when its look has ended', async (t) => {
   }
 });
 
-const found = { outbox: false, due_soon: [], other: false };
+const found = { outbox: false, due_soon: [], death: false, other: false };
 
 /** What a look does with what it finds. */
 const looks: { finds: string; answer: Answer; does: string[] }[] = [
@@ -184,6 +184,11 @@ const looks: { finds: string; answer: Answer; does: string[] }[] = [
     does: ['nudge', 'arm '],
   },
   { finds: 'jobs', answer: async () => [{ ...found, due_soon: [7, 9] }], does: ['arm 7,9'] },
+  {
+    finds: 'a death',
+    answer: async () => [{ ...found, death: true }],
+    does: ['arm ', 'death'],
+  },
   { finds: 'other work', answer: async () => [{ ...found, other: true }], does: ['arm ', 'other'] },
   { finds: 'no database', answer: away, does: ['nudge'] },
 ];
@@ -200,6 +205,7 @@ for (const { finds, answer, does } of looks) {
         arm: (inMs) => void done.push(`arm ${inMs}`),
         ...{ look() {}, stop: async () => {} },
       },
+      onDeath: () => void done.push('death'),
       otherWork: { exists: (sql) => sql`false`, onFound: () => void done.push('other') },
     });
     await nextTurn();
