@@ -102,13 +102,16 @@ export type SendResult = {
 export async function lookAtMails(sql: Sql, orgId: string, requestId: string) {
   return one(
     await sql<{ open: number; results: SendResult[] | null }[]>`
-      select open, case when open = 0 then results end as results
+      select open, case when open = 0 then (
+               select coalesce(json_agg(json_build_object('key', email_key, 'status', status, 'reason', reason,
+                                                          'reason_code', reason_code)), '[]')
+               from mails
+               where org_id = ${orgId} and request_id = ${requestId}
+             ) end as results
       from (
-        select count(*) filter (where status in ('claimed', 'sending'))::int as open,
-               coalesce(json_agg(json_build_object('key', email_key, 'status', status, 'reason', reason,
-                                                   'reason_code', reason_code)), '[]') as results
+        select count(*)::int as open
         from mails
-        where org_id = ${orgId} and request_id = ${requestId}
+        where org_id = ${orgId} and request_id = ${requestId} and status in ('claimed', 'sending')
       ) looked`,
   );
 }
