@@ -76,6 +76,42 @@ test('each key has its share of a batch', async () => {
   await Promise.all(next);
 });
 
+/** Keys that have enough items differ by one at most, and as many keys as there is room for are in a batch. */
+const shares: { most: number; items: number[]; first: number[] }[] = [
+  { most: 10, items: [9, 9], first: [5, 5] },
+  { most: 10, items: [9, 9, 9, 9, 9, 9], first: [2, 2, 2, 2, 1, 1] },
+  { most: 11, items: [9, 9, 9, 9], first: [3, 3, 3, 2] },
+  { most: 10, items: [1, 9, 2], first: [1, 7, 2] },
+  { most: 2, items: [3, 3, 3], first: [1, 1, 0] },
+];
+
+for (const { most, items, first } of shares) {
+  test(`of ${items.join(', ')} items of as many keys, ${most} at once are first ${first.join(', ')}`, async () => {
+    const { writes, writers } = heldWriters();
+    const { add, flush } = createBatchByKey(writers, { most, atOnce: 1 });
+    const before = add(item('before', 0));
+    flush('before');
+    const all = items.flatMap((many, key) =>
+      Array.from({ length: many }, (_, n) => add(item(`${key}`, n))),
+    );
+    await turn();
+    // From here on nothing is added: what is due is written without a nudge, however many batches it takes.
+    let done = false;
+    void Promise.all([before, ...all]).then(() => {
+      done = true;
+    });
+    for (let at = 0; at < 1 + items.reduce((sum, many) => sum + many, 0) && !done; at += 1) {
+      writes[at]?.end.resolve();
+      await turn();
+    }
+    assert.ok(done, `${writes.length} batches`);
+    const counted = items.map(
+      (_, key) => writes[1]!.items.filter((one) => one.key === `${key}`).length,
+    );
+    assert.deepEqual(counted, first);
+  });
+}
+
 test('a key that is held up leaves the others, and those that come later do not meet it', async () => {
   const { writes, writers } = heldWriters();
   const { add } = createBatchByKey(writers, { most: 10, atOnce: 1 });
