@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import {
   type CampaignResult,
   listResults,
+  nextResults,
   resultStatuses,
 } from '../../src/campaigns/results.queries.ts';
 import { one } from '../../src/lib/db/db.ts';
-import type { OrgId } from '../../src/org-id.ts';
+
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -37,43 +38,93 @@ const all: Become[] = [
   },
 ];
 
-async function campaignWithAll(): Promise<{ orgId: OrgId; campaignId: string }> {
+const minuteOf = (at: number) => new Date(Date.UTC(2026, 10, 2, 8, at));
+
+/** Two of them are added at each time, and an earlier mail of the same survey has failed for each. */
+async function campaignWithAll(status = 'running'): Promise<{ orgId: string; campaignId: string }> {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
   const { id: campaign_id } = one(
     await db<{ id: string }[]>`
-      insert into campaigns ${db({ org_id, survey_id, name: 'All', status: 'running' })} returning id`,
+      insert into campaigns ${db({ org_id, survey_id, name: 'All', status })} returning id`,
   );
-  for (const { name, judged, isClaimed, mail } of all) {
-    const contact_id = await makeContact(
-      db,
-      { org_id, survey_id },
-      { email: `${name}@people.test` },
-    );
+  for (const [at, { name, judged, isClaimed, mail }] of all.entries()) {
+    const email = `${name}@people.test`;
+    const contact_id = await makeContact(db, { org_id, survey_id }, { email });
     const batch_id = mail || isClaimed ? randomUUID() : null;
-    const judgement = { reason_code: judged ?? null, batch_id };
-    await db`insert into campaign_contacts ${db({ org_id, survey_id, campaign_id, contact_id, ...judgement })}`;
+    await db`insert into campaign_contacts ${db({
+      ...{ org_id, survey_id, campaign_id, contact_id, batch_id },
+      ...{ reason_code: judged ?? null, reason: judged ? `judged ${judged}` : null },
+      created_at: minuteOf(Math.floor(at / 2)),
+    })}`;
+    const row = { org_id, survey_id, contact_id, email, month: '2026-11-01' };
+    const earlier = { status: 'failed', reason_code: 'earlier', reason: 'earlier' };
+    await db`insert into mails ${db({ ...row, ...earlier, request_id: randomUUID(), blocks_resend: false })}`;
     if (!mail) continue;
     const { status, reason_code = null } = mail;
-    const row = {
-      org_id,
-      survey_id,
-      contact_id,
-      request_id: batch_id,
-      email: `${name}@people.test`,
-    };
-    const outcome = {
-      status,
-      reason_code,
+    const hasEnded = !['claimed', 'sending'].includes(status);
+    await db`insert into mails ${db({
+      ...{ ...row, request_id: batch_id, status, reason_code, reason: `mail ${status}` },
+      finished_at: hasEnded ? minuteOf(30 + at) : null,
       blocks_resend: status !== 'failed',
-      month: '2026-11-01',
-    };
-    await db`insert into mails ${db({ ...row, ...outcome })}`;
+    })}`;
   }
-  return { orgId: org_id as OrgId, campaignId: campaign_id };
+  return { orgId: org_id, campaignId: campaign_id };
 }
 
-async function resultsOf(orgId: OrgId, campaignId: string, status?: Become['status']) {
+/** What a file and the list say of a contact, in whose order newest come first. */
+function wantedOf({ name, status, judged, mail }: Become, at: number, isStopped: boolean) {
+  const hasReason = !['waiting', 'sent'].includes(status);
+  const stopped = isStopped && name === 'not-claimed';
+  const ended =
+    status === 'waiting' ? null : mail ? minuteOf(30 + at) : minuteOf(Math.floor(at / 2));
+  const reason = judged ? `judged ${judged}` : `mail ${mail?.status}`;
+  return {
+    ...{ email: `${name}@people.test`, status, at: ended?.toISOString() ?? null },
+    reason: stopped ? 'the campaign was stopped before this mail' : hasReason ? reason : null,
+    reason_code: stopped ? 'stopped' : hasReason ? (judged ?? mail?.reason_code ?? null) : null,
+  };
+}
+
+const byEmail = (a: { email: string }, b: { email: string }) => (a.email < b.email ? -1 : 1);
+
+for (const status of ['running', 'stopped']) {
+  test(`the results of a campaign that is ${status} are the same in the list and in parts of any size`, async () => {
+    const { orgId, campaignId } = await campaignWithAll(status);
+    await campaignWithAll(status);
+    const page = { page: 1, limit: 50, ignored: [] };
+    const [row] = await db<{ list: string }[]>`
+      select ${listResults(db, orgId, { campaignId, page })} as list`;
+    const { data, ...paging } = JSON.parse(row!.list) as { data: CampaignResult[] };
+    assert.partialDeepStrictEqual(paging, { meta: { total: all.length } });
+    const shown = data.map(({ contact_id: _, ...result }) => ({
+      ...result,
+      at: result.at && new Date(result.at).toISOString(),
+    }));
+    const wanted = all.map((each, at) => wantedOf(each, at, status === 'stopped'));
+    assert.deepEqual(shown.toSorted(byEmail), wanted.toSorted(byEmail));
+    const ages = data.map(({ email }) =>
+      Math.floor(all.findIndex(({ name }) => email === `${name}@people.test`) / 2),
+    );
+    assert.deepEqual(
+      ages,
+      ages.toSorted((a, b) => b - a),
+    );
+
+    for (const atMost of [1, 3, 50]) {
+      const parts: CampaignResult[] = [];
+      for (let after: string | null = null, size = atMost; size === atMost; ) {
+        const part = await nextResults(db, { orgId, campaignId, after, atMost });
+        parts.push(...part.map(({ row_id: _, ...result }) => result));
+        [after, size] = [part.at(-1)?.row_id ?? null, part.length];
+        assert.ok(parts.length <= all.length);
+      }
+      assert.deepEqual(parts, data);
+    }
+  });
+}
+
+async function resultsOf(orgId: string, campaignId: string, status?: Become['status']) {
   const page = { page: 1, limit: 50, ignored: [] };
   const [row] = await db<{ list: string }[]>`
     select ${listResults(db, orgId, { campaignId, page, status })} as list`;
