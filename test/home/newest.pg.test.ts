@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findHomeFigures } from '../../src/home/figures.queries.ts';
+import { findHomeFigures, findTrendFigures } from '../../src/home/figures.queries.ts';
 import { findPropertyValues, sampledResponses } from '../../src/home/segments.queries.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { everything } from '../../src/responses/scope.cte.ts';
@@ -115,3 +115,63 @@ for (const property of [undefined, 'plan']) {
     assert.deepEqual(asked, property ? null : { asked: 0, arrived: 0, answered: 0 });
   });
 }
+
+/** Of two days each: the one before ends where the period begins. */
+const before = { from: '2026-05-01', to: '2026-05-02', timeZone: days.timeZone };
+const beginOfBefore = '2026-05-01T07:00:00.000000Z';
+const spread = { variance: 8, variance_before: 2, score_sums: [4, 8] };
+
+for (const property of [undefined, 'plan']) {
+  test(`a period and the one before have the spread of their own scores${property ? ' of a property' : ''}`, async () => {
+    const org = await makeOrganization(db);
+    const survey_id = await makeSurvey(db, org, { type: 'ces' });
+    const scores = [
+      ['2026-05-01T06:59:59.999999Z', 7],
+      ...[[beginOfBefore, 1] as const, ['2026-05-03T06:59:59.999999Z', 3] as const],
+      ...[[begin, 2] as const, [lastMoment, 6] as const],
+      ['2026-05-05T07:00:00Z', 7],
+    ] as const;
+    for (const [at, score] of scores)
+      await db`
+        insert into responses (org_id, survey_id, source, score, category, created_at, properties)
+        values (${org}, ${survey_id}, 'share', ${score}, 'passive', ${at}::text::timestamptz, '{"plan": "pro"}')`;
+    const { variance, variance_before, score_sums } = await findTrendFigures(db, org, {
+      scope: {
+        ...{ ...everything, type: 'ces' },
+        facets: property ? [{ kind: 'property', name: property, value: 'pro' }] : [],
+      },
+      ...{ days, before, isMean: true },
+      rows: {
+        ...{ timeZone: days.timeZone, from: null, to: null },
+        ...{ starts: [before.from, days.from], edges: [before.from, days.from, '2026-05-05'] },
+      },
+    });
+    assert.deepEqual({ variance, variance_before, score_sums }, spread);
+  });
+}
+
+test('contacts count as asked on the local days that they were first mailed on, and as arrived without those that failed', async () => {
+  const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
+  const [survey, second] = [await makeSurvey(db, org), await makeSurvey(db, org)];
+  const ofOther = await makeSurvey(db, other);
+  const mailed = [
+    ...[[org, survey, '2026-05-03T06:45:00Z', 1_000, 100, 10] as const],
+    ...[[org, survey, begin, 500, 50, 5] as const, [org, second, begin, 300, 30, 3] as const],
+    ...[[org, survey, '2026-05-05T06:45:00Z', 70, 7, 1] as const],
+    ...[[org, survey, '2026-05-05T07:00:00Z', 2_000, 200, 20] as const],
+    [other, ofOther, begin, 9_000, 900, 90] as const,
+  ];
+  for (const [org_id, survey_id, quarter, asked, undelivered, answered] of mailed)
+    await db`
+      insert into asked_tallies ${db({ org_id, survey_id, quarter, slot: 0, asked, undelivered, answered })}`;
+  const rows = { timeZone: days.timeZone, starts: [days.from], edges: [days.from, '2026-05-05'] };
+  const counted = async (survey_id: string | null) =>
+    (
+      await findTrendFigures(db, org, {
+        scope: { ...everything, survey_id },
+        ...{ days, before, rows: { ...rows, from: null, to: null }, isMean: false },
+      })
+    ).asked;
+  assert.deepEqual(await counted(null), { asked: 870, arrived: 783, answered: 9 });
+  assert.deepEqual(await counted(survey), { asked: 570, arrived: 513, answered: 6 });
+});
