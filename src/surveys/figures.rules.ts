@@ -17,7 +17,7 @@ export type SurveyFigure = {
   title: string;
   /** Null without answers. */
   value: string | null;
-  /** How sure it is, when that is known: `± 7`. */
+  /** How sure it is, when that is known: `± 7.2`. */
   margin: string | null;
 };
 
@@ -61,14 +61,15 @@ export function totalsOf(type: SurveyType, scores: readonly ScoreCount[]): Total
   return totals;
 }
 
-/** Half of the 95 % interval. A share is a score without detractors; a mean has the spread of its scores. */
+/** Half of the 95 % interval, as Home has it. A share is a score without detractors; a mean has the spread of its scores. */
 function marginOf(type: SurveyType, scores: readonly ScoreCount[]): string | null {
   const totals = totalsOf(type, scores);
   if (type === 'ces' || type === 'star5') return marginOfMean(scores, totals);
   const rest = totals.passives + totals.detractors;
   const counted = type === 'nps' ? totals : { ...totals, passives: rest, detractors: 0 };
   const margin = marginOfError(counted);
-  return margin === null ? null : `± ${Math.round(margin)}`;
+  if (margin === null) return null;
+  return type === 'nps' ? `± ${margin}` : `± ${margin}%`;
 }
 
 function marginOfMean(scores: readonly ScoreCount[], { score_sum }: Totals): string | null {
@@ -76,7 +77,7 @@ function marginOfMean(scores: readonly ScoreCount[], { score_sum }: Totals): str
   if (total < 2) return null;
   const mean = score_sum / total;
   const squares = scores.reduce((sum, { score, count }) => sum + count * (score - mean) ** 2, 0);
-  return `± ${(1.96 * Math.sqrt(squares / total / total)).toFixed(2)}`;
+  return `± ${(1.96 * Math.sqrt(squares / (total - 1) / total)).toFixed(2)}`;
 }
 
 /** Every score of the scale, the highest first, with how often it was given. */

@@ -310,17 +310,24 @@ test("a survey's page shows its own trend with its margin, and how many were ask
     const low = { score: 1, category: 'detractor', ...daysAgo(days) };
     await makeResponse(db, { org_id: org, survey_id: other }, low);
   }
-  const sent = { status: 'sent', sent_at: new Date() };
-  await makeContact(db, { org_id: org, survey_id }, sent);
+  for (const { created_at: sent_at } of [daysAgo(0), daysAgo(60)]) {
+    await makeContact(db, { org_id: org, survey_id }, { status: 'sent', sent_at });
+  }
 
   const week = (await get(`/${survey_id}?period=7d`)).text;
   assert.match(week, /<title id="trend-title">[^<]*by day<\/title>/);
   assert.match(week, /lowest 100%, highest 100%/);
   assert.match(week, /Asked and answered/);
+  assert.match(week, askedBy(1));
   const all = (await get(`/${survey_id}`)).text;
   assert.match(all, /<title id="trend-title">[^<]*by week<\/title>/);
   assert.match(all, /lowest 100%, highest 100%/);
+  assert.match(all, askedBy(2));
 });
+
+/** Also contacts that were mailed before the first answer came. */
+const askedBy = (many: number) =>
+  new RegExp(`id="asked".*?<dt>Asked by mail</dt>\\s*<dd>${many}\\b`, 's');
 
 test('surveys are searched by a part of their names, whose pages keep the search', async () => {
   const { org, get } = await member('viewer');

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { measure } from '../../src/home/measure.rules.ts';
+import { formatMargin, formatValue } from '../../src/home/screen-texts.ts';
+import type { SurveyType } from '../../src/scores.ts';
+import { figureOfScores, totalsOf } from '../../src/surveys/figures.rules.ts';
+
+const given: Record<SurveyType, [score: number, count: number][]> = {
+  nps: [
+    [10, 7],
+    [8, 3],
+    [2, 4],
+  ],
+  csat: [
+    [5, 9],
+    [3, 2],
+    [1, 4],
+  ],
+  ces: [
+    [7, 2],
+    [4, 1],
+    [1, 3],
+  ],
+  star5: [
+    [5, 2],
+    [4, 4],
+    [1, 1],
+  ],
+  thumbs: [
+    [1, 5],
+    [0, 4],
+  ],
+};
+
+for (const [type, counts] of Object.entries(given) as [SurveyType, [number, number][]][]) {
+  test(`the page of a survey says of ${type} what Home says, also how sure it is`, () => {
+    const scores = counts.map(([score, count]) => ({ score, count }));
+    const each = counts.flatMap(([score, count]) => Array<number>(count).fill(score));
+    const scoreSum = each.reduce((sum, score) => sum + score, 0);
+    const mean = scoreSum / each.length;
+    const squares = each.reduce((sum, score) => sum + (score - mean) ** 2, 0);
+    const counted = { ...totalsOf(type, scores), scoreSum };
+    const { value, margin } = measure(type, counted, squares / (each.length - 1));
+    const figure = figureOfScores(type, scores);
+    assert.equal(figure.value, formatValue(type, value!));
+    assert.equal(figure.margin, formatMargin(type, margin!));
+  });
+}
