@@ -1,4 +1,5 @@
 import type { Sql } from '../lib/db/db.ts';
+import type { Category, SurveyType } from '../scores.ts';
 
 export type DeliveredEvent = {
   at: Date;
@@ -32,4 +33,22 @@ export async function listDeliveriesOf(sql: Sql, orgId: string, email: string) {
                   and least_id_at(r.created_at + interval '10 seconds')
     where c.org_id = ${orgId} and c.email_key = lower(${email})
     order by 1, d.id`;
+}
+
+export type AnswerOfPerson = {
+  id: string;
+  type: SurveyType;
+  score: number;
+  category: Category;
+  comment: string | null;
+};
+
+/** What an address answered, to be shown with its steps. */
+export async function listAnswersOf(sql: Sql, orgId: string, email: string) {
+  return await sql<AnswerOfPerson[]>`
+    select r.id, s.type, r.score, r.category, r.comment
+    from contacts c
+    join responses r on r.org_id = c.org_id and r.contact_id = c.id
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    where c.org_id = ${orgId} and c.email_key = lower(${email})`;
 }

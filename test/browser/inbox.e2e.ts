@@ -65,3 +65,24 @@ test('all responses of a page are chosen by one tick, and marked as done togethe
   const plain = await open(false);
   assert.equal(await plain.getByText(/^Choose all/).isVisible(), false);
 });
+
+test('the arrow keys lead through the responses of a list, but not while a note is written', async () => {
+  const page = await open(true);
+  await page.locator('#found .rows a').nth(1).click();
+  await page.getByRole('heading', { name: 'Response', exact: true }).waitFor();
+  const address = async (name: string) =>
+    await page.getByRole('link', { name, exact: true }).getAttribute('href');
+  const [here, newer, older] = [page.url(), await address('Newer'), await address('Older')];
+  assert.ok(newer && older);
+  assert.equal(await page.locator('[aria-keyshortcuts=ArrowRight]').textContent(), 'Older');
+  await page.getByLabel('Note').pressSequentially('Called');
+  await page.keyboard.press('ArrowLeft');
+  await page.getByLabel('Note').blur();
+  assert.equal(page.url(), here);
+  await page.keyboard.press('ArrowRight');
+  await page.waitForURL(`**${older}`);
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForURL(here);
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForURL(`**${newer}`);
+});

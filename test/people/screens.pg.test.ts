@@ -47,7 +47,16 @@ test('an organization without contacts says what would be there', async () => {
 test('the page of a person has no address in its own, and shows every step', async () => {
   const { of, path, page } = await people();
   const id = await makeContact(db, of, { email: 'ada@people.test' });
-  const response = await makeResponse(db, of, { contact_id: id });
+  const given = { contact_id: id, score: 3, category: 'detractor', comment: 'Slow <again>' };
+  const response = await makeResponse(db, of, given);
+  const visit = {
+    org_id: of.org_id,
+    method: 'GET',
+    kind: 'view',
+    contact_id: id,
+    survey_id: of.survey_id,
+  };
+  await db`insert into link_visits ${db([visit, visit])}`;
   await db`
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
     values (${of.org_id}, ${of.survey_id}, 'ADA@people.test', 'frequency', 'was asked a week ago')`;
@@ -57,7 +66,9 @@ test('the page of a person has no address in its own, and shows every step', asy
   for (const shown of [/Added to the survey/, /Answered/, /Blocked/, /was asked a week ago/]) {
     assert.match(text, shown);
   }
-  assert.match(text, new RegExp(`responses/${response}">score `));
+  assert.match(text, new RegExp(`responses/${response}"><span class="chip is-detractor">3<`));
+  assert.match(text, /Slow &lt;again&gt;/);
+  assert.match(text, /2 times, last on <time datetime="/);
 });
 
 test('an address is suppressed, and allowed again, by editors', async () => {

@@ -1,13 +1,17 @@
+import { scoreText } from '../../responses/screens/shown.ts';
 import { DataTable } from '../../web/app/lists.tsx';
-import { State, Time } from '../../web/app/marks.tsx';
+import { Breakable, Chip, State, Time } from '../../web/app/marks.tsx';
 import type { FoundPerson } from '../queries.ts';
+import type { AnswerOfPerson } from '../timeline.queries.ts';
 import type { TimelineEntry } from '../timeline.ts';
 import { eraseTexts } from './erase-texts.ts';
-import { steps, peopleTexts as texts } from './texts.ts';
+import { steps, peopleTexts as texts, undelivered } from './texts.ts';
 
 type PersonProps = {
   person: FoundPerson;
   timeline: readonly TimelineEntry[];
+  /** What the person answered, by the ids of the responses. */
+  answers: ReadonlyMap<string, AnswerOfPerson>;
   /** The screen itself. */
   here: string;
   /** The screens of the organization. */
@@ -16,7 +20,8 @@ type PersonProps = {
 };
 
 /** One address over everything. */
-export function PersonScreen({ person, timeline, here, home, may }: PersonProps) {
+export function PersonScreen(props: PersonProps) {
+  const { person, timeline, answers, here, home, may } = props;
   const isSuppressed = person.suppressions.length > 0;
   return (
     <>
@@ -48,11 +53,14 @@ export function PersonScreen({ person, timeline, here, home, may }: PersonProps)
         </div>
         <DataTable
           caption={texts.timeline}
-          columns={[{ head: 'When' }, { head: 'What' }, { head: 'Survey' }, { head: 'More' }]}
+          columns={[{ head: 'When' }, { head: 'What' }, { head: 'Survey' }]}
           rows={timeline.map((entry) => ({
             cells: [
               <Time at={entry.at} show="second" />,
-              <What entry={entry} />,
+              <>
+                <What entry={entry} />
+                <More entry={entry} home={home} answers={answers} />
+              </>,
               entry.survey_id ? (
                 <a href={`${home}/surveys/${entry.survey_id}`}>
                   <bdi>{entry.survey_name}</bdi>
@@ -60,7 +68,6 @@ export function PersonScreen({ person, timeline, here, home, may }: PersonProps)
               ) : (
                 'all surveys'
               ),
-              <More entry={entry} home={home} />,
             ],
           }))}
         />
@@ -71,7 +78,8 @@ export function PersonScreen({ person, timeline, here, home, may }: PersonProps)
 
 /** What went as it should is plain: colour is for the rest. */
 function What({ entry }: { entry: TimelineEntry }) {
-  const { kind, text } = steps[entry.what];
+  const isDelivery = entry.what === 'not_delivered';
+  const { kind, text } = (isDelivery && undelivered[entry.reason_code ?? '']) || steps[entry.what];
   if (kind === 'fine') return <>{text}</>;
   return (
     <State kind={kind} code={entry.reason_code ?? entry.what}>
@@ -80,9 +88,42 @@ function What({ entry }: { entry: TimelineEntry }) {
   );
 }
 
-function More({ entry, home }: { entry: TimelineEntry; home: string }) {
-  const { reason, webhook_id: webhook, delivery_id: delivery, response_id: response } = entry;
-  if (response !== null) return <a href={`${home}/responses/${response}`}>{reason}</a>;
-  if (webhook === null) return <>{reason}</>;
-  return <a href={`${home}/webhooks/${webhook}/deliveries/${delivery}`}>{reason}</a>;
+type MoreProps = Pick<PersonProps, 'home' | 'answers'> & { entry: TimelineEntry };
+
+function More({ entry, home, answers }: MoreProps) {
+  const { what, reason, webhook_id: webhook, delivery_id: delivery, response_id: response } = entry;
+  const answer = answers.get(response ?? '');
+  if (answer) return <Answer answer={answer} home={home} />;
+  if (webhook !== null) {
+    return (
+      <span class="small block">
+        <a href={`${home}/webhooks/${webhook}/deliveries/${delivery}`}>
+          <Breakable text={reason ?? ''} />
+        </a>
+      </span>
+    );
+  }
+  const visits = what === 'opened' ? /^(\d+) times, last on (\S+)$/.exec(reason ?? '') : null;
+  if (visits) return <Visits many={Number(visits[1])} last={visits[2]!} />;
+  return reason ? <span class="small soft block">{reason}</span> : null;
 }
+
+/** The score leads to the response. */
+const Answer = ({ answer, home }: { answer: AnswerOfPerson; home: string }) => {
+  const { id, type, score, category, comment } = answer;
+  return (
+    <span class="block">
+      <a href={`${home}/responses/${id}`}>
+        <Chip score={scoreText(type, score)} category={category} />
+      </a>{' '}
+      {comment ? <span dir="auto">{comment}</span> : null}
+    </span>
+  );
+};
+
+const Visits = ({ many, last }: { many: number; last: string }) =>
+  many < 2 ? null : (
+    <span class="small soft block">
+      {texts.times(many)} <Time at={last} />
+    </span>
+  );

@@ -9,6 +9,7 @@ import { flash } from '../../web/app/flash.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { EraseTools } from '../erasure/erase.ts';
 import { countPeople, listPeople } from '../queries.ts';
+import { listAnswersOf } from '../timeline.queries.ts';
 import { timelineOf } from '../timeline.ts';
 import { addErasing } from './erase-routes.tsx';
 import { eraseTexts } from './erase-texts.ts';
@@ -65,7 +66,10 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
 async function showPerson(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, slug, role } = c.var.organization;
   const person = await getPerson(c, db);
-  const timeline = (await timelineOf(db, orgId, person.email)).reverse();
+  const [timeline, answers] = await Promise.all([
+    timelineOf(db, orgId, person.email),
+    listAnswersOf(db, orgId, person.email),
+  ]);
   const here = `${peoplePath(c)}/${c.req.param('id')}`;
   const may = { change: role !== 'viewer', erase: role === 'owner' };
   return renderScreen(c, {
@@ -73,7 +77,13 @@ async function showPerson(c: Context<ScreenEnv>, db: Db) {
     heading: <bdi>{person.email}</bdi>,
     section: 'people',
     trail: [{ text: 'People', href: peoplePath(c) }],
-    body: <PersonScreen {...{ person, timeline, here, home: `/o/${slug}`, may }} />,
+    body: (
+      <PersonScreen
+        {...{ person, here, home: `/o/${slug}`, may }}
+        timeline={timeline.reverse()}
+        answers={new Map(answers.map((answer) => [answer.id, answer]))}
+      />
+    ),
   });
 }
 

@@ -3,7 +3,7 @@ import type { TimelineEntry } from '../timeline.ts';
 
 /** What the screens of people say. */
 export const peopleTexts = {
-  about: 'A person is one address, whatever survey it belongs to.',
+  about: 'A person is one address over all surveys; the one added last comes first.',
   none: 'No people yet',
   noneMeans: 'Contacts of all surveys stand here, with everything that was sent and answered.',
   noneFound: 'No address or name has this part',
@@ -14,6 +14,7 @@ export const peopleTexts = {
   nowSuppressed: 'The address is suppressed: no survey is mailed to it.',
   nowAllowed: 'The address is allowed again. Other rules that block mail stay in force.',
   timeline: 'What happened, newest first',
+  times: (many: number) => `${many} times, last on`,
 } as const;
 
 type Step = { kind: StateKind; text: string };
@@ -35,4 +36,10 @@ export const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
   unsubscribed: { kind: 'warning', text: 'Suppressed or unsubscribed' },
   bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist' },
+};
+
+/** Why an event of the answer has not been delivered, by the state of its delivery; it failed otherwise. */
+export const undelivered: Readonly<Record<string, Step>> = {
+  pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
+  skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
 };

@@ -56,6 +56,27 @@ document.addEventListener('keydown', ({ key, target }) => {
   open.querySelector('summary').focus();
 });
 
+// The arrow keys lead to the newer and the older response or page, where they have nothing else to do.
+const ways = { ArrowLeft: 'prev', ArrowRight: 'next' };
+const ownKeys = 'input, select, textarea, summary, iframe, .scroll, [contenteditable]';
+
+document.addEventListener('keydown', (event) => {
+  const { key, target } = event;
+  const isChorded = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+  if (isChorded || event.defaultPrevented || !ways[key] || target.closest?.(ownKeys)) return;
+  if (document.documentElement.scrollWidth > document.documentElement.clientWidth) return;
+  document.querySelector(`main a[rel=${ways[key]}]`)?.click();
+});
+
+function nameKeys(root) {
+  for (const [key, rel] of Object.entries(ways)) {
+    for (const link of root.querySelectorAll(`main a[rel=${rel}]`)) {
+      link.setAttribute('aria-keyshortcuts', key);
+      link.title = key === 'ArrowLeft' ? 'Key: left arrow' : 'Key: right arrow';
+    }
+  }
+}
+
 /** One tick for all ticks of its form. */
 function showChooseAll(root) {
   for (const label of root.querySelectorAll('[data-choose-all]')) label.hidden = false;
@@ -71,6 +92,7 @@ function enhance(root) {
   showTimes(root);
   showCopyButtons(root);
   showChooseAll(root);
+  nameKeys(root);
 }
 
 /**

@@ -6,6 +6,7 @@ import { linkRequests } from '../../lib/http/request-spans.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { Secret } from '../../web/app/acts.tsx';
+import { Breakable } from '../../web/app/marks.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { takeOnce } from '../../web/app/shown-once.ts';
 import { getWebhook } from '../manage.ts';
@@ -52,6 +53,7 @@ export function historyScreens(tools: WebhookTools) {
       const live = c.req.query('live') !== 'false';
       return renderScreen(c, {
         title: shortUrl(webhook.url),
+        heading: <Breakable text={shortUrl(webhook.url)} />,
         section: 'webhooks',
         trail: [{ text: webhookTexts.title, href: pathOf(organization) }],
         actions: organization.role === 'viewer' ? null : <WebhookActs {...{ webhook, here }} />,

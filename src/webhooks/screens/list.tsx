@@ -1,5 +1,5 @@
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
-import { State, Time } from '../../web/app/marks.tsx';
+import { Breakable, State, Time } from '../../web/app/marks.tsx';
 import type { WebhookRow } from '../queries.ts';
 import { webhookTexts } from '../screen-texts.ts';
 import { shortUrl, standingOf } from './delivery.rules.ts';
@@ -36,7 +36,9 @@ function cellsOf(webhook: WebhookRow, here: string) {
   const { kind, text } = standingOf(webhook);
   return [
     <>
-      <a href={`${here}/${webhook.id}`}>{shortUrl(webhook.url)}</a>
+      <a href={`${here}/${webhook.id}`}>
+        <Breakable text={shortUrl(webhook.url)} />
+      </a>
       {webhook.description ? (
         <span class="small soft block">
           <bdi>{webhook.description}</bdi>
