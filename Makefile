@@ -2,7 +2,8 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/bash
 tsx := node --import tsx
-installed := node_modules/.package-lock.json
+lock := node_modules/.package-lock.json
+installed := node_modules/.mended
 
 .DEFAULT_GOAL := help
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
@@ -120,7 +121,11 @@ licenses: $(installed)
 openapi: $(installed)
 	@$(tsx) ops/build/openapi.ts
 
-$(installed): package.json package-lock.json
+$(installed): $(lock) ops/build/mend-postgres.mjs ops/build/postgres-speedups.mjs
+	@node ops/build/mend-postgres.mjs
+	@touch $(installed)
+
+$(lock): package.json package-lock.json
 	@echo "installing what the lock file names (a minute the first time)..."
 	@npm ci --strict-allow-scripts --loglevel=error
-	@touch $(installed)
+	@touch $(lock)

@@ -1,9 +1,10 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { speedups } from './postgres-speedups.mjs';
 
 /**
  * Mends mistakes of postgres 3.4.9 (porsager/postgres#1154, #1208) that end a process or lame it when a
- * connection is lost at a bad moment. Runs after each installation; plain JavaScript, for any Node runs it.
+ * connection is lost at a bad moment, and makes its statements cheaper. Runs after each installation; plain JavaScript, for any Node runs it.
  * `test/lib/db/db-lost.pg.test.ts` shows what happens without it.
  */
 const mends = [
@@ -67,14 +68,23 @@ const mends = [
   },
 ];
 
-for (const { file, from, to } of mends) {
+for (const file of new Set([...mends, ...speedups].map((change) => change.file))) {
   const path = fileURLToPath(new URL(`../../node_modules/postgres/${file}`, import.meta.url));
-  const text = readFileSync(path, 'utf8');
-  if (text.includes(to)) continue;
-  if (text.split(from).length !== 2) throw new Error(`${file} of postgres is not the one to mend`);
-  writeFileSync(
-    `${path}.new`,
-    text.replace(from, () => to),
-  );
+  // As it was before its first change, so that other changes can follow without another installation.
+  const before = `${path}.before`;
+  if (!existsSync(before)) copyFileSync(path, before);
+  const isIts = (change) => change.file === file;
+  const mended = mends.filter(isIts).reduce(mend, readFileSync(before, 'utf8'));
+  writeFileSync(`${path}.new`, speedups.filter(isIts).reduce(change, mended));
   renameSync(`${path}.new`, path);
+}
+
+/** An installation may have been mended before what it was then was kept. */
+function mend(text, { file, from, to }) {
+  return text.includes(to) ? text : change(text, { file, from, to });
+}
+
+function change(text, { file, from, to }) {
+  if (text.split(from).length !== 2) throw new Error(`${file} of postgres is not the one to mend`);
+  return text.replace(from, () => to);
 }

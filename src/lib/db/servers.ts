@@ -178,9 +178,13 @@ const timedOut = ({ host, port }: Server) =>
 const moved = () =>
   Object.assign(new Error('another server takes the writes now'), { code: 'CONNECTION_CLOSED' });
 
-/** postgres.js loses a connection for which no socket is made, so it gets one that breaks. */
+/**
+ * postgres.js loses a connection for which no socket is made, so it gets one that breaks. What it writes before waits,
+ * because a socket that connects to nothing would refuse it with an error of its own.
+ */
 function breaksWith(error: Error): net.Socket {
   const broken = new net.Socket();
+  broken.cork();
   setImmediate(() => broken.destroy(error));
   return broken;
 }

@@ -1,12 +1,34 @@
 import net from 'node:net';
 
-/** The part of the driver's options that says where the server is. */
-type Place = { path?: string | false; host: readonly string[]; port: readonly number[] };
+/** The part of the driver's options that says where the server is, and whether by TLS. */
+type Place = {
+  path?: string | false;
+  host: readonly string[];
+  port: readonly number[];
+  ssl: unknown;
+};
 
 /** A socket to the server of these options, for postgres.js. */
-export function connectSocket({ path, host, port }: Place): net.Socket {
-  const socket = path ? net.connect(path) : net.connect(port[0]!, host[0]!);
+export function connectSocket({ path, host, port, ssl }: Place): net.Socket {
+  const place = path ? { path } : { port: port[0]!, host: host[0]! };
+  const socket = ssl ? net.connect(place) : connectReading(place);
   return refuseEarlyEnd(Object.assign(socket, { host: host[0], port: port[0] }));
+}
+
+/** What Node itself reads at once. All sockets share it: what has come is copied out before the next one reads. */
+const readBuffer = Buffer.allocUnsafeSlow(65_536);
+
+/**
+ * A socket that publishes what comes without the machinery of a stream. That takes 64 KB of new memory for
+ * each read, however small, and collecting it costs more than the small answers of Postgres themselves.
+ */
+function connectReading(place: net.NetConnectOpts): net.Socket {
+  const callback = (bytes: number, buffer: Uint8Array) => {
+    socket.emit('data', Buffer.from(buffer.subarray(0, bytes)));
+    return true;
+  };
+  const socket = net.connect({ ...place, onread: { buffer: readBuffer, callback } });
+  return socket;
 }
 
 /**
