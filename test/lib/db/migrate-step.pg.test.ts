@@ -129,3 +129,24 @@ for (const [error, reason] of reasons) {
     assert.equal((await rowOf(batched.name)).failure, reason);
   });
 }
+
+test('a batch has limits for its statements and for its locks, and its session has none', async () => {
+  const settings = `current_setting('statement_timeout') || ', ' || current_setting('lock_timeout')`;
+  await db`update migration_steps set ended_at = null where name = ${batched.name}`;
+  const batch = `select to_jsonb(${settings}) as last_key, 0 as rows where $1::text is distinct from '' and $2::integer = 1`;
+  assert.equal(await runBatch(work, { ...batched, batch }, 1), 'more');
+  assert.equal((await rowOf(batched.name)).last_key, '5s, 2s');
+  assert.deepEqual([...(await session(`select ${settings} as now`))], [{ now: '0, 0' }]);
+});
+
+test('a batch after failures says nothing more of them, and what a step has estimated stays', async () => {
+  await db`
+    update migration_steps
+    set ended_at = null, last_key = null, failures = 3, failure = 'x', retry_at = now(), rows_estimated = 7
+    where name = ${batched.name}`;
+  await beginStep(work, batched);
+  await runBatch(work, batched, 1);
+  const [row] = await db`
+    select failures, failure, retry_at, rows_estimated from migration_steps where name = ${batched.name}`;
+  assert.deepEqual({ ...row }, { failures: 0, failure: null, retry_at: null, rows_estimated: '7' });
+});
