@@ -170,6 +170,25 @@ test('a spreadsheet runs nothing, and reads quotes, lines and lists as they were
   assert.deepEqual(JSON.parse(row!['properties']!), { plan: 'a,"b"' });
 });
 
+test('tags stand in every file and list in one order, whatever their capitals', async () => {
+  const org = await client();
+  const response_id = await makeResponse(db, org.of);
+  for (const name of ['beta', 'alpha', 'Zed', 'Alpha', 'zeal', 'übel']) {
+    const [tag] = await db<{ id: string }[]>`
+      insert into tags (org_id, name, color) values (${org.id}, ${name}, '#ffffff') returning id`;
+    await db`insert into response_tags ${db({ org_id: org.id, response_id, tag_id: tag!.id })}`;
+  }
+  const expected = 'Alpha;alpha;beta;zeal;Zed;übel';
+  const [row] = await org.csv('/api/v1/responses/export');
+  assert.equal(row!['tags'], expected);
+  const items = [
+    JSON.parse(await org.text('/api/v1/responses/export?format=jsonl')),
+    (await org.list('/api/v1/responses')).data[0],
+    { tags: (await org.list('/api/v1/tags')).data },
+  ] as { tags: { name: string }[] }[];
+  for (const { tags } of items) assert.equal(tags.map(({ name }) => name).join(';'), expected);
+});
+
 test('a file of contacts has all of them with their properties', async () => {
   const org = await client();
   await makeContact(db, org.of, { email: 'ada@people.test', properties: json(db, { seats: 3 }) });

@@ -105,7 +105,8 @@ test('what the address asks for and no field offers is asked for by the next App
     ...['date_from=2026-01-02T10:00:00Z', 'tz=Asia/Tokyo'],
     ...['property.plan=pro', 'property.plan=team', 'property.city=Oslo'],
   ];
-  const html = await page(`?${asked.join('&')}`);
+  const capitals = billing.toUpperCase();
+  const html = await page(`?${asked.join('&').replace(billing, capitals)}`);
   const form = html.slice(html.indexOf('<search'), html.indexOf('</search>'));
   const chosen = [...form.matchAll(/<select[^>]*name="([^"]+)".*?<\/select>/gs)].map(
     ([select, name]) => [name!, /value="([^"]*)" selected/.exec(select)?.[1] ?? ''],
@@ -115,6 +116,14 @@ test('what the address asks for and no field offers is asked for by the next App
     .map(([input]) => ['name', 'value'].map((each) => attribute(input, each)));
   const sent = [...chosen, ...typed].filter(([, value]) => value).map((pair) => pair.join('='));
   assert.deepEqual(sent.sort(), asked.sort());
+  const labels = [...form.matchAll(/<label for="(tag[^"]*)">([^<]*)</g)];
+  assert.deepEqual(
+    labels.map(([, id, label]) => [id, label]),
+    [
+      ['tag', 'Tag'],
+      ['tag-2', 'And tag'],
+    ],
+  );
 });
 
 const attribute = (tag: string, name: string) =>

@@ -51,6 +51,32 @@ test('a visit reads the answer of its contact alone, also by a plan from when th
   assert.match(plan, /on responses.*\n\s+Index Cond: \(contact_id = c\.id\)/);
 });
 
+test('a link knows what was answered by it, as far as that counts, and the newest mail that has it', async () => {
+  const visit = { kind: 'view', method: 'GET', score: null, traced: true } as const;
+  const of = async () => {
+    const link = await visitPersonalLink(db, 'token-4600', visit);
+    return [link?.answered?.score ?? null, link?.mail_traceparent ?? null];
+  };
+  const respond = (source: string, score: number, held: string | null) => db`
+    insert into responses (org_id, survey_id, contact_id, source, score, category, held_reason)
+    select org_id, survey_id, id, ${source}, ${score}, 'passive', ${held}
+    from contacts where token = 'token-4600'`;
+  const mail = (traceparent: string, ago: string) => db`
+    insert into mails (org_id, survey_id, contact_id, request_id, email, month, status, blocks_resend, traceparent, claimed_at)
+    select org_id, survey_id, id, gen_random_uuid(), email, '2026-05-01', 'failed', false, ${traceparent}, now() - ${ago}::interval
+    from contacts where token = 'token-4600'`;
+  assert.deepEqual(await of(), [null, null]);
+  await respond('import', 3, null);
+  await mail('middle', '2 days');
+  assert.deepEqual(await of(), [null, 'middle']);
+  await respond('link', 5, 'trap');
+  await mail('oldest', '3 days');
+  assert.deepEqual(await of(), [null, 'middle']);
+  await db`update responses set held_reason = null where source = 'link' and score = 5`;
+  await mail('newest', '1 day');
+  assert.deepEqual(await of(), [5, 'newest']);
+});
+
 test('a contact whose link is opened a hundred times has sixty visits of the last minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);

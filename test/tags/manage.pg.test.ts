@@ -44,3 +44,16 @@ test('a name that an import brings is the tag that differs from it only by case,
     ['BILLING', 'Billing', 'Too slow', 'shop'],
   );
 });
+
+test('of names that differ by case alone an import makes one tag, as the first is written', async () => {
+  const org = await makeOrganization(db);
+  const words = Array.from({ length: 40 }, (_, n) => `tag ${n}`);
+  const written = [
+    ...words.map((word, n) => (n % 2 ? word.toUpperCase() : word)),
+    ...words.map((word, n) => (n % 2 ? word : word.toUpperCase())),
+  ];
+  const found = await ensureTags(db, commandWriter(org), written);
+  assert.equal(new Set(found.values()).size, words.length);
+  const names = await db`select name from tags where org_id = ${org}`;
+  assert.deepEqual(names.map(({ name }) => name).sort(), written.slice(0, words.length).sort());
+});
