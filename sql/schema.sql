@@ -119,7 +119,6 @@ create index audit_events_of_retention on audit_events (org_id, at desc) where a
 
 -- A mail that a rule blocked, for the question why an address got none.
 create table blocked_mails (
-  id bigint not null generated always as identity,                      -- in the order of the requests
   org_id uuid not null,
   survey_id uuid not null,
   email text not null,                                                  -- the address it would have gone to
@@ -129,10 +128,9 @@ create table blocked_mails (
   blocked_at timestamptz not null default now(),                        -- when it was asked for, the first time that day
   blocked_on date not null default ((now() at time zone 'UTC'))::date,  -- that day, UTC
   constraint blocked_mails_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
-  constraint blocked_mails_pkey primary key (id)
-);
-create index blocked_mails_by_age on blocked_mails (blocked_on);
-create unique index blocked_mails_once_a_day on blocked_mails (org_id, email_key, survey_id, reason_code, blocked_on);
+  constraint blocked_mails_pkey primary key (org_id, email_key, survey_id, reason_code, blocked_on)
+) partition by range (blocked_on);
+create table blocked_mails_default partition of blocked_mails default;
 
 -- Mails of a campaign that were claimed together. Their outcomes are counted in mails until all have one, and here after that.
 create table campaign_batches (
@@ -452,20 +450,20 @@ create index idempotency_keys_by_size on idempotency_keys (key_id) include (answ
 
 -- A visit of a personal link: what a submission is judged by. No address, no user agent.
 create table link_visits (
-  id bigint not null generated always as identity,  -- in the order of the visits
+  id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   contact_id uuid not null,
-  kind text not null,                               -- view: the page; trap: the hidden link; post: a submission
-  method text not null,                             -- of the HTTP request
-  score smallint,                                   -- the score that the link carried
-  visited_at timestamptz not null default now(),    -- when it was asked for
+  kind text not null,                             -- view: the page; trap: the hidden link; post: a submission
+  method text not null,                           -- of the HTTP request
+  score smallint,                                 -- the score that the link carried
+  visited_at timestamptz not null default now(),  -- when it was asked for
   constraint link_visits_kind_check check (kind = any (array['view', 'trap', 'post'])),
   constraint visits_belong_to_contact foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
-  constraint link_visits_pkey primary key (id)
-);
-create index link_visits_by_age on link_visits (visited_at);
-create index link_visits_by_contact on link_visits (contact_id, visited_at desc);
+  constraint link_visits_pkey primary key (contact_id, visited_at, id)
+) partition by range (visited_at);
+create table link_visits_default partition of link_visits default;
+create index link_visits_by_age on only link_visits using brin (visited_at) with (autosummarize='on');
 
 -- Mails that count against an organization's limit. The row is the lock under which a send reserves its quota.
 create table mail_usage (

@@ -14,6 +14,7 @@ import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import { startSteps } from './migration-steps.ts';
 import type { Database } from './open-database.ts';
+import { makePartitionsAhead } from './operations/partitions.ts';
 import type { ErasureFile } from './people/erasure/file.ts';
 import { hasWaiting } from './responses/waiting-analyses.queries.ts';
 import { createClaimedMails } from './sends/claimed-mails.ts';
@@ -55,6 +56,7 @@ export async function startJobWork(
   { secrets, outbound, progress, reader, erasureFile }: SharedWork,
 ) {
   const { db, sessions } = database;
+  for (const complaint of await makePartitionsAhead(db)) log.warn(complaint);
   const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
   const lease = await parts.start(
     'lease',

@@ -66,6 +66,11 @@ const columns = schema!.text.matchAll(
 const tables = new Set(
   [...columns].filter(([, , body]) => /^\s*org_id /m.test(body!)).map(([, table]) => table!),
 );
+for (const [, partition, divided] of schema!.text.matchAll(
+  /create table (\w+) partition of (\w+)/g,
+)) {
+  if (tables.has(divided!)) tables.add(partition!);
+}
 const queries = readFiles('src/**/*.{ts,tsx}').filter(({ path }) =>
   /queries\.ts$|\.cte\.ts$/.test(path),
 );

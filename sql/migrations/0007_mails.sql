@@ -74,8 +74,9 @@ comment on column suppressions.detail is 'what the mail server said';
 create unique index suppressions_by_id on suppressions (org_id, id);
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
 
+-- However often a request is repeated, it adds one row a day for an address, a survey and a rule. Partitions of some
+-- days each are made while the service runs.
 create table blocked_mails (
-  id          bigint generated always as identity primary key,
   org_id      uuid not null,
   survey_id   uuid not null,
   email       text not null,
@@ -85,22 +86,20 @@ create table blocked_mails (
   blocked_at  timestamptz not null default now(),
   blocked_on  date not null default (now() at time zone 'UTC')::date,
 
+  primary key (org_id, email_key, survey_id, reason_code, blocked_on),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
-);
+) partition by range (blocked_on);
+
+create table blocked_mails_default partition of blocked_mails default;
 
 comment on table blocked_mails is
   'A mail that a rule blocked, for the question why an address got none';
-comment on column blocked_mails.id is 'in the order of the requests';
 comment on column blocked_mails.email is 'the address it would have gone to';
 comment on column blocked_mails.email_key is 'the address in lower case, by which addresses are compared';
 comment on column blocked_mails.reason_code is 'the rule';
 comment on column blocked_mails.reason is 'the rule in words';
 comment on column blocked_mails.blocked_at is 'when it was asked for, the first time that day';
 comment on column blocked_mails.blocked_on is 'that day, UTC';
-
--- However often a request is repeated, it adds one row a day for an address, a survey and a rule.
-create unique index blocked_mails_once_a_day on blocked_mails (org_id, email_key, survey_id, reason_code, blocked_on);
-create index blocked_mails_by_age on blocked_mails (blocked_on);
 
 create table mailbox_messages (
   id          uuid primary key default gen_random_uuid(),

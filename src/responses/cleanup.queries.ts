@@ -18,15 +18,17 @@ export async function deleteVisitsOf(
 
 type OldVisits = { days: number; atMost: number };
 
-/** Responses do not need them any more: whether one is on hold is stored with it. */
+/**
+ * The old visits of the default partition; those of other partitions are dropped with them. Responses do not need them
+ * any more: whether one is on hold is stored with it.
+ */
 export async function deleteOldVisits(sql: Sql, { days, atMost }: OldVisits): Promise<number> {
   const { count } = await sql`
-    delete from link_visits
-    where id in (
-      select id
-      from link_visits
+    delete from link_visits_default
+    where (contact_id, visited_at, id) in (
+      select contact_id, visited_at, id
+      from link_visits_default
       where visited_at < now() - make_interval(days => ${days})
-      order by visited_at
       limit ${atMost}
       for update skip locked
     )`;

@@ -42,9 +42,8 @@ type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null;
 
 /**
  * Finds what a contact's link leads to, with its recent visits, and records this visit. At most sixty
- * visits a minute are recorded. The visits are found by their contact alone: statistics of an earlier hour say that
- * the last minute has none, and a plan that believes them reads the last minute's visits of all contacts. The answer is
- * found by its contact alone as well: a condition that it counts would let a plan from when there were few responses
+ * visits a minute are recorded. The visits are found by their contact in the one partition that has the last minute. The
+ * answer is found by its contact alone as well: a condition that it counts would let a plan from when there were few responses
  * read all that count, by an index of these.
  */
 export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {
@@ -59,10 +58,10 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
         select kind, score, visited_at
         from link_visits
         where contact_id = (select id from contact)
+          and visited_at > now() - interval '1 minute' and visited_at < now() + interval '1 minute'
         order by visited_at desc
         limit 60
       ) as newest
-      where visited_at > now() - interval '1 minute'
     ), recorded as (
       insert into link_visits (org_id, survey_id, contact_id, kind, method, score)
       select org_id, survey_id, id, ${visit.kind}, ${visit.method}, ${visit.score}::smallint

@@ -1,4 +1,5 @@
 import type { Sql } from '../lib/db/db.ts';
+import { mostDaysOfLogs } from '../organizations/retention.ts';
 
 export type HistoryRow = {
   at: Date;
@@ -27,7 +28,10 @@ export type HistoryRow = {
   trace_id: string | null;
 };
 
-/** Everything that happened between an organization and an address, oldest first. */
+/**
+ * Everything that happened between an organization and an address, oldest first. Visits and blocked mails that are too
+ * old are not shown, although they stay until their partition is dropped.
+ */
 export async function listHistory(sql: Sql, orgId: string, email: string) {
   return await sql<HistoryRow[]>`
     with own_contacts as (
@@ -47,11 +51,13 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       select blocked_at, 'blocked', survey_id, reason_code, reason, null, null
       from blocked_mails
       where org_id = ${orgId} and email_key = lower(${email})
+        and blocked_on >= (now() at time zone 'UTC')::date - ${mostDaysOfLogs}::int
       union all
       select min(o.visited_at), 'opened', o.survey_id, null,
              format('%s times, last on %s', count(*), iso(max(o.visited_at))), null, null
       from own_contacts p
       join link_visits o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
+       and o.visited_at >= now() - make_interval(days => ${mostDaysOfLogs}::int)
       group by o.survey_id, p.id
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { enqueue } from '../../src/jobs.ts';
+import { addPartitions, listPartitions } from '../../src/lib/db/partition-changes.ts';
+import { stretchAt } from '../../src/lib/db/partition-stretches.ts';
+import { keepPartitions } from '../../src/lib/db/partitions.ts';
 import { cleanUpVisits } from '../../src/responses/cleanup.ts';
+import { visitsByTime } from '../../src/responses/partitions.ts';
+import { listHistory } from '../../src/sends/history.queries.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -14,9 +20,11 @@ const { db, url } = await testDatabase();
 async function contact() {
   const org_id = await makeOrganization(db);
   const of = { org_id, survey_id: await makeSurvey(db, org_id) };
-  const contact_id = await makeContact(db, of);
+  const email = `${randomUUID()}@people.test`;
+  const contact_id = await makeContact(db, of, { email });
   return {
     ...of,
+    email,
     contact_id,
     visits: async () =>
       [...(await db`select kind from link_visits where contact_id = ${contact_id}`)].map(
@@ -37,10 +45,43 @@ test('link visits are kept for ninety days', async () => {
   await visited(one, 'trap', '90 days 1 minute');
   await visited(one, 'view', '89 days 23 hours');
 
-  await cleanUpVisits({ db });
+  await cleanUpVisits(taskTools(db));
 
   assert.deepEqual(await one.visits(), ['view']);
 });
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+test('a partition of visits goes whole when all of them are too old', async () => {
+  await keepPartitions(db, visitsByTime, { now: daysAgo(110) });
+  const one = await contact();
+  await visited(one, 'view', '110 days');
+  await visited(one, 'post', '89 days');
+  const gone = stretchAt(visitsByTime, daysAgo(110)).name;
+  const names = async () => (await listPartitions(db, visitsByTime)).map(({ name }) => name);
+  assert.ok((await names()).includes(gone));
+
+  await cleanUpVisits(taskTools(db));
+
+  assert.deepEqual(await one.visits(), ['post']);
+  assert.ok(!(await names()).includes(gone));
+});
+
+test('a visit that is too old and still in its partition is not shown', async () => {
+  const partly = stretchAt(visitsByTime, daysAgo(90.5));
+  await db.begin((tx) => addPartitions(tx, visitsByTime, [partly]));
+  const one = await contact();
+  await visited(one, 'view', '90 days 6 hours');
+  const shown = async () =>
+    (await listHistory(db, one.org_id, one.email)).map(({ what }) => what).filter(isOpened);
+
+  await cleanUpVisits(taskTools(db));
+  assert.deepEqual(await shown(), []);
+  await visited(one, 'view', '89 days');
+  assert.deepEqual(await shown(), ['opened']);
+});
+
+const isOpened = (what: string) => what === 'opened';
 
 test('a response stays on hold without the visits that put it there', async () => {
   const one = await contact();
@@ -49,7 +90,7 @@ test('a response stays on hold without the visits that put it there', async () =
   const held = { contact_id, source: 'link', held_reason: 'hidden_link' };
   const id = await makeResponse(db, { org_id, survey_id }, held);
 
-  await cleanUpVisits({ db });
+  await cleanUpVisits(taskTools(db));
 
   const [answer] = await db`select held_reason from responses where id = ${id}`;
   assert.deepEqual([answer?.['held_reason'], await one.visits()], ['hidden_link', []]);
@@ -63,7 +104,7 @@ test('more visits than one batch are deleted in one go', async () => {
     select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', now() - interval '1 year'
     from generate_series(1, 10001)`;
 
-  await cleanUpVisits({ db });
+  await cleanUpVisits(taskTools(db));
 
   assert.deepEqual(await one.visits(), []);
 });

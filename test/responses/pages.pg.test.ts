@@ -30,7 +30,7 @@ test('opening a link in any way changes nothing but the memory of it', async () 
   }
   assert.deepEqual(await counted(survey), before);
   const openings = await db`
-    select kind, method, score from link_visits where contact_id = ${contact} order by id`;
+    select kind, method, score from link_visits where contact_id = ${contact} order by visited_at`;
   assert.deepEqual(
     openings.map((opening) => Object.values(opening)),
     [

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from './db.ts';
+import { dropPartition, listPartitions, makePartition, timeOf } from './partition-changes.ts';
+import {
+  isOver,
+  type PartitionedTable,
+  type Stretch,
+  stretchesAhead,
+} from './partition-stretches.ts';
+
+const triesOfChange = 5;
+const pauseMs = 1000;
+
+export type PartitionRound = {
+  made: string[];
+  dropped: string[];
+  /** Why something is left for the next round. */
+  complaints: string[];
+};
+
+type RoundOptions = {
+  tries?: number;
+  /** Whether partitions that are too old are dropped. */
+  drops?: boolean;
+  /** The time of the database, unless a test has another. */
+  now?: Date;
+};
+
+/**
+ * Makes the partitions of a table that its next rows need, and drops those whose rows are all too old. A row whose
+ * stretch has no partition goes to the default one, so that a round that fails refuses no row. Any number of processes
+ * may do it at once: one does the work, and the others leave it to that one.
+ */
+export async function keepPartitions(
+  db: Db,
+  divided: PartitionedTable,
+  { tries = triesOfChange, drops = true, now }: RoundOptions = {},
+): Promise<PartitionRound> {
+  const time = now ?? (await timeOf(db));
+  const present = await listPartitions(db, divided);
+  const names = new Set(present.map(({ name }) => name));
+  const round: PartitionRound = { made: [], dropped: [], complaints: [] };
+  for (const stretch of stretchesAhead(divided, time)) {
+    if (names.has(stretch.name)) continue;
+    const outcome = await tryChange(() => makePartition(db, divided, stretch), tries);
+    note(round, 'made', stretch, outcome);
+  }
+  for (const stretch of drops ? present.filter((each) => isOver(divided, each, time)) : []) {
+    const outcome = await tryChange(() => dropPartition(db, divided, stretch), tries);
+    note(round, 'dropped', stretch, outcome);
+  }
+  return round;
+}
+
+type Outcome = boolean | string;
+
+function note(
+  round: PartitionRound,
+  kind: 'made' | 'dropped',
+  { name }: Stretch,
+  outcome: Outcome,
+) {
+  if (outcome === true) round[kind].push(name);
+  if (typeof outcome === 'string') {
+    round.complaints.push(`the partition ${name} cannot be ${kind} now: ${outcome}`);
+  }
+}
+
+const lockedByOthers = '55P03';
+/** Rows go to the default partition meanwhile, and old ones are deleted there. */
+const meanings: Readonly<Record<string, string>> = {
+  [lockedByOthers]: 'other transactions hold the table',
+  '42501':
+    'the database user does not own the table or may not create tables; migrate as the user that owns them',
+  '57014': 'it takes longer than two seconds, in which the table could not be read',
+};
+
+/** The outcome of a change, or the sentence that says why it cannot be made now. */
+async function tryChange(change: () => Promise<boolean>, tries: number): Promise<Outcome> {
+  for (let left = tries - 1; ; left -= 1) {
+    try {
+      return await change();
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      const meaning = meanings[code];
+      if (meaning === undefined) throw error;
+      if (code !== lockedByOthers || left <= 0) return meaning;
+      await sleep(pauseMs);
+    }
+  }
+}
