@@ -18,7 +18,7 @@ const overOrganizations: Record<string, number> = {
   'src/people/erasure/file.queries.ts': 2,
   'src/responses/cleanup.queries.ts': 2,
   'src/responses/waiting-analyses.queries.ts': 2,
-  'src/sends/cleanup.queries.ts': 3,
+  'src/sends/cleanup.queries.ts': 2,
   'src/sends/record.queries.ts': 1,
   'src/webhooks/cleanup.queries.ts': 7,
   'src/webhooks/delivery.queries.ts': 2,
