@@ -320,7 +320,8 @@ create table delivery_attempts (
   at timestamptz not null default now(),  -- when it ended
   constraint delivery_attempts_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint delivery_attempts_pkey primary key (webhook_id, delivery_id, number)
-);
+) partition by range (delivery_id);
+create table delivery_attempts_default partition of delivery_attempts default;
 
 -- An event for one webhook, with its outcome; written again only to erase what a subscriber answered.
 create table ended_deliveries (
@@ -342,8 +343,9 @@ create table ended_deliveries (
   constraint ended_deliveries_status_check check (status = any (array['delivered', 'failed', 'skipped'])),
   constraint ended_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint ended_deliveries_pkey primary key (webhook_id, id)
-);
-create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
+) partition by range (id);
+create table ended_deliveries_default partition of ended_deliveries default;
+create index ended_deliveries_made_again on only ended_deliveries (webhook_id, message_id) where message_id is not null;
 
 -- The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it.
 create table erasures (

@@ -4,8 +4,12 @@ import { type PartitionedTable, stretchesKept } from '../lib/db/partition-stretc
 import { keepPartitions } from '../lib/db/partitions.ts';
 import { visitsByTime } from '../responses/partitions.ts';
 import { blockedMailsByDay } from '../sends/partitions.ts';
+import { attemptsByTime, endedDeliveriesByTime } from '../webhooks/partitions.ts';
 
-const divided: readonly PartitionedTable[] = [visitsByTime, blockedMailsByDay];
+const divided: readonly PartitionedTable[] = [
+  ...[visitsByTime, blockedMailsByDay],
+  ...[endedDeliveriesByTime, attemptsByTime],
+];
 
 /** Makes the partitions that the next rows need, and returns why one cannot be made. The nightly jobs try again. */
 export async function makePartitionsAhead(db: Db): Promise<string[]> {

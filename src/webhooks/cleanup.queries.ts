@@ -1,9 +1,9 @@
 import type { Sql } from '../lib/db/db.ts';
 
 /**
- * Deletes old deliveries but for a webhook's newest, with their attempts, some at a time, and returns
- * whether there may be more. It begins at the old ones, so that it does not walk past the many newer ones
- * of a busy webhook.
+ * Deletes old deliveries of the default partition but for a webhook's newest, with their attempts, some at a time, and
+ * returns whether there may be more. It begins at the old ones, so that it does not walk past the many newer ones of
+ * a busy webhook. Those of other partitions are dropped with them.
  */
 export async function deleteOldDeliveries(
   sql: Sql,
@@ -22,7 +22,7 @@ export async function deleteOldDeliveries(
       ) kept
       cross join lateral (
         select webhook_id, id
-        from ended_deliveries
+        from ended_deliveries_default
         where webhook_id = w.id and id < kept.id and id < least_id_at(now() - make_interval(days => ${days}))
         order by id
         limit ${atMost}
@@ -33,20 +33,20 @@ export async function deleteOldDeliveries(
       using old
       where a.webhook_id = old.webhook_id and a.delivery_id = old.id
     )
-    delete from ended_deliveries d
+    delete from ended_deliveries_default d
     using old
     where d.webhook_id = old.webhook_id and d.id = old.id`;
   return gone.count === atMost;
 }
 
 /** Organizations with events that are old enough to be deleted, whether or not a delivery keeps them. */
-export async function listWithOldEvents(sql: Sql, days: number): Promise<string[]> {
+export async function listWithOldEvents(sql: Sql, before: Date): Promise<string[]> {
   const found = await sql<{ id: string }[]>`
     select id
     from organizations o
     where exists (
       select from events
-      where org_id = o.id and id < least_id_at(now() - make_interval(days => ${days}))
+      where org_id = o.id and id < least_id_at(${before})
     )`;
   return found.map(({ id }) => id);
 }
@@ -54,34 +54,33 @@ export async function listWithOldEvents(sql: Sql, days: number): Promise<string[
 /**
  * Deletes an organization's old events that no delivery is left of, some at a time, and returns whether
  * there may be more. An event of which no delivery was made since then has only old deliveries, and of those
- * few are kept.
+ * few are kept before that time.
  */
 export async function deleteOldEvents(
   sql: Sql,
   orgId: string,
-  { days, atMost }: { days: number; atMost: number },
+  { before, atMost }: { before: Date; atMost: number },
 ): Promise<boolean> {
-  const time = sql`now() - make_interval(days => ${days})`;
   const gone = await sql`
     with kept as materialized (
       select d.event_id
       from webhooks w
-      join ended_deliveries d on d.webhook_id = w.id and d.id < least_id_at(${time})
+      join ended_deliveries d on d.webhook_id = w.id and d.id < least_id_at(${before})
       where w.org_id = ${orgId}
       union all
       select d.event_id
       from webhooks w
-      join pending_deliveries d on d.webhook_id = w.id and d.id < least_id_at(${time})
+      join pending_deliveries d on d.webhook_id = w.id and d.id < least_id_at(${before})
       where w.org_id = ${orgId}
     )
     delete from events e
     using (
       select id
       from events
-      where org_id = ${orgId} and id < least_id_at(${time}) and used_at < ${time}
+      where org_id = ${orgId} and id < least_id_at(${before}) and used_at < ${before}
         and id not in (select event_id from kept)
       limit ${atMost}
     ) old
-    where e.org_id = ${orgId} and e.id = old.id and e.used_at < ${time}`;
+    where e.org_id = ${orgId} and e.id = old.id and e.used_at < ${before}`;
   return gone.count === atMost;
 }

@@ -1,157 +1,212 @@
-import { connect, type Db } from '../../src/lib/db/db.ts';
+import { connect, type Db, type Sql } from '../../src/lib/db/db.ts';
+import { addPartitions, timeOf } from '../../src/lib/db/partition-changes.ts';
+import { isOver, type PartitionedTable, stretchAt } from '../../src/lib/db/partition-stretches.ts';
+import { visitPersonalLink } from '../../src/responses/link.queries.ts';
+import { visitsByTime } from '../../src/responses/partitions.ts';
+import { listHistory } from '../../src/sends/history.queries.ts';
+import { listDeliveries } from '../../src/webhooks/history.queries.ts';
+import { saveDelivered } from '../../src/webhooks/outcome.queries.ts';
+import { endedDeliveriesByTime } from '../../src/webhooks/partitions.ts';
+import { pageOfDeliveries } from '../../src/webhooks/screen.queries.ts';
+import { makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { benchDatabase } from './database.ts';
 import { costOf, type ProcessorTime, processorTimeOfPostgres } from './processor-time.ts';
-import type { Section } from './report.ts';
+import { type Section, table } from './report.ts';
+import { readWrites, writesBetween } from './writes.ts';
 
-const rows = 100_000;
-const rounds = 2000;
-const atOnce = 10;
-const contacts = 50_000;
-const webhooks = 30;
+const rows = 200_000;
+const rounds = 1000;
+const batches = 200;
+const inBatch = 50;
+const contacts = 20_000;
+const webhooks = 40;
+/** So much of the rows is too old already. */
 const oldPart = 0.25;
+const dayMs = 86_400_000;
 
-/** A table that grows and goes, as it is and in weekly partitions, with a default one for what fits in none. */
-type Layout = { name: string; columns: string; days: number; values: string; ownerOf: string };
+type Scene = { db: Db; postgres: ProcessorTime; orgId: string; webhookIds: string[] };
+type Costs = Record<string, string>;
 
-const owner = (word: string, count: number) =>
-  `md5('${word}' || (n::integer % ${count})::text)::uuid`;
-
-const layouts: readonly Layout[] = [
-  {
-    name: 'openings',
-    columns: 'owner uuid not null, kind text not null, method text not null, score smallint',
-    days: 90,
-    values: `'view', 'GET', null::smallint`,
-    ownerOf: owner('contact', contacts),
-  },
-  {
-    name: 'deliveries',
-    columns: `owner uuid not null, status text not null, attempts smallint not null, status_code smallint,
-      response_body text, duration_ms integer, created_at timestamptz, delivered_at timestamptz`,
-    days: 30,
-    values: `'delivered', 1::smallint, 200::smallint, 'ok', 12, now(), now()`,
-    ownerOf: owner('webhook', webhooks),
-  },
-];
-
-type Figure = { what: string; plain: number; parted: number };
-
-/** What partitions by week would save when old rows go, and what they cost until then, for the tables that grow most. */
+/** What openings and deliveries cost in one table, as they were before, and in partitions, by the statements of the service. */
 export async function partitions(server: string): Promise<Section[]> {
+  const before = await measure(server, undivide);
+  const divided = await measure(server, divide);
+  const lines = Object.keys(before).map((what) => [what, before[what]!, divided[what]!]);
+  return [
+    {
+      title: 'Openings and deliveries: processor time of Postgres',
+      lines: table(['', 'one table', 'partitions'], lines),
+    },
+  ];
+}
+
+async function measure(server: string, layOut: (db: Db) => Promise<void>): Promise<Costs> {
   const { url, drop } = await benchDatabase(server);
   const db = connect(url, { connections: 1 });
-  const postgres = await processorTimeOfPostgres(db);
   try {
-    const sections: Section[] = [];
-    for (const layout of layouts) sections.push(await compare({ db, postgres }, layout));
-    return sections;
+    await layOut(db);
+    const orgId = await makeOrganization(db);
+    const surveyId = await makeSurvey(db, orgId);
+    await db`
+      insert into contacts (org_id, survey_id, email, token)
+      select ${orgId}, ${surveyId}, n || '@people.test', 'token-' || n from generate_series(1, ${contacts}) n`;
+    const webhookIds: string[] = [];
+    for (let n = 0; n < webhooks; n += 1) webhookIds.push(await makeWebhook(db, orgId));
+    const scene = { db, postgres: await processorTimeOfPostgres(db), orgId, webhookIds };
+    return { ...(await costOfVisits(scene)), ...(await costOfDeliveries(scene)) };
   } finally {
     await db.end({ timeout: 1 });
     await drop();
   }
 }
 
-type Tools = { db: Db; postgres: ProcessorTime };
+const divide = async (db: Db) => {
+  for (const divided of [visitsByTime, endedDeliveriesByTime]) {
+    await db.begin(async (tx) => addPartitions(tx, divided, await all(tx, divided)));
+  }
+};
 
-async function compare(tools: Tools, layout: Layout): Promise<Section> {
-  await createTables(tools.db, layout);
-  const plain = await measure(tools, layout, `${layout.name}_plain`);
-  const parted = await measure(tools, layout, `${layout.name}_parted`);
-  const figures = Object.entries(plain).map(
-    ([what, us]): Figure => ({ what, plain: us, parted: parted[what]! }),
-  );
-  const lines = figures.map((each) => `| ${each.what} | ${us(each.plain)} | ${us(each.parted)} |`);
+/** The stretches of old rows too. */
+async function all(sql: Sql, divided: PartitionedTable) {
+  const now = await timeOf(sql);
+  const stretches = [];
+  const age = divided.keptDays * (1 + oldPart) * dayMs;
+  for (
+    let time = new Date(now.getTime() - age);
+    time.getTime() < now.getTime() + 2 * divided.stretchDays * dayMs;
+    time = stretches.at(-1)!.to
+  ) {
+    stretches.push(stretchAt(divided, time));
+  }
+  return stretches;
+}
+
+/** The tables that were before: each with a key and an index by age. */
+async function undivide(db: Db) {
+  const [view] = await db<{ query: string }[]>`select pg_get_viewdef('deliveries') as query`;
+  await db.unsafe(`
+    alter table link_visits rename to divided_visits;
+    alter table ended_deliveries rename to divided_deliveries;
+    create table link_visits (
+      like divided_visits including defaults including constraints, number bigint generated always as identity primary key,
+      foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade);
+    create index on link_visits (contact_id, visited_at desc);
+    create index on link_visits (visited_at);
+    create table ended_deliveries (
+      like divided_deliveries including all,
+      foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade);
+    create or replace view deliveries as ${view!.query}`);
+}
+
+const ages = (days: number) =>
+  `now() - interval '1 day' * (${days * (1 + oldPart)} * (1 - n::float8 / ${rows}))`;
+
+async function costOfVisits({ db, postgres, orgId }: Scene): Promise<Costs> {
+  const gone = async () => goneRows(db, visitsByTime, `visited_at < now() - interval '90 days'`);
+  await db.unsafe(`
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+    select c.org_id, c.survey_id, c.id, 'view', 'GET', ${ages(visitsByTime.keptDays)}
+    from generate_series(1, ${rows}) n join contacts c on c.token = 'token-' || (1 + n * 7919 % ${contacts})`);
+  await db`vacuum analyze contacts, link_visits`;
+  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
+  const each = repeated(postgres);
   return {
-    title: `${layout.name}: processor time of Postgres`,
-    lines: ['| | one table | weekly partitions |', '|---|---:|---:|', ...lines],
+    'a visit of a link, which reads those of the last minute and writes one': await each((n) =>
+      visitPersonalLink(db, `token-${1 + ((n * 13) % contacts)}`, visit),
+    ),
+    'the timeline of a person, which reads all of its visits': await each((n) =>
+      listHistory(db, orgId, `${1 + n}@people.test`),
+    ),
+    'an old visit that goes, vacuum included': await perRow(postgres, gone),
   };
 }
 
-const us = (value: number) => `${value.toFixed(1)} µs`;
-
-async function createTables(db: Db, { name, columns, days }: Layout) {
-  const shape = `(id uuid not null default id_at(clock_timestamp()), ${columns}, primary key (owner, id))`;
-  await db.unsafe(`
-    create table ${name}_plain ${shape};
-    create table ${name}_parted ${shape} partition by range (id);
-    create table ${name}_parted_default partition of ${name}_parted default;`);
-  const first = firstWeek(days);
-  for (let week = first; week < 3; week += 1) {
-    const from = `least_id_at(date_trunc('week', now()) + interval '${week} weeks')`;
-    const to = `least_id_at(date_trunc('week', now()) + interval '${week + 1} weeks')`;
-    await db.unsafe(`do $$ begin execute format(
-      'create table ${name}_parted_${week - first} partition of ${name}_parted for values from (%L) to (%L)', ${from}, ${to}); end $$`);
-  }
+async function costOfDeliveries({ db, postgres, orgId, webhookIds }: Scene): Promise<Costs> {
+  const gone = async () =>
+    goneRows(db, endedDeliveriesByTime, `id < least_id_at(now() - interval '30 days')`);
+  await db.unsafe(
+    `insert into ended_deliveries (org_id, webhook_id, id, event_id, status, attempts, status_code, duration_ms, created_at)
+     select $1, ($2::text::uuid[])[1 + n % ${webhooks}], id_at(at), id_at(at), 'delivered', 1, 200, 5, at
+     from generate_series(1, ${rows}) n cross join lateral (select ${ages(endedDeliveriesByTime.keptDays)} as at) t`,
+    [orgId, `{${webhookIds.join()}}`],
+  );
+  await db`vacuum analyze ended_deliveries`;
+  const each = repeated(postgres);
+  const of = (n: number) => ({ orgId, webhookId: webhookIds[n % webhooks]! });
+  return {
+    ...(await costOfOutcomes({ db, postgres, orgId, webhookIds })),
+    'the newest fifty of a webhook, by the API': await each((n) =>
+      listDeliveries(db, of(n), { atMost: 50, traceUrl: null }),
+    ),
+    'a page of them, in the app': await each((n) =>
+      pageOfDeliveries(db, of(n), { page: 1, limit: 50, status: null }),
+    ),
+    'an old delivery that goes, vacuum included': await perRow(postgres, gone),
+  };
 }
 
-/** Microseconds for each row or statement, of which each is prepared, as the service's are. */
-async function measure(
-  { db, postgres }: Tools,
-  layout: Layout,
-  table: string,
-): Promise<Record<string, number>> {
-  const { days, values, ownerOf } = layout;
-  const insert = (id: string, from: string) =>
-    `insert into ${table} select ${id}, ${ownerOf}, ${values} from ${from}`;
-  const age = `interval '1 day' * (${days * (1 + oldPart)} * (1 - n::float8 / ${rows}))`;
-  await db.unsafe(insert(`id_at(now() - ${age})`, `generate_series(1, ${rows}) n`));
-  await db.unsafe(`vacuum analyze ${table}`);
+async function costOfOutcomes({ db, postgres, orgId, webhookIds }: Scene): Promise<Costs> {
+  const write = async (count: number) => {
+    const pending = await db<{ id: string; webhook_id: string }[]>`
+      insert into pending_deliveries (org_id, webhook_id, event_id)
+      select ${orgId}, (${`{${webhookIds.join()}}`}::text::uuid[])[1 + n % ${webhooks}::int], gen_random_uuid()
+      from generate_series(1, ${count * inBatch}::int) n
+      returning id, webhook_id`;
+    const row = { org_id: orgId, number: 1, status_code: 200, response_body: 'ok', duration_ms: 5 };
+    const outcomes = pending.map((each) => ({ ...row, ...each, traceparent: null }));
+    return async () => {
+      for (let at = 0; at < outcomes.length; at += inBatch) {
+        await saveDelivered(db, outcomes.slice(at, at + inBatch));
+      }
+    };
+  };
+  await (await write(20))();
+  const measured = await write(batches);
+  await db`checkpoint`;
+  const before = await readWrites(db);
+  const units = batches * inBatch;
+  const { us } = await costOf({ units, parts: { postgres } }, measured);
+  const { walBytes } = writesBetween(before, await readWrites(db), units);
+  return {
+    'the outcome of a delivery, in batches of 50': `${us.postgres.toFixed(1)} µs`,
+    'its log, bytes': walBytes.toFixed(0),
+  };
+}
 
-  const cost = async (units: number, work: () => Promise<unknown>) =>
-    (await costOf({ units, parts: { postgres } }, work)).us.postgres;
-  /** The first run pays for pages that were not written since the last checkpoint. */
-  const repeat = async (units: number, text: string) => {
+/** Microseconds of a statement, prepared as the service's are. */
+const repeated =
+  (postgres: ProcessorTime) =>
+  async (work: (n: number) => Promise<unknown>): Promise<string> => {
     const run = async () => {
-      for (let n = 0; n < rounds; n += 1) await db.unsafe(text, [n * 7], { prepare: true });
+      for (let n = 0; n < rounds; n += 1) await work(n);
     };
     await run();
-    return await cost(units * rounds, run);
+    return `${(await costOf({ units: rounds, parts: { postgres } }, run)).us.postgres.toFixed(1)} µs`;
   };
-  const mine = ownerOf.replace('n::integer', '$1::integer');
-  const limit = `least_id_at(now() - interval '${days} days')`;
-  const isPlain = table.endsWith('_plain');
-  return {
-    'a row of its own': await repeat(
-      1,
-      insert('id_at(clock_timestamp())', '(select $1::integer) one (n)'),
-    ),
-    'a row of ten': await repeat(
-      atOnce,
-      insert('id_at(clock_timestamp())', `generate_series($1::integer, $1 + ${atOnce - 1}) n`),
-    ),
-    'newest of the last minute': await repeat(
-      1,
-      `select id from ${table} where owner = ${mine} and id > least_id_at(now() - interval '1 minute') limit 10`,
-    ),
-    'newest fifty': await repeat(
-      1,
-      `select id from ${table} where owner = ${mine} order by id desc limit 50`,
-    ),
-    'an old row that goes': await cost((rows * oldPart) / (1 + oldPart), async () => {
-      if (isPlain) await deleteOld(db, table, limit);
-      else await dropOld(db, table, days);
-    }),
-  };
+
+async function perRow(postgres: ProcessorTime, work: () => Promise<number>): Promise<string> {
+  const { result, us } = await costOf({ units: 1, parts: { postgres } }, work);
+  return `${(us.postgres / result).toFixed(2)} µs`;
 }
 
-async function deleteOld(db: Db, table: string, limit: string) {
-  const owners = await db.unsafe(`select distinct owner from ${table} where id < ${limit}`);
-  for (let at = 0; at < owners.length; at += 1000) {
-    const some = owners.slice(at, at + 1000).map(({ owner: each }) => each);
-    await db.unsafe(`delete from ${table} where owner = any ($1::text::uuid[]) and id < ${limit}`, [
-      `{${some.join()}}`,
-    ]);
+/** Removes old rows as the nightly job does, and returns how many there were. */
+async function goneRows(db: Db, divided: PartitionedTable, isOld: string): Promise<number> {
+  const { table: name } = divided;
+  const [{ kind } = { kind: 'r' }] = await db<{ kind: string }[]>`
+    select relkind as kind from pg_class where oid = ${name}::regclass`;
+  if (kind === 'r') {
+    const { count } = await db.unsafe(`delete from ${name} where ${isOld}`);
+    await db.unsafe(`vacuum ${name}`);
+    return count;
   }
-  await db.unsafe(`vacuum ${table}`);
-}
-
-/** Whole weeks; the rest of the oldest one goes with the next week. */
-async function dropOld(db: Db, table: string, days: number) {
-  const first = firstWeek(days);
-  for (let week = first; (week + 1) * 7 <= -days; week += 1) {
-    await db.unsafe(`drop table ${table}_${week - first}`);
+  const now = await timeOf(db);
+  const old = (await all(db, divided)).filter((stretch) => isOver(divided, stretch, now));
+  let count = 0;
+  for (const stretch of old) {
+    const [{ rows: had } = { rows: 0 }] = await db<{ rows: number }[]>`
+      select reltuples::int as rows from pg_class where oid = ${stretch.name}::regclass`;
+    count += had;
+    await db.unsafe(`drop table ${stretch.name}`);
   }
+  return count;
 }
-
-/** Counted from this week. */
-const firstWeek = (days: number) => -Math.ceil((days * (1 + oldPart)) / 7);

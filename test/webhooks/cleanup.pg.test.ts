@@ -18,6 +18,8 @@ async function history(events: number, { days, status }: { days: number; status:
   return target;
 }
 
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
 async function deleteAllOld() {
   let steps = 1;
   while (await deleteOldDeliveries(db, { keep: 5, days: 30, atMost: 4 })) steps += 1;
@@ -43,7 +45,7 @@ test('an old event stays as long as an old delivery of it is kept or pending, an
   const due = await history(3, { days: 31, status: 'pending' });
   const young = await history(3, { days: 29, status: 'delivered' });
   const left = async (orgId: string) => {
-    while (await deleteOldEvents(db, orgId, { days: 30, atMost: 2 }));
+    while (await deleteOldEvents(db, orgId, { before: daysAgo(30), atMost: 2 }));
     return (await db`select from events where org_id = ${orgId}`).length;
   };
   for (const { org_id } of [kept, due, young]) assert.equal(await left(org_id), 3);

@@ -4,6 +4,7 @@ import { cleanUpDeliveries } from '../../src/webhooks/cleanup.ts';
 import { redeliver } from '../../src/webhooks/replay.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
+import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
@@ -30,33 +31,33 @@ const times = (count: number, age: number) =>
 
 test("a webhook's last 50 deliveries stay however old they are, and those before them are deleted", async () => {
   const { ids, left } = await history(times(53, 400));
-  await cleanUpDeliveries({ db });
+  await cleanUpDeliveries(taskTools(db));
   assert.deepEqual(await left(), ids.slice(0, 50));
 });
 
 test('beyond the last 50 deliveries those younger than 30 days stay', async () => {
   const { ids, left } = await history([...times(50, 1), 29.9, 30.1]);
-  await cleanUpDeliveries({ db });
+  await cleanUpDeliveries(taskTools(db));
   assert.deepEqual(await left(), ids.slice(0, 51));
 });
 
 test('pending deliveries stay', async () => {
   const { ids, left } = await history(times(55, 400), 'pending');
-  await cleanUpDeliveries({ db });
+  await cleanUpDeliveries(taskTools(db));
   assert.deepEqual(await left(), ids);
 });
 
 test('attempts are deleted with their delivery, in more than one step', async () => {
   const { org_id, webhook_id, ids, left } = await history(times(2300, 100));
   await db`insert into delivery_attempts ${db({ org_id, webhook_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
-  await cleanUpDeliveries({ db });
+  await cleanUpDeliveries(taskTools(db));
   assert.deepEqual(await left(), ids.slice(0, 50));
   assert.equal((await db`select from delivery_attempts where org_id = ${org_id}`).length, 0);
 });
 
 test('an old event is deleted with the last of its deliveries', async () => {
   const { org_id, ids, left } = await history(times(53, 400));
-  await cleanUpDeliveries({ db });
+  await cleanUpDeliveries(taskTools(db));
   assert.deepEqual(await eventsOf(org_id), [...(await left())].sort());
   assert.equal(ids.length, 53);
 });
@@ -66,7 +67,7 @@ test('an event that was delivered again stays with its new delivery, however old
   const [redelivered] = ids.slice(50);
   const which = { webhookId: webhook_id, deliveryId: redelivered! };
   await redeliver({ db, pump: () => {} }, writeKeyOf(org_id), which);
-  await cleanUpDeliveries({ db });
+  await cleanUpDeliveries(taskTools(db));
   assert.ok((await eventsOf(org_id)).includes(redelivered!));
   const [again] = await db`
     select body from deliveries where webhook_id = ${webhook_id} and status = 'pending'`;

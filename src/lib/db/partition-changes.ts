@@ -87,7 +87,7 @@ async function takeKept(tx: Sql, { table, keep }: PartitionedTable, partition: s
   await tx`select set_config('statement_timeout', ${keepTimeout}, true)`;
   await tx.unsafe(`lock table "${partition}" in exclusive mode`);
   await tx.unsafe(`create temporary table "${kept}" (like "${table}") on commit drop`);
-  await keep(tx, partition, kept);
+  await keep(tx, { partition, kept });
   await tx`select set_config('statement_timeout', ${statementTimeout}, true)`;
   return kept;
 }

@@ -11,11 +11,13 @@ export type PartitionedTable = {
   /** For so many days a row must stay. */
   keptDays: number;
   /**
-   * Copies rows that stay although their partition goes, into a temporary table of this name. They are inserted when
-   * the partition is gone, into the default one. The partition is locked against writes.
+   * Copies rows that stay although their partition goes into the table `kept`. They are inserted again when the
+   * partition is gone, into the default one. The partition is locked against writes.
    */
-  keep?: (tx: Sql, partition: string, kept: string) => Promise<void>;
+  keep?: (tx: Sql, going: GoingPartition) => Promise<void>;
 };
+
+export type GoingPartition = { partition: string; kept: string };
 
 /** The days of one partition, by their first day and the first day after them, UTC. */
 export type Stretch = { name: string; from: Date; to: Date };
