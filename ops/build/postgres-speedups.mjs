@@ -207,4 +207,14 @@ function parseError(x) {`,
     incoming = all.subarray(at)
 `,
   },
+  // A query is sent once: what waits for it later makes no promise for that.
+  ...['then', 'catch', 'finally'].map((name) => ({
+    file: 'src/query.js',
+    from: `  ${name}() {
+    this.handle()
+`,
+    to: `  ${name}() {
+    this.executed || this.handle()
+`,
+  })),
 ];

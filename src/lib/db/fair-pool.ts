@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, poolBusy } from './db.ts';
 import { type PoolSlots, requestsOfNoGroup } from './pool-slots.ts';
+import { onEnd } from './query-end.ts';
 import { composing, driverOf } from './statement.ts';
 
 /** Whose statements run. */
@@ -99,7 +100,7 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
         start: () => handler(taken),
         refuse: (error) => query.reject(error),
       });
-      query.then(leave, leave);
+      onEnd(query, leave);
     };
   }
 

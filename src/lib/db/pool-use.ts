@@ -1,5 +1,6 @@
 import type postgres from 'postgres';
 import type { Db } from './db.ts';
+import { onEnd } from './query-end.ts';
 import { composing, driverOf } from './statement.ts';
 
 export type PoolUse = { limit: number; busy: number; waiting: number };
@@ -26,8 +27,7 @@ export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
     const { handler } = query;
     query.handler = (taken) => {
       queries.add(query);
-      const ended = () => queries.delete(query);
-      query.then(ended, ended);
+      onEnd(query, () => queries.delete(query));
       return handler(taken);
     };
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
+import { onEnd } from './query-end.ts';
 import { composing, driverOf } from './statement.ts';
 
 const askAgainMs = 200;
@@ -48,7 +49,7 @@ export function refuseWhileAway(pool: Db): Db {
     const { handler } = query;
     query.handler = (taken) => {
       if (away !== undefined) return query.reject(away);
-      query.then(undefined, look);
+      onEnd(query, look);
       return handler(taken);
     };
   }
