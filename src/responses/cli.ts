@@ -109,7 +109,7 @@ type ImportedCounts = { imported: number; passed_over: number; erased: number };
 
 export function importedText({ imported, passed_over, erased }: ImportedCounts) {
   const known = passed_over - erased;
-  const before = known === 0 ? '' : `, ${known} were there already`;
+  const before = known === 0 ? '' : `, ${known} ${known === 1 ? 'was' : 'were'} there already`;
   const left = erased === 0 ? '' : `, ${erased} left out: the person was erased`;
   return `imported ${imported} ${imported === 1 ? 'response' : 'responses'}${before}${left}`;
 }

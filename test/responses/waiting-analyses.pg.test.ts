@@ -125,6 +125,23 @@ inOneInstant(
   },
 );
 
+inOneInstant('a claimed comment comes with all that is known of its analysis', async (db) => {
+  const { orgs } = await makeWaiting(db, [{ askedAt: '2026-05-01T10:00:00.123456Z' }, {}]);
+  await db`update waiting_analyses set tries = 3, traceparent = '00-trace' where asked_at is not null`;
+  for (const orgId of orgs) {
+    const claimed = await claimWaiting(db, orgId, { by: 'pool-of-own', atMost: 9, known: [] });
+    const rows = await db`
+      select org_id, response_id, tries, asked_at::text as asked_at, due_at, traceparent, created_at
+      from waiting_analyses where org_id = ${orgId} and claimed_by = 'pool-of-own'`;
+    const inOrder = (some: readonly object[]) => some.map((row) => JSON.stringify(row)).toSorted();
+    assert.deepEqual(inOrder(claimed), inOrder(rows));
+    assert.equal(
+      claimed.filter(({ asked_at, tries }) => asked_at !== null && tries === 3).length,
+      1,
+    );
+  }
+});
+
 inOneInstant(
   'an organization is listed for what is due and free, or was claimed by this process more than two seconds ago',
   async (db) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConfigError, loadConfig } from '../../src/settings/config.ts';
 import { Settings } from '../../src/settings/settings.ts';
+import { spelled } from '../../src/settings/spelled.ts';
 
 const noFile = () => {
   throw new Error('no such file');
@@ -184,5 +185,24 @@ for (const name of Object.keys(Settings.entries)) {
       }),
       { numRuns: 25 },
     );
+  });
+}
+
+const values: [value: unknown, text: string][] = [
+  [null, '(not set)'],
+  ['', '(not set)'],
+  [[], '(not set)'],
+  [0, '0'],
+  [false, 'false'],
+  [['one'], 'one'],
+  [['one', 'two'], 'one,two'],
+  [{ host: '127.0.0.1', port: 8080 }, '127.0.0.1:8080'],
+  [{ host: '::1', port: 8080 }, '[::1]:8080'],
+  [{ group: 'askback', role: 'owner' }, 'askback:owner'],
+  [{ name: 'Ann', address: 'ann@acme.test' }, 'Ann <ann@acme.test>'],
+];
+for (const [value, text] of values) {
+  test(`${JSON.stringify(value)} of a setting is spelled ${text}`, () => {
+    assert.equal(spelled(value), text);
   });
 }
