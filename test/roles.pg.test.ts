@@ -120,8 +120,14 @@ test('a web process runs no job', async () => {
 test('a role that cannot work is refused in sentences', async () => {
   const alone = await askback(['serve', '--role', 'web'], {});
   assert.equal(alone.code, 2);
-  assert.match(alone.stderr, /ASKBACK_ROLE: web needs DATABASE_URL: the embedded Postgres/);
-  assert.match(alone.stderr, /ASKBACK_ROLE: web needs ASKBACK_PUBLIC_URL: links in mails/);
+  assert.match(
+    alone.stderr,
+    / {2}DATABASE_URL: is required for the role web: the embedded Postgres/,
+  );
+  assert.match(
+    alone.stderr,
+    / {2}ASKBACK_PUBLIC_URL: is required for the role web: links in mails/,
+  );
   const unknown = await askback(['serve', '--role', 'worker'], environment);
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /--role must be web or jobs/);

@@ -90,7 +90,7 @@ export function complaintsOfRole(role: string | undefined, given: (name: string)
   };
   return Object.entries(why)
     .filter(([name]) => !given(name))
-    .map(([name, reason]) => `ASKBACK_ROLE: ${role} needs ${name}: ${reason}`);
+    .map(([name, reason]) => `${name}: is required for the role ${role}: ${reason}`);
 }
 
 function shape(settings: v.InferOutput<typeof Settings>) {

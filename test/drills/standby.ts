@@ -37,7 +37,15 @@ export async function startWithStandby(home: string) {
   const url = urlAt(ports.standby);
   const ask = async (statement: string) => {
     const db = connect(url, { connections: 1 });
-    await db.unsafe(statement).finally(() => db.end({ timeout: 1 }));
+    const asked = () =>
+      db.unsafe(statement).then(
+        () => true,
+        (error: { code?: string }) => {
+          if (error.code !== conflictWithReplay) throw error;
+          return false;
+        },
+      );
+    await until('the replica does it', asked).finally(() => db.end({ timeout: 1 }));
   };
   const answers = () => until('the replica answers', () => isAnswering(url));
   await answers();
@@ -63,6 +71,9 @@ export async function startWithStandby(home: string) {
   };
   return { url: urlAt(ports.primary), standby, end };
 }
+
+/** A replica that is far behind ends what its replay would have to wait for. */
+const conflictWithReplay = '40001';
 
 const readLine = /^askback reads LOG: {2}execute [^:]+:\s+select \(/gm;
 

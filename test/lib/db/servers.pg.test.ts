@@ -171,3 +171,45 @@ test('a password that servers refuse is no outage', async (t) => {
   });
   await assert.rejects(portOf(db), (error: Error) => !isDatabaseAway(error));
 });
+
+test('servers of two clusters are refused, and that is no outage', async (t) => {
+  const [one, other] = [(await startCluster(t)).primary, (await startCluster(t)).primary];
+  const { db } = poolOf(t, one, other);
+  const sentence = new RegExp(
+    `its hosts are of different clusters, 127.0.0.1:${one.port} .* and 127.0.0.1:${other.port} |` +
+      `its hosts are of different clusters, 127.0.0.1:${other.port} .* and 127.0.0.1:${one.port} `,
+  );
+  await assert.rejects(portOf(db), (error: Error) => {
+    assert.match(error.message, sentence);
+    return !isDatabaseAway(error);
+  });
+});
+
+test('a server of another cluster that comes later is never used', async (t) => {
+  const mine = await startCluster(t);
+  const stranger = await startCluster(t);
+  await stranger.primary.kill();
+  const { db, route } = poolOf(t, mine.primary, stranger.primary);
+  await write(db);
+  const back = await stranger.restart(stranger.primary);
+  await mine.primary.kill();
+  const passedOver = new RegExp(`${back.port} is of another cluster`);
+  await until('it is asked', () =>
+    route.url().then(
+      () => false,
+      (error: Error) => passedOver.test(error.message),
+    ),
+  );
+  await assert.rejects(write(db), isDatabaseAway);
+  await mine.restart(mine.primary);
+  await until('writes go on', () =>
+    write(db).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const there = connect(back.url, { connections: 1 });
+  t.after(() => there.end());
+  const written = await there`select from pg_tables where tablename = 'notes'`;
+  assert.equal(written.length, 0);
+});
