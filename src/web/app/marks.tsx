@@ -76,12 +76,12 @@ export function Tag({ name, children }: { name: string; children?: Child }) {
 
 /** An address of the web, which breaks where it has parts, and elsewhere only where a part is too long. */
 export function Breakable({ text }: { text: string }) {
-  const parts = text.split(/(?<=[/?&=]|\.(?=\w))/);
+  const parts = text.split(/(?<=[?&=]|\/(?!\/)|\.(?=\w))/);
   return (
     <>
       {parts.map((part, at) => (
         <>
-          {at > 0 && parts[at - 1] !== '/' ? <wbr /> : null}
+          {at > 0 ? <wbr /> : null}
           {part}
         </>
       ))}
