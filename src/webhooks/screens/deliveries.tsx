@@ -19,7 +19,10 @@ type DeliveryListProps = {
 
 const statuses = Object.entries(deliveryStates);
 
-/** The newest deliveries. With script the list is fetched again every few seconds, unless the reader stops that. */
+/**
+ * The newest deliveries. With script the list is fetched again every few seconds, and how the webhook stands with it,
+ * unless the reader stops that.
+ */
 export function DeliveryList(props: DeliveryListProps) {
   const { deliveries, total, page, limit, status, here, live } = props;
   const self = addressOf(here, { page, status, live });
@@ -34,6 +37,7 @@ export function DeliveryList(props: DeliveryListProps) {
         'hx-select': '#deliveries',
         'hx-target': 'this',
         'hx-swap': 'outerMorph',
+        'hx-select-oob': '#standing:outerMorph',
       })}
     >
       <div class="title">

@@ -1,5 +1,5 @@
 import { counted, Facts } from '../../web/app/lists.tsx';
-import { Time } from '../../web/app/marks.tsx';
+import { Breakable, Time } from '../../web/app/marks.tsx';
 import type { WebhookRow } from '../queries.ts';
 import type { DayOfDeliveries } from '../screen.queries.ts';
 import { webhookTexts } from '../screen-texts.ts';
@@ -11,7 +11,7 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
   const { kind, text } = standingOf(webhook);
   const switchedOffBy = webhookTexts.switchedOffBy[webhook.retries];
   return (
-    <section class="columns even" aria-labelledby="state">
+    <section id="standing" class="columns even" aria-labelledby="state">
       <div>
         <h2 id="state" class={`state state-line is-${kind}`}>
           {text}
@@ -22,7 +22,12 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
         </p>
         <Facts
           facts={[
-            ['URL', <span class="mono">{webhook.url}</span>],
+            [
+              'URL',
+              <span class="mono">
+                <Breakable text={webhook.url} />
+              </span>,
+            ],
             ['Events', webhook.events.join(', ')],
             ...(webhook.description
               ? [['Description', <bdi>{webhook.description}</bdi>] as const]
