@@ -6,6 +6,7 @@ import { commandActor, commandWriter } from '../../src/audit/actor.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { inviteMember, inviteOperator } from '../../src/members/invite.ts';
+import { listInvitations } from '../../src/members/links.queries.ts';
 import { mailInvitation } from '../../src/members/mail-links.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import {
@@ -95,6 +96,25 @@ test('a new invitation ends the one before, and a week ends both', async () => {
   assert.equal(await status(pathOf(second.url)), 200);
   await db`update member_links set expires_at = expires_at - interval '7 days' where id = ${second.id}`;
   assert.equal(await status(pathOf(second.url)), 410);
+});
+
+test('invitations are listed newest first, of one time in the order of their ids, and those that are over are not', async () => {
+  const { org } = await invited();
+  for (const _ of [1, 2, 3, 4]) {
+    const email = `${randomUUID()}@people.test`;
+    await inviteMember(tools, commandWriter(org), { email, role: 'viewer' });
+  }
+  await invited();
+  const made = await db<{ id: string }[]>`
+    select id from member_links where org_id = ${org} order by id`;
+  const ids = made.map(({ id }) => id);
+  for (const [at, id] of ids.entries()) {
+    const minute = [2, 0, 2, 1, 3][at]!;
+    await db`update member_links set created_at = timestamptz '2026-01-01Z' - make_interval(mins => ${minute}) where id = ${id}`;
+  }
+  await db`update member_links set expires_at = now() where id = ${ids[4]!}`;
+  const listed = (await listInvitations(db, org)).map(({ id }) => ids.indexOf(id));
+  assert.deepEqual(listed, [1, 3, 2, 0]);
 });
 
 test('of several posts with one link, one makes the account', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { connect, json, type Sql } from '../../src/lib/db/db.ts';
 import type { NewResponse, ResponseEffects } from '../../src/responses/answer.queries.ts';
+import { recordTogether } from '../../src/responses/answer-group.queries.ts';
 import { createAnswerRecorder } from '../../src/responses/record-answer.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -128,6 +129,31 @@ test('an answer takes the place of one on hold, next to those of others', async 
   assert.ok(recorded.every((each) => each !== undefined));
   assert.equal((await responsesOf(s)).length, 4);
   await assertTalliesHold(db);
+});
+
+test('a group locks no contact of a survey that it leaves out', async () => {
+  const [held, closed, open] = [await survey(), await survey(), await survey()];
+  await db`update surveys set status = 'completed', completed_by = 'hand', completed_at = now()
+    where id = ${closed.surveyId}`;
+  const all = [held, closed, open];
+  const group = all.map((s) => {
+    const response = responseOf(s, s.people[0]!);
+    return { response, effects: effectsOf(response) };
+  });
+  const contacts = all.map(({ people }) => people[0]!);
+  await db.begin(async (other) => {
+    await other`select from surveys where id = ${held.surveyId} for update`;
+    await db.begin(async (tx) => {
+      const recorded = await recordTogether(tx, group, 0);
+      assert.deepEqual(
+        recorded.map(({ id }) => id),
+        [group[2]!.response.id],
+      );
+      const free = await other<{ id: string }[]>`
+        select id from contacts where id = any (${contacts}::uuid[]) for no key update skip locked`;
+      assert.deepEqual(free.map(({ id }) => id).toSorted(), contacts.slice(0, 2).toSorted());
+    });
+  });
 });
 
 test('an answer whose contact is deleted fails alone', async () => {

@@ -306,6 +306,13 @@ test('a page that is out of date takes back nothing that another member changed'
   await other.submit(`${list}/${id}`, { owner: them, shown_owner: '' });
   const taken = await one(id);
   assert.ok(taken?.owner_id);
+  const now = await (await get(`${list}/${id}`)).text();
+  const hidden = [...now.matchAll(/name="shown_(\w+)" value="([^"]*)"/g)];
+  assert.deepEqual(
+    new Set(hidden.map(([, field, value]) => `${field} ${value}`)),
+    new Set([`owner ${them}`, 'state open']),
+    'a page says what it has shown',
+  );
 
   const shown = { shown_owner: '', shown_state: '' };
   await submit(`${list}/${id}`, { owner: '', state: 'done', ...shown });
