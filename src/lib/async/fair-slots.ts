@@ -12,8 +12,8 @@ export type FairSlotOptions = {
   total: number;
   /** This many slots are kept free of groups that already hold more than what is left. */
   reserve: number;
-  /** No group holds more than this, whatever is free. */
-  mostPerGroup?: number;
+  /** No group holds more than this, whatever is free; a function is asked whenever a group with slots may get another. */
+  mostPerGroup?: number | ((name: string) => number);
   /** How many of one group may wait; the next is refused with `TooManyWaiting`. */
   waitingPerGroup?: number;
   /** Groups that are served before all others, within limits; of several, the first that waits. */

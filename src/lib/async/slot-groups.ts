@@ -12,12 +12,16 @@ export type SlotGroup = {
 export type FirstGroup = { name: string; most: number; kept: number };
 
 /** The groups that hold a slot or wait, and the order in which those that wait are served. */
-type GroupLimits = { first: readonly FirstGroup[]; mostPerGroup: number | undefined };
+type GroupLimits = {
+  first: readonly FirstGroup[];
+  mostPerGroup: number | ((name: string) => number) | undefined;
+};
 
 export function createGroups({ first, mostPerGroup = Infinity }: GroupLimits) {
   const byName = new Map<string, SlotGroup>();
   const waitingWithoutSlot = new Set<SlotGroup>();
   const waitingWithSlot = new Set<SlotGroup>();
+  const mostOf = typeof mostPerGroup === 'number' ? () => mostPerGroup : mostPerGroup;
 
   function get(name: string): SlotGroup {
     const group = byName.get(name) ?? { name, held: 0, waiting: 0, lines: new Map() };
@@ -57,7 +61,7 @@ export function createGroups({ first, mostPerGroup = Infinity }: GroupLimits) {
     const without = firstOf(waitingWithoutSlot);
     if (without) return without;
     for (const group of waitingWithSlot) {
-      if (group.held < mostPerGroup && (free > reserve || group.held < free)) return group;
+      if (group.held < mostOf(group.name) && (free > reserve || group.held < free)) return group;
     }
     return undefined;
   }

@@ -30,10 +30,13 @@ async function heldLock() {
   };
 }
 
-function ownPool(t: TestContext, { connections = 8, processors = 2 } = {}) {
+function ownPool(
+  t: TestContext,
+  { connections = 8, processors = 2, now = () => performance.now() } = {},
+) {
   const pool = connect(url, { connections });
   t.after(() => pool.end({ timeout: 0 }));
-  const slots = createPoolSlots({ connections, processors });
+  const slots = createPoolSlots({ connections, processors, now });
   const service = shareFairly(pool, slots, serviceWork);
   return { slots, requests: shareFairly(pool, slots), service };
 }
@@ -41,9 +44,10 @@ function ownPool(t: TestContext, { connections = 8, processors = 2 } = {}) {
 const quick = async (db: Db) => (await db`select 1 as one`)[0]!['one'];
 const { signal: never } = new AbortController();
 
-test('costly statements of one group use half of the processors, and leave its others and those of other groups alone', async (t) => {
-  const { slots, requests } = ownPool(t, { connections: 16, processors: 4 });
+test('costly statements of one group use half of the processors while others work, and leave its others and those of other groups alone', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 16, processors: 4, now: () => 0 });
   const { wait, waiting, release } = await heldLock();
+  await inGroup('other', () => quick(requests));
   const costly = (group: string) =>
     inGroup(group, () => runAbortable(requests, never, async (sql) => await wait(sql as Db)));
   const crowd = Array.from({ length: 30 }, () => costly('crowd'));
@@ -61,8 +65,51 @@ test('costly statements of one group use half of the processors, and leave its o
   assert.equal(slots.counts().held, 0);
 });
 
+test('costly statements of a group that is alone for a second use all processors, until another comes', async (t) => {
+  let time = 0;
+  const { slots, requests } = ownPool(t, { connections: 16, processors: 4, now: () => time });
+  const costly = (group: string, { wait }: Awaited<ReturnType<typeof heldLock>>) =>
+    inGroup(group, () => runAbortable(requests, never, async (sql) => await wait(sql as Db)));
+  const crowd = async (runs: number) => {
+    const lock = await heldLock();
+    const all = Array.from({ length: 9 }, () => costly('crowd', lock));
+    await until(`${runs} run`, async () => (await lock.waiting()) === runs);
+    assert.equal(slots.processors.counts().waiting, 9 - runs);
+    return { all, lock };
+  };
+  const end = async ({ all, lock }: Awaited<ReturnType<typeof crowd>>) => {
+    await lock.release();
+    await Promise.all(all);
+  };
+
+  await quick(requests);
+  time = 999;
+  await end(await crowd(2));
+  time = 1000;
+  await end(await crowd(4));
+
+  const held = await heldLock();
+  const other = inGroup('other', async () => await held.wait(requests));
+  await until('the other works', async () => (await held.waiting()) === 1);
+  time = 9000;
+  await end(await crowd(2));
+  await held.release();
+  await other;
+  await end(await crowd(2));
+  time = 10_000;
+  const alone = await crowd(4);
+  const late = await heldLock();
+  const newcomer = costly('newcomer', late);
+  await until('the newcomer runs at once', async () => (await late.waiting()) === 1);
+  await late.release();
+  await newcomer;
+  await end(alone);
+  await end(await crowd(2));
+  assert.deepEqual(slots.processors.counts(), { total: 8, held: 0, waiting: 0, groups: 0 });
+});
+
 test('a costly statement that waits for its turn stops waiting when its caller goes', async (t) => {
-  const { slots, requests } = ownPool(t);
+  const { slots, requests } = ownPool(t, { processors: 1 });
   const { wait, waiting, release } = await heldLock();
   const first = inGroup('one', () =>
     runAbortable(requests, never, async (sql) => await wait(sql as Db)),
