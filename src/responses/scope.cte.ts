@@ -28,6 +28,15 @@ export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audienc
   return sql`${one} and survey_id in (${surveysOfKind(sql, orgId, { type, audience })})`;
 }
 
+/**
+ * The same for many short ranges of time. As a join, and by an index that begins with the survey, each would be looked up
+ * for each survey. No such index has category and score, which is never negative: so ranges are read by time.
+ */
+export const ofKindByTime = (sql: Sql, orgId: OrgId, { type, audience }: NpsScope) =>
+  type || audience
+    ? sql`and score >= 0 and (survey_id in (${surveysOfKind(sql, orgId, { type, audience })})) is true`
+    : sql``;
+
 type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
 
 export const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`

@@ -3,7 +3,7 @@ import type { OrgId } from '../org-id.ts';
 import type { Category } from '../scores.ts';
 import { facetDays } from './facet-days.cte.ts';
 import { wouldHaveFacets } from './facets.cte.ts';
-import { chosenSurveys, type NpsScope } from './scope.cte.ts';
+import { chosenSurveys, type NpsScope, ofKindByTime } from './scope.cte.ts';
 import { countedRows, keptDays } from './totals.queries.ts';
 import { edgeTimes, type TrendRows } from './trend.rules.ts';
 
@@ -153,8 +153,8 @@ const nearEdges = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
     from halves h
     cross join lateral (
       select ${categoryCounts(sql)}
-      from ${countedRows(sql, orgId, scope)}
-        and (not are_known or at <> half_at)
+      from ${countedRows(sql, orgId, { ...scope, type: null, audience: null })} ${ofKindByTime(sql, orgId, scope)}
+        and (not are_known or at <> half_at) and category in ('promoter', 'passive', 'detractor')
         and created_at >= case when are_known then half_at else least(at, midnight) end
         and created_at < case when are_known then at else greatest(at, midnight) end
     ) c
