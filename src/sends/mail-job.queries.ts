@@ -115,8 +115,9 @@ export async function listBlocked(sql: Sql, mails: readonly { org_id: string; id
     where s.status = 'claimed' and ${blockOf(sql)} is not null`;
 }
 
+/** The arrays are selected: Postgres would plan each call with a few mails again if `unnest` had them as parameters. */
 const byKey = (sql: Sql, mails: readonly { org_id: string; id: string }[]) => sql`
-  unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])
+  unnest((select ${mails.map(({ org_id }) => org_id)}::uuid[]), (select ${mails.map(({ id }) => id)}::uuid[]))
     as m (org_id, id)`;
 
 /** Why a mail is blocked, as scalar subqueries: no plan for them reads whole tables. */
