@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backup } from '../../src/lib/backup/backup.ts';
-import { restore } from '../../src/lib/backup/restore.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import { archive } from '../../src/operations/archive.ts';
-import { addPartitionsKept, makePartitionsAhead } from '../../src/operations/partitions.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey, startService } from '../support/processes/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'askback-partitions-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -38,15 +37,37 @@ const ahead = async (db: Db) => [
     order by 1`),
 ];
 
-test('a start makes the partitions of now and of the next rows, in every table that has some', async () => {
-  const { db } = await testDatabase();
-  assert.ok((await ahead(db)).every(({ partitions }) => partitions === 1));
-  assert.deepEqual(await makePartitionsAhead(db), []);
+const environment = (url: string) => ({
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  ASKBACK_PUBLIC_URL: 'https://ask.example',
+  PORT: '0',
+});
+
+async function assertAhead(db: Db) {
   const tables = await ahead(db);
-  assert.ok(tables.length >= 2);
-  assert.ok(tables.every(({ partitions }) => partitions === 3));
+  assert.equal(tables.length, 4);
+  assert.ok(
+    tables.every(({ partitions }) => partitions === 3),
+    JSON.stringify(tables),
+  );
   await visitOf(db, '0 days');
   assert.match((await partitionsOfVisits(db)).join(), /^link_visits_\d{4}_\d\d_\d\d$/);
+}
+
+test('a start makes the partitions of now and of the next rows, in every table that has some', async () => {
+  const { db, url } = await testDatabase();
+  assert.ok((await ahead(db)).every(({ partitions }) => partitions === 1));
+  const service = startService(environment(url));
+  await service.ready();
+  await assertAhead(db);
+  assert.equal(await service.stop(), 0);
+});
+
+test('askback migrate makes them too', async () => {
+  const { db, url } = await emptyDatabase();
+  assert.equal((await askback(['migrate'], environment(url))).code, 0);
+  await assertAhead(db);
 });
 
 test('a restored row lies in the partition of its time', async () => {
@@ -55,9 +76,7 @@ test('a restored row lies in the partition of its time', async () => {
   assert.deepEqual(await partitionsOfVisits(db), ['link_visits_default']);
   const file = join(folder, 'backup');
   await backup(db, { archive, file, secretKey: null });
-  const { db: fresh } = await emptyDatabase();
-  await restore(fresh, file, {
-    ...{ archive, keepKey: () => {}, beforehand: addPartitionsKept, afterwards: [] },
-  });
+  const { db: fresh, url } = await emptyDatabase();
+  assert.equal((await askback(['restore', file], environment(url))).code, 0);
   assert.match((await partitionsOfVisits(fresh)).join(), /^link_visits_\d{4}_\d\d_\d\d$/);
 });
