@@ -23,6 +23,13 @@ before(async () => {
       select ${twin.org}::uuid, day from unnest(${changedDays}::text[]::date[]) day
       union all select ${twin.org}::uuid, (now() at time zone 'UTC' + interval '1 hour')::date`;
   }
+  // What another connection has added to a day and is not folded yet.
+  await db`
+    insert into day_tallies (org_id, survey_id, day, slot, promoters)
+    select org_id, survey_id, day, 99, 30 from day_tallies where slot = 0`;
+  await db`
+    insert into organization_day_tallies (org_id, day, slot, promoters)
+    select org_id, day, 99, 30 from organization_day_tallies where slot = 0`;
 });
 
 const step = (name: string) => {
