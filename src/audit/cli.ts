@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { notFound } from '../errors.ts';
+import { notFound, Refusal } from '../errors.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Moment, OneOf, optional, Whole } from '../lib/cli/options.ts';
 import { didYouMean } from '../lib/cli/suggest.ts';
@@ -31,12 +31,10 @@ const filters = {
 
 type FilterOptions = { from?: Date; to?: Date; actor?: AuditFilter['actor']; act?: string };
 
-const filterOf = (given: FilterOptions): AuditFilter => ({
-  from: given.from ?? null,
-  to: given.to ?? null,
-  actor: given.actor ?? null,
-  act: given.act ?? null,
-});
+function filterOf({ from, to, actor, act }: FilterOptions): AuditFilter {
+  if (from && to && to <= from) throw new Refusal('invalid', '--to must be after --from');
+  return { from: from ?? null, to: to ?? null, actor: actor ?? null, act: act ?? null };
+}
 
 const list = command({
   name: 'audit list',

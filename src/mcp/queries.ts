@@ -1,12 +1,12 @@
 import type { Sql } from '../lib/db/db.ts';
 
-type ThemeScope = { surveyId: string | null; from: Date | null; to: Date | null; limit: number };
+type ThemeScope = { surveyId: string | null; from: Date | null; until: Date | null; limit: number };
 
 /** What the comments of an organization speak of, most mentioned first. */
 export async function countThemes(
   sql: Sql,
   orgId: string,
-  { surveyId, from, to, limit }: ThemeScope,
+  { surveyId, from, until, limit }: ThemeScope,
 ) {
   return await sql<{ theme: string; mentions: number; detractors: number }[]>`
     select theme,
@@ -18,7 +18,7 @@ export async function countThemes(
     where r.org_id = ${orgId} and r.held_reason is null
       and (${surveyId}::uuid is null or r.survey_id = ${surveyId}::uuid)
       and (${from}::timestamptz is null or r.created_at >= ${from}::timestamptz)
-      and (${to}::timestamptz is null or r.created_at <= ${to}::timestamptz)
+      and (${until}::timestamptz is null or r.created_at < ${until}::timestamptz)
     group by theme
     order by mentions desc, theme
     limit ${limit}`;

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import type { Db } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { readInstants } from '../responses/range.ts';
 import { countThemes } from './queries.ts';
 
-const days = /^\d{4}-\d{2}-\d{2}(T.*)?$/;
 const Day = v.pipe(
   v.string(),
-  v.regex(days, 'must be an ISO 8601 date or time'),
-  v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 date or time'),
+  v.check((text) => readInstants(text) !== undefined, 'must be an ISO 8601 date or time'),
 );
 
 export const ThemesInput = v.object({
@@ -43,15 +42,9 @@ export async function listThemes(
   const { survey_id, date_from, date_to, limit } = given;
   const themes = await countThemes(db, orgId, {
     surveyId: survey_id ?? null,
-    from: date_from ? new Date(date_from) : null,
-    to: date_to ? endOf(date_to) : null,
+    from: date_from ? readInstants(date_from)!.first : null,
+    until: date_to ? readInstants(date_to)!.end : null,
     limit,
   });
   return { data: themes };
-}
-
-/** A bare date means to the end of that day, UTC. */
-function endOf(text: string): Date {
-  const at = new Date(text);
-  return text.length === 10 ? new Date(at.getTime() + 86_400_000 - 1) : at;
 }

@@ -5,6 +5,7 @@ import { Field, Select } from '../web/app/fields.tsx';
 import { DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Time } from '../web/app/marks.tsx';
 import { PagedList } from '../web/app/paged-list.tsx';
+import type { FormState } from '../web/app/read-form.ts';
 import { Part } from '../web/app/settings-screen.tsx';
 import { auditTexts as texts } from './screen-texts.ts';
 
@@ -23,9 +24,11 @@ type AuditListProps = {
   page: number;
   limit: number;
   query: AuditQuery;
+  /** What the days were typed as, when they name no time. */
+  form: FormState;
 };
 
-export function AuditList({ slug, events, total, page, limit, query }: AuditListProps) {
+export function AuditList({ slug, events, total, page, limit, query, form }: AuditListProps) {
   const here = `/o/${slug}/settings/audit`;
   const isFiltered = Object.values(query).some((value) => value !== undefined);
   return (
@@ -39,7 +42,7 @@ export function AuditList({ slug, events, total, page, limit, query }: AuditList
       }
     >
       <p class="small soft">{texts.about}</p>
-      <Filters here={here} query={query} />
+      <Filters here={here} query={query} form={form} />
       <PagedList
         meta={{ page, limit, total }}
         at={(other) => addressOf(here, { ...query, page: other })}
@@ -65,15 +68,29 @@ function addressOf(path: string, query: Record<string, string | number | undefin
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-function Filters({ here, query }: { here: string; query: AuditQuery }) {
+type FiltersProps = { here: string; query: AuditQuery; form: FormState };
+
+function Filters({ here, query, form }: FiltersProps) {
   const actors = actorKinds.map((value) => ({ value, text: texts.actors[value] }));
   const all = Object.keys(acts)
     .map((value) => ({ value, text: sentenceOf(value) }))
     .sort((one, other) => one.text.localeCompare(other.text, 'en'));
   return (
     <form method="get" action={here} class="filters">
-      <Field name="date_from" label="From" type="date" value={query.date_from} size="day" />
-      <Field name="date_to" label="To" type="date" value={query.date_to} size="day" />
+      <Field
+        {...{ form, size: 'day' }}
+        name="date_from"
+        label="From"
+        type="date"
+        value={query.date_from}
+      />
+      <Field
+        {...{ form, size: 'day' }}
+        name="date_to"
+        label="To"
+        type="date"
+        value={query.date_to}
+      />
       <Select
         name="actor"
         label="Actor"

@@ -9,8 +9,10 @@ import type { Db } from '../lib/db/db.ts';
 import { Page, parseList } from '../lib/paging/page.ts';
 import { readList } from '../lib/paging/paged-json.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
+import type { FormState } from '../web/app/read-form.ts';
 import { renderSettings } from '../web/app/settings-screen.tsx';
 import { AuditList, type AuditQuery } from './audit-list.tsx';
+import { auditTexts } from './screen-texts.ts';
 
 const dayMs = 86_400_000;
 
@@ -45,10 +47,10 @@ export const auditScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
       const { orgId } = requireRole(c, 'owner');
-      const { page, filter, query } = read(c);
+      const { page, filter, query, form } = read(c);
       const listed = await readList<AuditEventRow>(db, listEvents(db, orgId, { filter, page }));
       const { total } = (listed as unknown as { meta: { total: number } }).meta;
-      const shown = { events: listed.data, total, ...page, query };
+      const shown = { events: listed.data, total, ...page, query, form };
       const body = <AuditList slug={c.var.organization.slug} {...shown} />;
       return renderSettings(c, { setting: 'audit', body });
     })
@@ -67,14 +69,18 @@ export const auditScreens = ({ db }: { db: Db }) =>
 
 function read(c: Context) {
   const { date_from, date_to, actor, act, ...page } = parseList(AuditParameters, c.req.queries());
+  const isReversed = date_from !== undefined && date_to !== undefined && date_to < date_from;
   const filter: AuditFilter = {
     from: date_from ? new Date(date_from) : null,
-    to: date_to ? new Date(Date.parse(date_to) + dayMs) : null,
+    to: date_to && !isReversed ? new Date(Date.parse(date_to) + dayMs) : null,
     actor: actor ?? null,
     act: act ?? null,
   };
   const query: AuditQuery = { date_from, date_to, actor, act };
-  return { page, filter, query };
+  const form: FormState = isReversed
+    ? { typed: { date_from, date_to }, errors: { date_to: auditTexts.dayBefore } }
+    : { typed: {}, errors: {} };
+  return { page, filter, query, form };
 }
 
 async function* encoded(lines: AsyncIterable<string>) {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isLanguage } from '../lib/validation/language.ts';
 import { isTimeZone } from '../lib/validation/time-zone.ts';
 import { isLongerThan } from '../limits.ts';
 
@@ -37,12 +38,4 @@ export const Lines = v.pipe(
 function tidyLines(text: string): string {
   const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim());
   return lines.join('\n').trim();
-}
-
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
 }

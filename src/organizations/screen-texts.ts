@@ -49,6 +49,7 @@ export const usageTexts = {
 export const auditTexts = {
   title: 'Audit',
   about: 'What was changed, when and by which actor. Kept for 400 days.',
+  dayBefore: 'This day is before the first one.',
   none: 'Nothing was changed yet',
   noneMeans:
     'Each change by a member, a key, the command line or the service itself is listed here.',

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { described } from '../lib/paging/schemas.ts';
+import { isLanguage } from '../lib/validation/language.ts';
 import { isPlainLine } from '../lib/validation/plain-line.ts';
 import { isLongerThan, longestName, longestQuestion } from '../limits.ts';
 import { categories } from '../scores.ts';
@@ -139,14 +140,6 @@ export const TextsInput = described(
   ),
   'its texts in other languages, by language tag; what one leaves out is said in our own words',
 );
-
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
-}
 
 function isHttps(text: string): boolean {
   const url = URL.parse(text);

@@ -14,6 +14,7 @@ import { createTag } from '../../src/tags/manage.ts';
 import { askNicelyContacts, delightedResponses } from '../moving/samples.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
+import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'askback-acts-'));
@@ -198,6 +199,19 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     ].map((name) => [name, reads]),
   ),
 };
+
+for (const name of ['audit list', 'audit export']) {
+  test(`${name} refuses days in the wrong order`, async () => {
+    const org = await makeOrganization(db);
+    const days = ['--from', '2027-02-01', '--to', '2027-01-31'];
+    const { code, stderr } = await askback([...name.split(' '), '--org', org, ...days], {
+      DATABASE_URL: url,
+      ASKBACK_SECRET_KEY: secretKey,
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /--to must be after --from/);
+  });
+}
 
 test('every command is known, with the act that it leaves or why it leaves none', () => {
   const names = commandLine.commands.map(({ name }) => name);

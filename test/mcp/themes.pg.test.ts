@@ -21,6 +21,11 @@ for (const org_id of [ours, theirs]) {
   }
 }
 
+// Within the last millisecond of its day.
+await db`
+  update responses set created_at = created_at + interval '999500 microseconds'
+  where created_at = '2026-04-30T23:59:59Z'`;
+
 /** From and to as they are asked for, and the first and the last time that counts. */
 const ranges: [from: string | undefined, to: string | undefined, counted: readonly string[]][] = [
   [undefined, undefined, times],
