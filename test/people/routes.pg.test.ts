@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { issueKey } from '../../src/keys/issue.ts';
+import { listHistory } from '../../src/sends/history.queries.ts';
 import { endDeliveries } from '../support/make/delivery-rows.ts';
-import { makeClient } from '../support/make/rows.ts';
+import { makeClient, makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { ask, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -51,4 +52,26 @@ test('an address that nothing is known of is not found', async () => {
   const { status } = reader(app, read);
   assert.equal(await status('/api/v1/people/eve%40people.test'), 404);
   assert.equal(await status('/api/v1/people/unknown'), 404);
+});
+
+test('a history calls what went out the first time sent, and each reminder a reminder, whatever became of others', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  const contact_id = await makeContact(db, { org_id, survey_id }, { email: 'eve@people.test' });
+  const mails = [
+    [0, 'sent'],
+    [1, 'sent'],
+    [2, 'sent'],
+    [3, 'failed'],
+  ] as const;
+  for (const [reminder, status] of mails)
+    await db`
+      insert into mails (org_id, survey_id, contact_id, request_id, email, month, status, blocks_resend, reminder, reminds_of, claimed_at)
+      values (${org_id}, ${survey_id}, ${contact_id}, gen_random_uuid(), 'Eve@people.test', '2026-05-01', ${status},
+              ${status !== 'failed'}, ${reminder}, ${reminder > 0 ? contact_id : null}, now() + ${reminder}::int * interval '1 day')`;
+  const history = await listHistory(db, org_id, 'eve@People.test');
+  assert.deepEqual(
+    history.map(({ what }) => what),
+    ['added', 'sent', 'reminded', 'reminded', 'failed'],
+  );
 });
