@@ -164,6 +164,7 @@ test('what is no day is said at its field, and the other filters hold', async ()
   assert.equal(answer.status, 422);
   assert.equal(shown.match(/Enter a day, such as 2026-04-01/g)?.length, 2);
   assert.match(shown, /name="date_from"[^>]*value="last week"/);
+  assert.match(shown, /type="text"[^>]*name="date_to"|name="date_to"[^>]*type="text"/);
   assert.match(shown, /<details class="reveal wide-open" open/);
   assert.match(shown, /1 response\b/);
   assert.doesNotMatch(shown, /export\?[^"]*date_from/);

@@ -5,6 +5,7 @@ import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import { noOwner } from '../filter.cte.ts';
+import { readInstants } from '../range.ts';
 import { any, MoreFilters, named, withAsked } from './more-filters.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 
@@ -132,8 +133,8 @@ type DayFieldProps = { name: string; label: string; form: FormState; value: stri
 
 /** A control for days shows nothing else, and would lose a time, or what is wrong, of the address. */
 const DayField = ({ form, value, ...given }: DayFieldProps) => {
-  const shown = form.typed[given.name] ?? value;
-  const isDay = shown === '' || /^\d{4}-\d\d-\d\d$/.test(String(shown));
+  const shown = String(form.typed[given.name] ?? value);
+  const isDay = shown === '' || (/^\d{4}-\d\d-\d\d$/.test(shown) && readInstants(shown));
   return <Field {...given} type={isDay ? 'date' : 'text'} form={form} value={value} size="day" />;
 };
 
