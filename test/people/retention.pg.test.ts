@@ -143,6 +143,18 @@ test('openings go after their days', async () => {
   assert.deepEqual(await acts(), [{ ...none, openings: 1 }]);
 });
 
+test('an organization that sets ninety days has openings deleted before their partition goes', async () => {
+  const { org, of } = await scene({ keep_openings_days: 90 });
+  const contact = await makeContact(db, of);
+  await db`
+    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
+    select ${org}, ${of.survey_id}, ${contact}, 'view', 'GET', now() - make_interval(hours => 24 * 90 + hour)
+    from unnest('{-1,1,100,359}'::int[]) hour`;
+  await applyRetention({ db });
+  const left = await db`select from link_visits where org_id = ${org}`;
+  assert.equal(left.length, 1);
+});
+
 test('an organization keeps openings no longer than they are kept anyway', async () => {
   await makeOrganization(db, { keep_openings_days: mostDaysOfLogs });
   await assert.rejects(makeOrganization(db, { keep_openings_days: mostDaysOfLogs + 1 }), {
