@@ -29,10 +29,22 @@ export const commandWriter = (orgId: string): Writer => ({
   mayWrite: true,
 });
 
-/** What the service does by itself, by the name of the job or of the rule. */
-export const jobActor = (name: string): Actor => ({ kind: 'job', id: null, name });
+/** What the service does by itself: the names of jobs and rules, and what screens call them. */
+export const jobTitles = {
+  campaigns: 'Campaigns',
+  'every contact has answered': 'Every contact has answered',
+  retention: 'Retention',
+  'summaries.month': 'Monthly summaries',
+  'webhooks.deliver': 'Deliveries',
+} as const;
 
-export const jobWriter = (orgId: string, name: string): Writer => ({
+export type ActingJob = keyof typeof jobTitles;
+
+export const isActingJob = (name: string): name is ActingJob => Object.hasOwn(jobTitles, name);
+
+export const jobActor = (name: ActingJob): Actor => ({ kind: 'job', id: null, name });
+
+export const jobWriter = (orgId: string, name: ActingJob): Writer => ({
   orgId,
   actor: jobActor(name),
   mayWrite: true,

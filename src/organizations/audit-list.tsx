@@ -1,4 +1,4 @@
-import { actorKinds } from '../audit/actor.ts';
+import { actorKinds, isActingJob, jobTitles } from '../audit/actor.ts';
 import { acts, sentenceOf } from '../audit/acts.ts';
 import type { AuditEventRow } from '../audit/queries.ts';
 import { Field, Select } from '../web/app/fields.tsx';
@@ -115,7 +115,9 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
   return [
     <Time at={at} show="second" />,
     <>
-      <bdi>{actor}</bdi>
+      <bdi title={titleOf(actor_kind, actor) === actor ? undefined : actor}>
+        {titleOf(actor_kind, actor)}
+      </bdi>
       {actor_kind === 'command' ? null : (
         <span class="small soft light block">{texts.actors[actor_kind]}</span>
       )}
@@ -135,6 +137,10 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
     </span>,
   ];
 }
+
+/** A job has a name that says nothing to a reader. */
+const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string =>
+  kind === 'job' && isActingJob(actor) ? jobTitles[actor] : actor;
 
 /** An id says nothing to a reader. */
 function isShown(value: unknown): boolean {

@@ -73,7 +73,7 @@ test('a list is of one organization, newest first, page by page with its total',
 test('filters choose by time, by kind of actor and by act', async () => {
   const { orgId, act, list } = await audited();
   await act();
-  await act({ actor: jobActor('webhooks'), act: 'webhook.switched_off' });
+  await act({ actor: jobActor('webhooks.deliver'), act: 'webhook.switched_off' });
   await db`update audit_events set at = '2026-01-10T12:00:00Z' where org_id = ${orgId} and actor_kind = 'job'`;
   const acts = async (filter: Partial<AuditFilter>) =>
     (await list(filter)).data.map((event) => event.act);

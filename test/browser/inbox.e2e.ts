@@ -23,6 +23,7 @@ test('the inbox is searched as one types, and its address and its export follow'
   const all = countOf(await heading.textContent());
   await page.getByLabel('Search').pressSequentially('onboarding');
   await page.waitForURL(/search=onboarding/);
+  assert.equal(new URL(page.url()).search, '?search=onboarding');
   await heading.filter({ hasNotText: `${all} responses` }).waitFor();
   const found = countOf(await heading.textContent());
   assert.ok(found > 0 && found < all, `${found} of ${all}`);

@@ -211,7 +211,7 @@ test('the audit is filtered, paged and exported by the same words', async () => 
     from generate_series(1, 60) n`;
   await db`
     insert into audit_events (org_id, act, actor_kind, actor)
-    values (${orgId}, 'webhook.switched_off', 'job', 'webhooks')`;
+    values (${orgId}, 'webhook.switched_off', 'job', 'webhooks.deliver')`;
   const audit = `${home}/settings/audit`;
   const text = async (query: string) => (await get(`${audit}${query}`)).text();
   assert.match(await text(''), /1 to 50 of 61/);
@@ -219,6 +219,7 @@ test('the audit is filtered, paged and exported by the same words', async () => 
   const jobs = await text('?actor=job&act=&date_from=&date_to=');
   assert.match(jobs, /1 to 1 of 1/);
   assert.match(jobs, /switched a webhook off/);
+  assert.match(jobs, /<bdi title="webhooks.deliver">Deliveries<\/bdi>/);
   assert.equal((await get(`${audit}?date_from=yesterday`)).status, 400);
   const reversed = await text('?date_from=2027-02-01&date_to=2027-01-31');
   assert.match(reversed, /id="[^"]*date_to-error">This day is before the first one/);

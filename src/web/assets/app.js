@@ -137,6 +137,15 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
 
 enhance(document);
 
+// The address that a form of filters makes has those that are set, and no others.
+document.addEventListener('htmx:config:request', ({ detail }) => {
+  const { method, form, body } = detail.ctx.request;
+  if (method !== 'GET' || !form) return;
+  const set = [...body].filter(([, value]) => value !== '');
+  for (const name of [...body.keys()]) body.delete(name);
+  for (const [name, value] of set) body.append(name, value);
+});
+
 // A part that cannot be had stays as it is while the service is busy; a reader who was signed out is led to sign in.
 document.addEventListener('htmx:before:response', (event) => {
   const { status, raw } = event.detail.ctx.response;

@@ -44,6 +44,10 @@ export const resultOf = ({
 }: Pick<ExplainedDelivery, 'status_code' | 'error'>) =>
   error ?? (status_code === null ? 'no answer' : `status ${status_code}`);
 
+/** The id of the response that an event is about. No text in the event can look like it: its quotes are escaped. */
+export const responseIdOf = (body: string): string | undefined =>
+  /"responseId":"([0-9a-f-]{36})"/.exec(body)?.[1];
+
 export type StandingWebhook = {
   active: boolean;
   failure_count: number;

@@ -2,7 +2,7 @@ import { DataTable, Facts } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
 import type { ShownAttempt, ShownDelivery } from '../screen.queries.ts';
 import { duration, webhookTexts } from '../screen-texts.ts';
-import { deliveryStates, explain, resultOf } from './delivery.rules.ts';
+import { deliveryStates, explain, responseIdOf, resultOf } from './delivery.rules.ts';
 
 type DeliveryPageProps = {
   delivery: ShownDelivery;
@@ -10,10 +10,13 @@ type DeliveryPageProps = {
   url: string;
   /** Of the last attempt; none before the first. */
   headers: readonly (readonly [string, string])[];
+  /** Where the responses of the organization are. */
+  responses: string;
 };
 
 /** A delivery: how it stands and why, each attempt, what was sent and what came back. */
-export function DeliveryPage({ delivery, attempts, url, headers }: DeliveryPageProps) {
+export function DeliveryPage({ delivery, attempts, url, headers, responses }: DeliveryPageProps) {
+  const responseId = responseIdOf(delivery.body);
   const { kind, text } = deliveryStates[delivery.status];
   const last = attempts.at(-1);
   return (
@@ -31,6 +34,9 @@ export function DeliveryPage({ delivery, attempts, url, headers }: DeliveryPageP
               : []),
             ['Delivery', <span class="mono">{delivery.id}</span>],
             ['webhook-id', <span class="mono">{delivery.message_id}</span>],
+            ...(responseId
+              ? [['About', <a href={`${responses}/${responseId}`}>a response</a>] as const]
+              : []),
             ...(delivery.is_replay ? [['Origin', 'Replayed by hand'] as const] : []),
           ]}
         />

@@ -116,7 +116,13 @@ export function historyScreens(tools: WebhookTools) {
             )}
           </>
         ),
-        body: <DeliveryPage {...{ delivery, attempts, headers }} url={webhook.url} />,
+        body: (
+          <DeliveryPage
+            {...{ delivery, attempts, headers }}
+            url={webhook.url}
+            responses={`/o/${organization.slug}/responses`}
+          />
+        ),
       });
     });
 }

@@ -140,10 +140,15 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
       (org_id, webhook_id, delivery_id, number, status_code, duration_ms, response_body)
     values (${place.orgId}, ${id}, ${failed}, 1, null, 10000, null),
            (${place.orgId}, ${id}, ${failed}, 2, 503, 12, 'busy <b>')`;
+  const responseId = crypto.randomUUID();
+  const body = JSON.stringify({ comment: `"responseId":"${id}"`, responseId });
+  await db`update events set body = ${body} where org_id = ${place.orgId}`;
   const html = await (await place.get(`${here}/deliveries/${failed}`)).text();
   assert.match(html, />Redeliver</);
   assert.match(html, /2 attempts failed, the last with: status 503/);
   assert.match(html, /busy &lt;b&gt;/);
+  const [, about] = /<a href="([^"]*)">a response<\/a>/.exec(html) ?? [];
+  assert.equal(about, here.replace(/\/webhooks\/.*/, `/responses/${responseId}`));
   await place.post(`${here}/deliveries/${failed}/redeliver`, {});
   assert.equal((await db`select from deliveries where webhook_id = ${id}`).length, 2);
   await db`update webhooks set active = false where id = ${id}`;
