@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from './db.ts';
+import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
 import { dropPartition, listPartitions, makePartition, timeOf } from './partition-changes.ts';
 import {
   isOver,
@@ -67,6 +67,8 @@ function note(
 }
 
 const lockedByOthers = '55P03';
+const deadlock = '40P01';
+const passing = new Set([lockedByOthers, deadlock]);
 /** Rows go to the default partition meanwhile, and old ones are deleted there. */
 const meanings: Readonly<Record<string, string>> = {
   [lockedByOthers]: 'other transactions hold the table',
@@ -75,16 +77,20 @@ const meanings: Readonly<Record<string, string>> = {
   '57014': 'it takes longer than two seconds, in which the table could not be read',
 };
 
-/** The outcome of a change, or the sentence that says why it cannot be made now. */
+/**
+ * The outcome of a change, or the sentence that says why Postgres refuses it now. A start goes on without it; only a
+ * database that is away ends it.
+ */
 async function tryChange(change: () => Promise<boolean>, tries: number): Promise<Outcome> {
   for (let left = tries - 1; ; left -= 1) {
     try {
       return await change();
     } catch (error) {
-      const { code = '' } = error as { code?: string };
-      const meaning = meanings[code];
-      if (meaning === undefined) throw error;
-      if (code !== lockedByOthers || left <= 0) return meaning;
+      const { name, code = '', message } = error as Error & { code?: string };
+      const isRefused =
+        name === 'PostgresError' && (isDatabaseFull(error) || !isDatabaseAway(error));
+      if (!isRefused) throw error;
+      if (!passing.has(code) || left <= 0) return meanings[code] ?? message;
       await sleep(pauseMs);
     }
   }

@@ -138,6 +138,19 @@ test('a user who may not create tables leaves a sentence, and rows go to the def
   assert.equal(await partitionOf(visits, '2026-11-20T00:00:00Z'), 'strange_default');
 });
 
+test('whatever Postgres refuses leaves its sentence, and rows stay in the default partition', async () => {
+  const visits = await dividedTable('guarded');
+  await insert(db, visits, '2026-11-20T00:00:00Z');
+  await db.unsafe(`
+    create function guard() returns trigger language plpgsql as $$ begin raise exception 'rows stay here'; end $$;
+    create trigger guard before delete on guarded_default for each row execute function guard()`);
+  const round = await keepPartitions(db, visits, { now: day('2026-11-20') });
+  assert.deepEqual(round.complaints, [
+    'the partition guarded_2026_11_13 cannot be made now: rows stay here',
+  ]);
+  assert.equal(await partitionOf(visits, '2026-11-20T00:00:00Z'), 'guarded_default');
+});
+
 test('a process that dies between its statements leaves nothing half made', async () => {
   const visits = await dividedTable('killed');
   await keepPartitions(db, visits, { now: day('2026-09-01') });
