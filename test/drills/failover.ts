@@ -12,7 +12,7 @@ import {
 import { addressOf, type Member, nextLeader, rolesOf, startPatroni } from './patroni.ts';
 import { createHome, signalAll } from './programs.ts';
 import { startLeaderProxy } from './proxy.ts';
-import { isAnswering, until } from './reach.ts';
+import { leadsOnlyToPrimary, until } from './reach.ts';
 import { type DrillScene, stage } from './scene.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
@@ -37,16 +37,20 @@ type Failover = { way: Way; route: Route };
 export async function failover({ way, route }: Failover, { short }: { short: boolean }) {
   const home = createHome();
   const { members, end } = await startPatroni(home.path);
-  const { leader } = await nextLeader(members);
   const proxy = route === 'proxy' ? startLeaderProxy(home.path, members) : undefined;
-  const databaseUrl = proxy?.url ?? addressOf(members);
-  if (proxy) await until('the proxy leads to the leader', () => isAnswering(proxy.url));
-  const answers = (short ? paces.short : paces.whole) * 180;
-  const scene = await stage({ databaseUrl, leaderUrl: leader.url, processes: 2, answers });
+  let scene: DrillScene | undefined;
   try {
+    const { leader } = await nextLeader(members);
+    if (proxy) {
+      const leads = () => leadsOnlyToPrimary(proxy.url, members.length);
+      await until('the proxy leads to the leader', leads);
+    }
+    const databaseUrl = proxy?.url ?? addressOf(members);
+    const answers = (short ? paces.short : paces.whole) * 180;
+    scene = await stage({ databaseUrl, leaderUrl: leader.url, processes: 2, answers });
     return await loseLeader({ way, leader, members, short }, scene);
   } finally {
-    await scene.close();
+    await scene?.close();
     await proxy?.program.end();
     await end();
     home.remove();

@@ -17,11 +17,21 @@ export async function until(
 }
 
 /** Whether a Postgres answers at this address now. */
-export async function isAnswering(url: string): Promise<boolean> {
+export const isAnswering = async (url: string): Promise<boolean> => (await roleAt(url)) !== null;
+
+/** Whether a proxy of so many members leads to the one that takes writes, and takes no other for it yet or still. */
+export async function leadsOnlyToPrimary(url: string, members: number): Promise<boolean> {
+  for (let asked = 0; asked < members; asked += 1) {
+    if ((await roleAt(url)) !== 'primary') return false;
+  }
+  return true;
+}
+
+async function roleAt(url: string): Promise<'primary' | 'standby' | null> {
   const db = connect(url, { connections: 1 });
-  const asked = db`select 1`.then(
-    () => true,
-    () => false,
+  const asked = db<{ waits: boolean }[]>`select pg_is_in_recovery() as waits`.then(
+    ([row]) => (row?.waits ? 'standby' : 'primary'),
+    () => null,
   );
   return await asked.finally(() => db.end({ timeout: 0 }));
 }

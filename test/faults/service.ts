@@ -50,7 +50,9 @@ export async function createService(environment: Readonly<Record<string, string>
     });
     const late = AbortSignal.timeout(startMs);
     await Promise.race([ready, once(own, 'close'), once(late, 'abort')]);
-    if (own.exitCode !== null && lostBeforeReady()) await start();
+    if (isReady) return;
+    if (own.exitCode !== null && lostBeforeReady()) return await start();
+    throw new Error(`it did not start: ${said.slice(-5).join(' / ')}`);
   }
 
   /** Returns when the process is gone. */
