@@ -1,17 +1,14 @@
 import { exportReads, type ReplicaTools } from '../keys/replica-reads.ts';
 import { csvLine } from '../lib/export/csv-line.ts';
+import { rowsOfRange } from '../lib/export/range.cte.ts';
 import { readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
 import {
   type ContactFile,
   divideContacts,
   exportColumns,
-  longestRange,
   readContactRange,
 } from './export.queries.ts';
-
-/** As many may come into a range before it is read; of more, it is read in several steps. */
-const rowsOfRange = longestRange / 2;
 
 /**
  * All contacts of an organization or a survey, newest first. Two ranges are asked for at a time, and read as the
@@ -28,8 +25,6 @@ export async function* exportContacts(
     read: (range, reader) =>
       read(reader, (sql) => readContactRange(sql, orgId, { ...range, file })),
     divide: (after, many, reader) =>
-      read(reader, (sql) =>
-        divideContacts(sql, orgId, { file, after, limit: many * rowsOfRange, rows: rowsOfRange }),
-      ),
+      read(reader, (sql) => divideContacts(sql, orgId, { file, after, many, rows: rowsOfRange })),
   });
 }

@@ -1,16 +1,14 @@
 import { exportReads, type ReplicaTools } from '../keys/replica-reads.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
 import { csvLine } from '../lib/export/csv-line.ts';
+import { rowsOfRange } from '../lib/export/range.cte.ts';
 import { readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
-import { divideResponses, longestRange, readRange } from './export.queries.ts';
+import { divideResponses, readRange } from './export.queries.ts';
 import { exportColumns } from './export-lines.cte.ts';
 import type { ResponseFilter } from './filter.cte.ts';
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
-
-/** As many may come into a range before it is read; of more, it is read in several steps. */
-const rowsOfRange = longestRange / 2;
 
 /**
  * All responses that a filter leaves, newest first. Two ranges are asked for at a time, and read as the organization has
