@@ -14,52 +14,47 @@ const patienceOfShortMs = 90_000;
 /** A thousand callers of one organization at once, with ten connections, and one caller of another organization. */
 export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
   const [seconds, longestMs] = short ? [12, patienceOfShortMs] : [30, patienceMs];
-  const server = await startTemporary();
-  const db = connect(server.url, { connections: 2 });
+  await using ends = new AsyncDisposableStack();
+  const server = ends.adopt(await startTemporary(), ({ stop }) => stop());
+  const db = ends.adopt(connect(server.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
   const settings = { ASKBACK_DB_POOL: String(pool) };
-  const scene = await stage({ databaseUrl: server.url, processes: 1, answers: 200, settings });
+  const staged = await stage({ databaseUrl: server.url, processes: 1, answers: 200, settings });
+  const scene = ends.adopt(staged, ({ close }) => close());
   const dispatcher = new Agent({
     ...{ connections: clients + 1, connect: { timeout: longestMs } },
     ...{ headersTimeout: longestMs, bodyTimeout: longestMs },
   });
-  try {
-    const other = await makeClient(db);
-    const until = performance.now() + seconds * 1000;
-    const url = `${scene.addresses[0]}/api/v1/responses?limit=20`;
-    const call = (headers: Record<string, string>) =>
-      callUntil(until, { url, headers, dispatcher });
-    const [others, ...all] = await Promise.all([
-      call(other.read),
-      ...Array.from({ length: clients }, () => call(scene.client.read)),
-    ]);
-    const calls = all.flat();
-    const unexpected = [...calls, ...others!].filter(
-      ({ status }) => status !== 200 && status !== 503,
-    );
-    const fewest = Math.min(...all.map(({ length }) => length));
-    const usual = percentile(calls, 0.5);
-    return [
-      { what: 'callers of one organization', count: clients },
-      { what: 'connections', count: pool },
-      { what: 'requests answered', count: calls.length, atLeast: clients },
-      { what: 'answered with 503', count: calls.filter(({ status }) => status === 503).length },
-      { what: 'answered with anything else than 200 and 503', count: unexpected.length, atMost: 0 },
-      { what: 'requests of the caller with the fewest', count: fewest, atLeast: 1 },
-      { what: 'longest wait of the crowd, ms', count: percentile(calls, 1), atMost: longestMs },
-      { what: 'requests of the other organization', count: others!.length },
-      { what: 'half of the crowd waits at least, ms', count: usual },
-      {
-        what: 'half of its requests wait at least, ms',
-        count: percentile(others!, 0.5),
-        atMost: usual,
-      },
-    ];
-  } finally {
-    await dispatcher.destroy();
-    await scene.close();
-    await db.end({ timeout: 1 });
-    await server.stop();
-  }
+  ends.defer(() => dispatcher.destroy());
+  const other = await makeClient(db);
+  const until = performance.now() + seconds * 1000;
+  const url = `${scene.addresses[0]}/api/v1/responses?limit=20`;
+  const call = (headers: Record<string, string>) => callUntil(until, { url, headers, dispatcher });
+  const [others, ...all] = await Promise.all([
+    call(other.read),
+    ...Array.from({ length: clients }, () => call(scene.client.read)),
+  ]);
+  const calls = all.flat();
+  const unexpected = [...calls, ...others!].filter(
+    ({ status }) => status !== 200 && status !== 503,
+  );
+  const fewest = Math.min(...all.map(({ length }) => length));
+  const usual = percentile(calls, 0.5);
+  return [
+    { what: 'callers of one organization', count: clients },
+    { what: 'connections', count: pool },
+    { what: 'requests answered', count: calls.length, atLeast: clients },
+    { what: 'answered with 503', count: calls.filter(({ status }) => status === 503).length },
+    { what: 'answered with anything else than 200 and 503', count: unexpected.length, atMost: 0 },
+    { what: 'requests of the caller with the fewest', count: fewest, atLeast: 1 },
+    { what: 'longest wait of the crowd, ms', count: percentile(calls, 1), atMost: longestMs },
+    { what: 'requests of the other organization', count: others!.length },
+    { what: 'half of the crowd waits at least, ms', count: usual },
+    {
+      what: 'half of its requests wait at least, ms',
+      count: percentile(others!, 0.5),
+      atMost: usual,
+    },
+  ];
 }
 
 type Call = { status: number | string; ms: number };

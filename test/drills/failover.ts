@@ -35,25 +35,21 @@ type Failover = { way: Way; route: Route };
 
 /** Three Postgres under Patroni lose their leader, while callers go on and ask again after a failure. */
 export async function failover({ way, route }: Failover, { short }: { short: boolean }) {
-  const home = createHome();
-  const { members, end } = await startPatroni(home.path);
-  const proxy = route === 'proxy' ? startLeaderProxy(home.path, members) : undefined;
-  let scene: DrillScene | undefined;
-  try {
-    const { leader } = await nextLeader(members);
-    if (proxy) {
-      const leads = () => leadsOnlyToPrimary(proxy.url, members.length);
-      await until('the proxy leads to the leader', leads);
-    }
-    const databaseUrl = proxy?.url ?? addressOf(members);
-    const answers = (short ? paces.short : paces.whole) * 180;
-    scene = await stage({ databaseUrl, leaderUrl: leader.url, processes: 2, answers });
-    return await loseLeader({ way, leader, members, short }, scene);
-  } finally {
-    await scene?.close();
-    await proxy?.program.end();
-    await end();
-    home.remove();
+  await using ends = new AsyncDisposableStack();
+  const home = ends.adopt(createHome(), ({ remove }) => remove());
+  const { members } = ends.adopt(await startPatroni(home.path), ({ end }) => end());
+  const { leader } = await nextLeader(members);
+  const databaseUrl = route === 'proxy' ? await throughProxy(home.path) : addressOf(members);
+  const answers = (short ? paces.short : paces.whole) * 180;
+  const staged = await stage({ databaseUrl, leaderUrl: leader.url, processes: 2, answers });
+  const scene = ends.adopt(staged, ({ close }) => close());
+  return await loseLeader({ way, leader, members, short }, scene);
+
+  async function throughProxy(path: string): Promise<string> {
+    const { url, program } = startLeaderProxy(path, members);
+    ends.defer(() => program.end());
+    await until('the proxy leads to the leader', () => leadsOnlyToPrimary(url, members.length));
+    return url;
   }
 }
 

@@ -25,39 +25,34 @@ const refusedClearly = 503;
  */
 export async function fullDisk(which: FullDisk, { short }: { short: boolean }): Promise<Line[]> {
   const seconds = short ? 4 : 12;
-  const home = createHome();
-  const server = await startOnSmallDisks(home.path);
-  const scene = await stage({ databaseUrl: server.url, processes: 1, answers: 20_000 });
-  const db = connect(server.url, { connections: 2 });
-  try {
-    const { traffic, stop } = startTraffic(scene, {
-      ...{ answersPerSecond, contactsPerSend: 10, again: true },
-    });
-    await sleep(seconds * 500);
-    const fullAt = Date.now();
-    await server.fill(which);
-    await sleep(seconds * 1000);
-    const until = Date.now();
-    await server.clear(which);
-    await server.answers();
-    const aliveAt = Date.now();
-    await sleep(resumeWithinMs + seconds * 500);
-    await stop();
-    const failed = traffic.attempts.filter(isFailure);
-    const whileFull = failed.filter(({ endedAt }) => endedAt >= fullAt && endedAt <= until);
-    const unclear = failed.filter(({ status }) => status !== refusedClearly);
-    return [
-      ...requestLines(traffic),
-      { what: 'requests refused while it was full', count: whileFull.length, atLeast: 1 },
-      { what: 'failed requests without a clear refusal', count: unclear.length, atMost: 0 },
-      ...resumedLines(traffic, aliveAt, { limitMs: resumeWithinMs, limited: ['answer', 'read'] }),
-      ...(await balance(db, scene, traffic)),
-      ...serviceLines(scene),
-    ];
-  } finally {
-    await scene.close();
-    await db.end({ timeout: 1 });
-    await server.stop();
-    home.remove();
-  }
+  await using ends = new AsyncDisposableStack();
+  const home = ends.adopt(createHome(), ({ remove }) => remove());
+  const server = ends.adopt(await startOnSmallDisks(home.path), ({ stop }) => stop());
+  const db = ends.adopt(connect(server.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
+  const staged = await stage({ databaseUrl: server.url, processes: 1, answers: 20_000 });
+  const scene = ends.adopt(staged, ({ close }) => close());
+  const { traffic, stop } = startTraffic(scene, {
+    ...{ answersPerSecond, contactsPerSend: 10, again: true },
+  });
+  await sleep(seconds * 500);
+  const fullAt = Date.now();
+  await server.fill(which);
+  await sleep(seconds * 1000);
+  const until = Date.now();
+  await server.clear(which);
+  await server.answers();
+  const aliveAt = Date.now();
+  await sleep(resumeWithinMs + seconds * 500);
+  await stop();
+  const failed = traffic.attempts.filter(isFailure);
+  const whileFull = failed.filter(({ endedAt }) => endedAt >= fullAt && endedAt <= until);
+  const unclear = failed.filter(({ status }) => status !== refusedClearly);
+  return [
+    ...requestLines(traffic),
+    { what: 'requests refused while it was full', count: whileFull.length, atLeast: 1 },
+    { what: 'failed requests without a clear refusal', count: unclear.length, atMost: 0 },
+    ...resumedLines(traffic, aliveAt, { limitMs: resumeWithinMs, limited: ['answer', 'read'] }),
+    ...(await balance(db, scene, traffic)),
+    ...serviceLines(scene),
+  ];
 }

@@ -37,14 +37,14 @@ export type Member = {
 
 /** Three members with synchronous replication, once all of them stream. */
 export async function startPatroni(home: string) {
+  await using begun = new AsyncDisposableStack();
   const etcd = startEtcd(home);
+  begun.defer(() => etcd.program.end('SIGKILL'));
+  await until('etcd has decided on a version', () => hasVersion(etcd.port));
   const members = await Promise.all(
     ['one', 'two', 'three'].map((name) => startMember(home, name, etcd.port)),
   );
-  const end = async () => {
-    await Promise.all(members.map((member) => member.end()));
-    await etcd.program.end('SIGKILL');
-  };
+  for (const member of members) begun.defer(() => member.end());
   let roles = '';
   const areStreaming = async () => {
     roles = (await rolesOf(members)).toSorted().join();
@@ -53,10 +53,22 @@ export async function startPatroni(home: string) {
   try {
     await until('all members stream, one of them synchronously', areStreaming, startPatienceMs);
   } catch (cause) {
-    await end();
     throw new Error(`Patroni did not start; its members are: ${roles}`, { cause });
   }
-  return { members, end };
+  const ends = begun.move();
+  return { members, end: () => ends.disposeAsync() };
+}
+
+/** Before, Patroni ends: it takes `not_decided` for a number. */
+async function hasVersion(etcdPort: number): Promise<boolean> {
+  const asked = fetch(`http://127.0.0.1:${etcdPort}/version`, {
+    signal: AbortSignal.timeout(1000),
+  });
+  const answer = asked.then((it) => it.json() as Promise<{ etcdcluster: string }>);
+  return await answer.then(
+    ({ etcdcluster }) => /^\d/.test(etcdcluster),
+    () => false,
+  );
 }
 
 function startEtcd(home: string) {

@@ -23,42 +23,35 @@ const poolSize = 6;
 /** Two processes whose requests share a few connections of PgBouncer, in transaction mode. */
 export async function behindPooler({ short }: { short: boolean }): Promise<Line[]> {
   const [seconds, answersPerSecond] = short ? [8, 12] : [40, 60];
-  const home = createHome();
-  const ends: (() => Promise<void>)[] = [];
+  await using ends = new AsyncDisposableStack();
+  const home = ends.adopt(createHome(), ({ remove }) => remove());
   // One that listens on a port: the folder of an embedded one is closed to the account of PgBouncer.
-  const { primary: server } = await startCluster({ after: (end) => ends.push(end) });
-  const db = connect(server.url, { connections: 2 });
+  const { primary: server } = await startCluster({ after: (end) => ends.defer(end) });
+  const db = ends.adopt(connect(server.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
   const pooler = startPooler(home.path, server.url);
+  ends.defer(() => pooler.program.end());
   const settings = { DATABASE_URL: pooler.url, ASKBACK_SESSION_DATABASE_URL: server.url };
   const answers = answersPerSecond * seconds;
-  try {
-    const scene = await stage({ databaseUrl: server.url, processes, answers, settings });
-    const pace = { answersPerSecond, contactsPerSend: 10, again: false };
-    const { traffic, stop } = startTraffic(scene, pace);
-    await sleep(seconds * 1000);
-    await stop();
-    const { prepares } = await findPooler(pooler.url);
-    const lines = [
-      { what: 'version of PgBouncer', count: pgbouncerVersion()! },
-      {
-        what: 'prepared statements carried (1 is yes)',
-        count: Number(prepares),
-        atLeast: Number(canCarryPrepared()),
-      },
-      { what: 'connections of PgBouncer to Postgres', count: poolSize },
-      ...requestLines(traffic),
-      { what: 'failed requests', count: traffic.attempts.filter(isFailure).length, atMost: 0 },
-      ...(await balance(db, scene, traffic)),
-      ...serviceLines(scene),
-    ];
-    await scene.close();
-    return lines;
-  } finally {
-    await pooler.program.end();
-    await db.end({ timeout: 1 });
-    for (const end of ends) await end();
-    home.remove();
-  }
+  const staged = await stage({ databaseUrl: server.url, processes, answers, settings });
+  const scene = ends.adopt(staged, ({ close }) => close());
+  const pace = { answersPerSecond, contactsPerSend: 10, again: false };
+  const { traffic, stop } = startTraffic(scene, pace);
+  await sleep(seconds * 1000);
+  await stop();
+  const { prepares } = await findPooler(pooler.url);
+  return [
+    { what: 'version of PgBouncer', count: pgbouncerVersion()! },
+    {
+      what: 'prepared statements carried (1 is yes)',
+      count: Number(prepares),
+      atLeast: Number(canCarryPrepared()),
+    },
+    { what: 'connections of PgBouncer to Postgres', count: poolSize },
+    ...requestLines(traffic),
+    { what: 'failed requests', count: traffic.attempts.filter(isFailure).length, atMost: 0 },
+    ...(await balance(db, scene, traffic)),
+    ...serviceLines(scene),
+  ];
 }
 
 function startPooler(home: string, direct: string) {

@@ -29,45 +29,36 @@ type Phase = {
 /** A replica of two processes lags, is paused, is a minute behind, dies and comes back, while organizations write and read. */
 export async function failingReplica({ short }: { short: boolean }): Promise<Line[]> {
   const phaseMs = short ? 1200 : 8000;
-  const home = createHome();
-  const servers = await startWithStandby(home.path);
-  const db = connect(servers.url, { connections: 2 });
+  await using ends = new AsyncDisposableStack();
+  const home = ends.adopt(createHome(), ({ remove }) => remove());
+  const servers = ends.adopt(await startWithStandby(home.path), ({ end }) => end());
+  const db = ends.adopt(connect(servers.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
   const settings = {
     ASKBACK_READ_DATABASE_URL: servers.standby.url,
     ASKBACK_READ_MAX_LAG_SECONDS: String(mostLagSeconds),
   };
-  try {
-    const databaseUrl = servers.url;
-    const scene = await stage({ databaseUrl, processes: 2, answers: 1, settings });
-    try {
-      const { reading, inFlight, stop } = await startReaders(db, scene.addresses);
-      const lines: Line[] = [];
-      const phases = phasesOf(servers.standby).filter(({ isLong }) => !(isLong && short));
-      for (const phase of phases) {
-        await phase.begin();
-        await until(
-          `${phase.what}: every process knows`,
-          () => know(scene, phase.warning),
-          knownWithinMs,
-        );
-        // A read may be on its way to the replica since before its process knew.
-        await inFlight();
-        lines.push(await watch(phase, { standby: servers.standby, reading, phaseMs }));
-      }
-      await stop();
-      return [
-        ...lines,
-        ...totals(reading, short ? slowestOfShortMs : slowestMs),
-        ...serviceLines(scene),
-      ];
-    } finally {
-      await scene.close();
-    }
-  } finally {
-    await db.end({ timeout: 1 });
-    await servers.end();
-    home.remove();
+  const staged = await stage({ databaseUrl: servers.url, processes: 2, answers: 1, settings });
+  const scene = ends.adopt(staged, ({ close }) => close());
+  const { reading, inFlight, stop } = await startReaders(db, scene.addresses);
+  const lines: Line[] = [];
+  const phases = phasesOf(servers.standby).filter(({ isLong }) => !(isLong && short));
+  for (const phase of phases) {
+    await phase.begin();
+    await until(
+      `${phase.what}: every process knows`,
+      () => know(scene, phase.warning),
+      knownWithinMs,
+    );
+    // A read may be on its way to the replica since before its process knew.
+    await inFlight();
+    lines.push(await watch(phase, { standby: servers.standby, reading, phaseMs }));
   }
+  await stop();
+  return [
+    ...lines,
+    ...totals(reading, short ? slowestOfShortMs : slowestMs),
+    ...serviceLines(scene),
+  ];
 }
 
 function phasesOf({ ask, kill, start }: Standby): Phase[] {

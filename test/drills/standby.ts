@@ -19,6 +19,7 @@ const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
 
 /** A primary and a streaming replica of it, which `pg_basebackup` copies while the primary serves. */
 export async function startWithStandby(home: string) {
+  await using begun = new AsyncDisposableStack();
   const folders = { primary: join(home, 'primary'), standby: join(home, 'standby') };
   const ports = { primary: freePort(), standby: freePort() };
   await run(
@@ -27,6 +28,7 @@ export async function startWithStandby(home: string) {
     ...['--encoding', 'UTF8', '--locale', 'C.UTF-8'],
   );
   const primary = startServer(home, folders.primary, ports.primary);
+  begun.defer(() => primary.end('SIGQUIT'));
   await until('the primary answers', () => isAnswering(urlAt(ports.primary)));
   await run(
     `${postgresPrograms}/pg_basebackup`,
@@ -34,6 +36,7 @@ export async function startWithStandby(home: string) {
     ...['-D', folders.standby, '-R', '-c', 'fast', '--no-sync'],
   );
   let program = startServer(home, folders.standby, ports.standby);
+  begun.defer(() => program.end('SIGQUIT'));
   const url = urlAt(ports.standby);
   const ask = async (statement: string) => {
     const db = connect(url, { connections: 1 });
@@ -65,11 +68,8 @@ export async function startWithStandby(home: string) {
     /** How many reads of the API it has been asked, as its own log says. */
     reads: () => readFileSync(join(home, 'standby.log'), 'utf8').match(readLine)?.length ?? 0,
   };
-  const end = async () => {
-    await program.end('SIGQUIT');
-    await primary.end('SIGQUIT');
-  };
-  return { url: urlAt(ports.primary), standby, end };
+  const ends = begun.move();
+  return { url: urlAt(ports.primary), standby, end: () => ends.disposeAsync() };
 }
 
 /** A replica that is far behind ends what its replay would have to wait for. */
