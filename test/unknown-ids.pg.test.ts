@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { apiDocument } from '../src/api.ts';
+import { addDeliveries } from './support/make/delivery-rows.ts';
+import {
+  makeClient,
+  makeContact,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from './support/make/rows.ts';
+import { testSettings } from './support/make/settings.ts';
+import { testApp } from './support/probe/app.ts';
+import { testDatabase } from './support/probe/database.ts';
+import { dumpTables } from './support/probe/dump.ts';
+
+const { db } = await testDatabase();
+const app = testApp(db);
+
+/** Every operation on one thing, with the body of its example. */
+const operations = Object.entries(apiDocument(testSettings).paths).flatMap(([path, methods]) =>
+  Object.entries(methods)
+    .filter(() => path.includes('{id}'))
+    .map(([method, { requestBody }]) => {
+      const content = requestBody?.content as Record<string, { example?: unknown }> | undefined;
+      const body = content?.['application/json']?.example;
+      return { method: method.toUpperCase(), path, body };
+    }),
+);
+
+type Id = { id: string };
+const idOf = async (row: PromiseLike<readonly Id[]>) => (await row)[0]!.id;
+
+/** An organization with one of everything, by the names of the API. */
+async function makeAll() {
+  const { id: org_id, write } = await makeClient(db, { ai_enabled: true });
+  const survey_id = await makeSurvey(db, org_id);
+  const of = { org_id, survey_id };
+  const webhook_id = await makeWebhook(db, org_id);
+  const [delivery] = await addDeliveries(db, { org_id, webhook_id, status: 'failed', attempts: 1 });
+  const things = {
+    surveys: survey_id,
+    contacts: await makeContact(db, of),
+    responses: await makeResponse(db, of, { held_reason: 'hidden_link' }),
+    webhooks: webhook_id,
+    tags: await idOf(
+      db`insert into tags (org_id, name, color) values (${org_id}, 'vip', '#aabbcc') returning id`,
+    ),
+    campaigns: await idOf(db`
+      insert into campaigns (org_id, survey_id, name, status) values (${org_id}, ${survey_id}, 'May', 'running')
+      returning id`),
+    suppressions: await idOf(db`
+      insert into suppressions (org_id, email, kind) values (${org_id}, 'a@people.test', 'unsubscribed') returning id`),
+    summaries: await idOf(db`
+      insert into summaries (org_id, period_start, period_end, responses, text)
+      values (${org_id}, '2026-01-01', '2026-02-01', 3, 'Fine.') returning id`),
+    erasures: await idOf(db`
+      insert into erasures (org_id, address_hash, scores, counts)
+      values (${org_id}, ${Buffer.alloc(32, org_id)}, 'deleted', '{}') returning id`),
+  };
+  return { org_id, write, things, delivery: delivery! };
+}
+
+type Thing = keyof Awaited<ReturnType<typeof makeAll>>['things'];
+const words: Record<Thing, string> = {
+  ...{ surveys: 'survey', contacts: 'contact', responses: 'response', webhooks: 'webhook' },
+  ...{ tags: 'tag', campaigns: 'campaign', suppressions: 'suppression', summaries: 'summary' },
+  erasures: 'erasure',
+};
+
+const [own, other] = [await makeAll(), await makeAll()];
+const before = await rowsOfOther();
+
+async function rowsOfOther() {
+  const tables = [...(await dumpTables(db))];
+  return tables.flatMap(([table, text]) => {
+    const rows = text.split('\n').filter((row) => row.includes(other.org_id));
+    return rows.sort().map((row) => `${table} ${row}`);
+  });
+}
+
+/** The member that the example of a change gives a response to. */
+const [member] = await db<Id[]>`
+  insert into members (email, name) values (${memberOfExample()}, 'Ann') returning id`;
+await db`insert into memberships (org_id, member_id, role) values (${own.org_id}, ${member!.id}, 'editor')`;
+
+function memberOfExample(): string {
+  const bodies = operations.map(({ body }) => body as { owner?: string } | undefined);
+  return bodies.find((body) => body?.owner)!.owner!;
+}
+
+test('there are such operations of every kind', () => {
+  const kinds = operations.map(({ path }) => thingOf(path));
+  assert.deepEqual([...new Set(kinds)].sort(), Object.keys(words).sort());
+});
+
+const thingOf = (path: string) => /^\/api\/(?:v1\/)?(\w+)\/\{id\}/.exec(path)![1] as Thing;
+
+for (const { method, path, body } of operations) {
+  test(`${method} ${path} finds no id that there is not, that is none, or that is of another organization`, async () => {
+    const thing = thingOf(path);
+    for (const id of [randomUUID(), 'x', other.things[thing]]) {
+      await assertNotFound(
+        path.replace('{id}', id).replace('{delivery_id}', other.delivery),
+        words[thing],
+      );
+    }
+    if (path.includes('{delivery_id}')) {
+      for (const id of [randomUUID(), 'x', other.delivery]) {
+        await assertNotFound(
+          path.replace('{id}', own.things.webhooks).replace('{delivery_id}', id),
+          'delivery',
+        );
+      }
+    }
+  });
+
+  async function assertNotFound(place: string, word: string) {
+    const headers = { ...own.write, 'Content-Type': 'application/json' };
+    const given = body === undefined ? null : JSON.stringify(body);
+    const answer = await app.request(place, { method, headers, body: given });
+    const { error, code } = (await answer.json()) as { error: string; code: string };
+    assert.deepEqual(
+      { status: answer.status, error, code },
+      { status: 404, error: `${word} not found`, code: 'not_found' },
+    );
+  }
+}
+
+test('all of that has changed nothing of the other organization', async () => {
+  assert.deepEqual(await rowsOfOther(), before);
+});
