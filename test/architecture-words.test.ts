@@ -45,6 +45,17 @@ for (const [place, own] of Map.groupBy(files, ({ path }) => sectionOf(path))) {
   });
 }
 
+test('the name of a test begins with what it is about, as a list of failures shows nothing else', () => {
+  const loose = files.flatMap(({ path, text }) =>
+    [
+      ...text.matchAll(
+        /^ *test\(\s*(['"`])(it|so|and|but|such|who|whoever|one that|one of them|of many at once)\b.*/gm,
+      ),
+    ].map(([found]) => `${path}: ${found.trim()}`),
+  );
+  assert.deepEqual(loose, [], 'begin with the noun: a mail, the signature, a caller that');
+});
+
 function retiredWordsIn({ path, text }: SourceFile): string[] {
   const plain = spellOut(text.replace(foreign, (word) => ' '.repeat(word.length)));
   return [...plain.matchAll(anyRetired)].map(({ 0: word, index }) => {

@@ -44,7 +44,7 @@ test('a release has the executable, package, container file, client, documents, 
   assert.deepEqual(names, expected.sort());
 });
 
-test('it is the same from any folder, and its sums can be checked', () => {
+test('a release is the same from any folder, and its sums can be checked', () => {
   const later = built('other');
   utimesSync(join(later, 'README.md'), 1_800_000_000, 1_800_000_000);
   chmodSync(join(later, 'LICENSE'), 0o600);

@@ -45,7 +45,7 @@ async function embedded(over: Record<string, unknown> = {}, attributes = '') {
 
 const corner = `data-delay="0" data-every="30" data-properties='{"plan":"pro"}'`;
 
-test('in a corner it is shown, answered and not shown again; no cookie is set', async () => {
+test('a survey in a corner is shown, answered and not shown again; no cookie is set', async () => {
   const { page, context, frame, complaints, given } = await embedded({}, corner);
   await page.goto(website);
   await page.locator('aside').waitFor({ state: 'visible' });
@@ -80,7 +80,7 @@ test('the visitor can close it, by keyboard too', async () => {
   assert.equal(await page.locator('aside').count(), 0);
 });
 
-test('in the page it stands where its line is, as high as what it shows', async () => {
+test('a survey in the page stands where its line is, as high as what it shows', async () => {
   const { page, frame, complaints } = await embedded({ type: 'csat' }, 'data-position="inline"');
   await page.goto(website);
   await page.locator('iframe:not([style*="height: 1px"])').waitFor();

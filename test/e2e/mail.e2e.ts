@@ -52,7 +52,7 @@ test('the eleven scores are two rows on a phone and one on a desk', async () => 
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`it can be read and listened to in the ${colorScheme} scheme, whatever the colour`, async () => {
+  test(`a mail can be read and listened to in the ${colorScheme} scheme, whatever the colour`, async () => {
     for (const color of ['#2f6fed', '#ffe600', '#000000', '#ffffff', '#d9480f']) {
       const { html } = await arrivedMail({ organization: { color } });
       const page = await show(html, { width: 360, colorScheme });

@@ -65,7 +65,7 @@ test('a repeat while the first is still running is 409, and afterwards its answe
   assert.equal(ran.times, 1);
 });
 
-test('of many at once exactly one runs', async () => {
+test('of many requests with one name at once exactly one runs', async () => {
   const { ran, post, mine } = await shop();
   const statuses = await Promise.all(
     Array.from({ length: 20 }, async () => (await post(mine)).status),

@@ -40,7 +40,7 @@ const tagsOf = async (headers = client.read) => {
   return ((await answer.json()) as Named).data.map(({ name }) => name);
 };
 
-test('who has written through one process reads it through another', async () => {
+test('a client that has written through one process reads it through another', async () => {
   for (let at = 0; at < 40; at++) {
     assert.equal((await tag(`tag ${at}`)).status, 201);
     assert.ok((await tagsOf()).includes(`tag ${at}`), `tag ${at}`);

@@ -54,7 +54,7 @@ test('headers say that a machine wrote it, and where complaints go', async () =>
   );
 });
 
-test('it says why it came and to which address', async () => {
+test('a mail says why it came and to which address', async () => {
   for (const part of ['text', 'html'] as const) {
     const customer = await arrivedMail({ organization: { name: 'Acme' } });
     assert.match(
@@ -80,7 +80,7 @@ test('nothing in it is loaded, run or tracked', async () => {
   );
 });
 
-test('it stays far below the size at which Gmail cuts a mail off', async () => {
+test('a mail stays far below the size at which Gmail cuts a mail off', async () => {
   assert.ok((await arrivedMail()).raw.length < 20_000);
 });
 

@@ -29,7 +29,7 @@ test('a replica that follows is found well', async () => {
   assert.deepEqual(await findingOf(replica.url), ['ok', `${name} follows the primary`]);
 });
 
-test('one that is behind, away, of another cluster or no replica is found so', async (t) => {
+test('a replica that is behind, away, of another cluster or none at all is found so', async (t) => {
   const admin = connect(replica.url, { connections: 1 });
   await admin`select pg_wal_replay_pause()`;
   await admin.end();

@@ -61,7 +61,7 @@ test('without a mail server nothing is in order: it says where mails are and wha
   assert.deepEqual(asked, []);
 });
 
-test('only owners see it', async () => {
+test('only owners see the page of mail', async () => {
   const { get, page } = await mailPage('editor');
   assert.equal((await get(page)).status, 403);
 });

@@ -196,7 +196,7 @@ const stumbles: [string, Parameters<typeof document>[0], RegExp][] = [
   ['a read key is not enough any more', { permission: 'write' }, /a write key is needed now/],
 ];
 for (const [what, over, complaint] of stumbles) {
-  test(`it is noticed when ${what}`, () => {
+  test(`a change is noticed when ${what}`, () => {
     const found = changes(over);
     assert.equal(found.length, 1, found.join('\n'));
     assert.match(found[0]!, complaint);

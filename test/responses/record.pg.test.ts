@@ -222,7 +222,7 @@ test('an answer does not wait for the first one to its survey, whose totals cann
   });
 });
 
-test('with few contacts left it does wait, and is recognized as the last', async () => {
+test('an answer does wait with few contacts left, and is recognized as the last', async () => {
   const s = await survey();
   let waiting: ReturnType<typeof respond> | undefined;
   await db.begin(async (tx) => {
@@ -233,7 +233,7 @@ test('with few contacts left it does wait, and is recognized as the last', async
   assert.equal((await waiting)?.outcome, 'last');
 });
 
-test('one that may be the last also waits for those that did not know they were among the last', async () => {
+test('an answer that may be the last also waits for those that did not know they were among the last', async () => {
   const s = await survey();
   let waiting: ReturnType<typeof respond> | undefined;
   await db.begin(async (tx) => {

@@ -121,7 +121,7 @@ for (const [what, happens, status] of [
   ['unsubscribes', unsubscribes, 'unsubscribed'],
   ['answers', answers, 'responded'],
 ] as const) {
-  test(`who ${what} while the outcome is being written stays so, and was sent the mail`, async () => {
+  test(`a contact that ${what} while the outcome is being written stays so, and was sent the mail`, async () => {
     const { result, contact } = await sendOne({ accept: whileDeciding(happens) });
     assert.deepEqual(result, ['sent', undefined]);
     assert.deepEqual(contact, { status, failure_reason: null, sent: true });

@@ -143,7 +143,7 @@ for (const [what, outcome, ageMs, status] of patient) {
   });
 }
 
-test('such a mail is put off when its job has no time left', () => {
+test('a mail that no request waits for is put off when its job has no time left', () => {
   const decision = decide(
     { outcome: lost(), beginning: 'late' },
     { tries: 1, remainingMs: 0, ageMs: 0 },

@@ -99,7 +99,7 @@ test('a mail whose job has failed for the last time gets another job and goes ou
   );
 });
 
-test('one that was begun is never mailed again: it is unknown whether it arrived', async () => {
+test('a mail that was begun when its job failed for good is never sent again: its outcome is unknown', async () => {
   const left = await claimed(2);
   await failForGood(left.orgId);
   await beginMails(db, left.sends.slice(0, 1));
@@ -180,7 +180,7 @@ test('a mail that is begun although this process has it in memory is given up, n
   assert.deepEqual(sent, []);
 });
 
-test('so is what it began while the job was looking for its mails', async () => {
+test('what a dead process began while the job was looking for its mails is given up too', async () => {
   const left = await claimed(1);
   const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
@@ -231,7 +231,7 @@ for (const [name, take] of hands) {
   });
 }
 
-test('mails whose request may still be progress are left alone', async () => {
+test('mails whose request may still be waiting are left alone', async () => {
   const left = await claimed(1, '3 minutes');
   await failForGood(left.orgId, '3 minutes');
   await takeUp();

@@ -111,7 +111,7 @@ test('a redirect is not followed', async () => {
   assert.equal(elsewhere.bodies.length, 0);
 });
 
-test('after a 500 it is asked once more', async () => {
+test('an endpoint is asked once more after a 500', async () => {
   const { analyst, bodies } = await chatEndpoint(status(500), replyWith(good));
   assert.equal((await analyst.analyze(remark)).ok, true);
   assert.equal(bodies.length, 2);

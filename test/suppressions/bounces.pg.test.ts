@@ -260,7 +260,7 @@ test('a read key hands nothing in, and a message above 1 MiB is too large', asyn
   assert.equal((await mail.hand('x'.repeat(1024 * 1024 + 1))).status, 413);
 });
 
-test('who has unsubscribed before stays so', async () => {
+test('an address that has unsubscribed stays so when a mail to it bounces', async () => {
   const mail = await sentMail();
   await mail.hand(report('complaint'));
   await mail.hand(report('qmail-unknown'));

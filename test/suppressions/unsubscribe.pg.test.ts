@@ -88,7 +88,7 @@ test('unsubscribing twice is as unsubscribing once', async () => {
   assert.match(await (await ask('GET')).text(), /You are unsubscribed/);
 });
 
-test('it can be undone, and the contact stands where it stood', async () => {
+test('an unsubscribe can be undone, and the contact stands where it stood', async () => {
   const { ask, client, contact } = await subscriber({ status: 'sent', sent_at: new Date() });
   await ask('POST');
   const undone = await ask('POST', '/undo');
@@ -112,7 +112,7 @@ test('an undo of who never unsubscribed changes nothing', async () => {
   assert.equal(await statusOf(contact), 'bounced');
 });
 
-test('who has answered stays so', async () => {
+test('a contact that has answered and unsubscribes stays one that has answered', async () => {
   const { ask, contact } = await subscriber({ status: 'responded', responded_at: new Date() });
   await ask('POST');
   assert.equal(await statusOf(contact), 'responded');

@@ -45,7 +45,7 @@ test('an answer that is too old is asked for again', async () => {
   assert.equal(await second, 'new');
 });
 
-test('who has waited long enough gets nothing, and no caller asks again before there is an answer', async () => {
+test('a caller that has waited long enough gets nothing, and no caller asks again before there is an answer', async () => {
   const { asked, ask } = questions();
   const look = cachedFor(ask, { everyMs: 0, patienceMs: 1 });
   assert.equal(await look(), undefined);

@@ -109,7 +109,7 @@ test('what is next goes before every other line of its group, whichever these ar
   );
 });
 
-test('one that stops waiting leaves its line, and the line is served again when others come', () => {
+test('a caller that stops waiting leaves its line, and the line is served again when others come', () => {
   const slots = createFairSlots({ total: 1, reserve: 0 });
   const started: string[] = [];
   const enter = (name: string) => slots.enter('a', () => started.push(name), 'crowd');

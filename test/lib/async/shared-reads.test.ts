@@ -41,7 +41,7 @@ function heldStore() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('one that asks alone is read for at once', async () => {
+test('a caller that asks alone is read for at once', async () => {
   const { read, reads, end } = heldStore();
   const share = shareReads(read);
   const found = share({ tenant: 'a' });
@@ -63,7 +63,7 @@ test('a thousand that ask at once cost two reads', async () => {
   assert.equal(reads(), 2);
 });
 
-test('each reads what was written before it asked, whatever runs meanwhile', async () => {
+test('each caller reads what was written before it asked, whatever runs meanwhile', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constantFrom('ask', 'write'), tenant: fc.constantFrom('a', 'b') }),
     fc.record({ do: fc.constantFrom('look', 'end', 'fail'), at: fc.nat(3) }),

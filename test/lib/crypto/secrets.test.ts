@@ -6,14 +6,14 @@ import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const owner = { owner: 'o', id: 'w' };
 
-test('what was sealed opens again, and is not readable meanwhile', () => {
+test('a sealed secret opens again, and is not readable meanwhile', () => {
   const secrets = createSecrets([older]);
   const sealed = secrets.seal(owner, 'whsec_hush');
   assert.ok(!sealed.includes('hush'));
   assert.equal(secrets.open(owner, sealed), 'whsec_hush');
 });
 
-test('it opens for its owner alone', () => {
+test('a sealed secret opens for its owner alone', () => {
   const secrets = createSecrets([older]);
   const sealed = secrets.seal(owner, 'hush');
   assert.throws(() => secrets.open({ ...owner, id: 'x' }, sealed));

@@ -13,7 +13,7 @@ test('a replica that has everything is not behind, however long the primary writ
   assert.equal(lag.seconds(600 * second), 0);
 });
 
-test('one that stands still is behind since the primary went on', () => {
+test('a replica that stands still is behind since the primary went on', () => {
   const lag = createLag();
   lag.primaryIsAt(100, 0);
   lag.replicaIsAt(100, 0);
@@ -25,7 +25,7 @@ test('one that stands still is behind since the primary went on', () => {
   assert.equal(lag.seconds(60 * second), 10);
 });
 
-test('one that follows at a distance is behind by that distance', () => {
+test('a replica that follows at a distance is behind by that distance', () => {
   const lag = createLag();
   for (let at = 0; at <= 30; at++) {
     lag.primaryIsAt(at, at * second);
@@ -34,7 +34,7 @@ test('one that follows at a distance is behind by that distance', () => {
   assert.equal(lag.seconds(30 * second), 5);
 });
 
-test('until it was seen where the primary has been, it is endlessly behind', () => {
+test('a replica is endlessly behind until it was seen where the primary has been', () => {
   const lag = createLag();
   lag.primaryIsAt(100, 0);
   lag.replicaIsAt(50, second);

@@ -48,7 +48,7 @@ test('what was written is never missing from what is read there, however soon', 
   await until('it has replayed', () => followed.read(position, has(1000)));
 });
 
-test('while it replays nothing it answers older readers, and is passed over once it is too far behind', async (t) => {
+test('a replica that replays nothing answers older readers, and is passed over once it is too far behind', async (t) => {
   const followed = await follow(t, { maxLagSeconds: 5 });
   await until('it is fresh', () => followed.isUsable());
   const admin = connect(replica.url, { connections: 1 });
@@ -88,7 +88,7 @@ test('reads in flight on one that hangs are handed back within a second', async 
   await until('it is used again', () => followed.isUsable());
 });
 
-test('one that dies is passed over, and used again when it is back', async (t) => {
+test('a replica that dies is passed over, and used again when it is back', async (t) => {
   const followed = await follow(t);
   await until('it is fresh', () => followed.isUsable());
   await replica.kill();

@@ -83,7 +83,7 @@ test('a statement is sent once, however often it is awaited', async () => {
   assert.equal(sent.length, before + 1);
 });
 
-test('one that fails rejects with the error of Postgres, and the next is sent', async () => {
+test('a statement that fails rejects with the error of Postgres, and the next is sent', async () => {
   await assert.rejects(async () => await db`select ${'x'}::int as n`, { code: '22P02' });
   assert.deepEqual([...(await db`select ${'8'}::int as n`)], [{ n: 8 }]);
 });

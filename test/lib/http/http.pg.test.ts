@@ -272,7 +272,7 @@ test('a fault is 500 and says nothing of its cause', async () => {
   });
 });
 
-test('without the database it is 503, and says when to try again', async () => {
+test('a request without the database is 503, and says when to try again', async () => {
   const nowhere = connect('postgres://someone@127.0.0.1:1/none', { connections: 1 });
   const answer = await bareApp(nowhere).request('/api/v1/surveys', { headers: write });
   await nowhere.end({ timeout: 0 });
@@ -283,7 +283,7 @@ test('without the database it is 503, and says when to try again', async () => {
   assert.equal(code, 'database_unavailable');
 });
 
-test('when the disk of the database is full it is 503 with a sentence and a code of its own', async () => {
+test('a request while the disk of the database is full is 503 with a sentence and a code of its own', async () => {
   for (const path of ['/api/v1/full', '/api/v1/full-for-connections']) {
     const answer = await app.request(path, { method: 'POST', headers: write });
     assert.equal(answer.status, 503);

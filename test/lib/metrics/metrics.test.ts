@@ -155,7 +155,8 @@ for (const [accept, format] of [
     'openmetrics',
   ],
 ] as const) {
-  test(`who accepts "${accept}" gets ${format}`, () => assert.equal(formatFor(accept), format));
+  test(`a caller that accepts "${accept}" gets ${format}`, () =>
+    assert.equal(formatFor(accept), format));
 }
 
 test('the process reports its memory, processor time and event loop', async () => {

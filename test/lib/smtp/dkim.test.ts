@@ -56,7 +56,7 @@ for (const [what, from, to] of [
   ['a word of the body', 'Hello', 'Hallo'],
   ['a second From above the first', 'To: ', 'From: eve@example.com\r\nTo: '],
 ] as const) {
-  test(`it breaks with ${what}`, async () => {
+  test(`the signature breaks with ${what}`, async () => {
     const signed = (await sign()).toString('latin1');
     const changed = signed.replace(from, to);
     assert.notEqual(changed, signed);

@@ -82,19 +82,19 @@ test('a wrong password is refused with the server’s words', async () => {
   });
 });
 
-test('without a word about it a connection is encrypted if the server can', async () => {
+test('a connection whose settings say nothing of TLS is encrypted if the server can', async () => {
   const { host, seen } = await relay({});
   assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
   assert.equal(seen[0]?.secure, true);
 });
 
-test('and not if it cannot', async () => {
+test('a connection whose settings say nothing of TLS is plain if the server cannot', async () => {
   const { host, seen } = await relay({ hideSTARTTLS: true });
   assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
   assert.equal(seen[0]?.secure, false);
 });
 
-test('tls=none leaves it plain', async () => {
+test('a connection with tls=none is plain', async () => {
   const { host, seen } = await relay({});
   assert.equal((await sendTo(`smtp://${host}?tls=none`)).kind, 'accepted');
   assert.equal(seen[0]?.secure, false);
