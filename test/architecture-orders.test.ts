@@ -49,6 +49,23 @@ test('a time and the id after it go the same way, as the index and the cursor do
   assert.deepEqual(apart, []);
 });
 
+/** Some of the newest, with no page after them: which of one moment stands first says nothing to a reader. */
+const withoutPages = [
+  'src/home/queries.ts: order by active, created_at desc',
+  'src/home/queries.ts: order by active, created_at desc',
+  'src/operations/operator/queries.ts: order by started_at desc',
+  'src/responses/score-sums.queries.ts: order by created_at desc',
+  'src/summaries/summary.queries.ts: order by category, created_at desc',
+  'src/summaries/summary.queries.ts: order by r.created_at desc',
+];
+
+test('a list that is newest first ends in an id: rows of one moment have one order', () => {
+  const newestFirst = having(
+    /order by [^()]*?_at desc(?!\s+limit \d+\b)(?=\s*(?:limit|offset|\)|;|$))/g,
+  );
+  assert.deepEqual(newestFirst.sort(), withoutPages);
+});
+
 test('a position in a list is passed, and newest first means before it', () => {
   assert.deepEqual(having(/_at, (?:\w+\.)?id\) <= /g), []);
   const ways = statements.flatMap(({ path, statement }) =>
