@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { deleteOldEvents } from '../src/audit/queries.ts';
+import type { Sql } from '../src/lib/db/db.ts';
+import { deleteOldAttempts } from '../src/members/attempts.queries.ts';
+import { deleteOldHandshakes } from '../src/members/handshake.queries.ts';
+import { deleteOldLinks } from '../src/members/links.queries.ts';
+import { deleteOldNotifications } from '../src/notifications/sweep.queries.ts';
+import { deleteOldSessions } from '../src/sessions/queries.ts';
+import { makeOrganization } from './support/make/rows.ts';
+import { joinOrganization, makeMember } from './support/make/session.ts';
+import { testDatabase } from './support/probe/database.ts';
+
+const { db } = await testDatabase();
+const org_id = await makeOrganization(db);
+const member_id = await makeMember(db);
+await joinOrganization(db, { org: org_id, member: member_id, role: 'owner' });
+const someHash = () => createHash('sha256').update(randomUUID()).digest();
+
+type Kept = {
+  what: string;
+  /** For how many hours after the time in the column. */
+  hours: number;
+  table: string;
+  column: string;
+  row: () => Record<string, unknown>;
+  clean: (sql: Sql, limit: number) => Promise<number>;
+};
+
+const session = () => ({ token_hash: someHash(), member_id });
+const link = (row: object) => ({ token_hash: someHash(), expires_at: new Date(), ...row });
+const day = 24;
+const keptRows: Kept[] = [
+  {
+    ...{ what: 'a session after its last use', hours: 30 * day, column: 'used_at' },
+    ...{ table: 'sessions', row: session, clean: deleteOldSessions },
+  },
+  {
+    ...{ what: 'a session after its beginning', hours: 90 * day, column: 'created_at' },
+    ...{ table: 'sessions', row: session, clean: deleteOldSessions },
+  },
+  {
+    ...{ what: 'a session without its second step', hours: 1, column: 'created_at' },
+    ...{ table: 'sessions', clean: deleteOldSessions },
+    row: () => ({ ...session(), awaits_code: true }),
+  },
+  {
+    ...{ what: 'a link after its end', hours: 30 * day, column: 'expires_at' },
+    ...{ table: 'member_links', clean: deleteOldLinks },
+    row: () => link({ kind: 'reset', member_id }),
+  },
+  {
+    ...{ what: 'wrong proofs after the newest', hours: 2 * day, column: 'newest_at' },
+    ...{ table: 'proof_attempts', clean: deleteOldAttempts },
+    row: () => ({ subject: randomUUID() }),
+  },
+  {
+    ...{ what: 'a spent handshake after its end', hours: 1, column: 'expires_at' },
+    ...{ table: 'spent_handshakes', clean: deleteOldHandshakes },
+    row: () => ({ hash: someHash() }),
+  },
+  {
+    ...{ what: 'a notification', hours: 100 * day, column: 'created_at' },
+    ...{ table: 'notifications', clean: deleteOldNotifications },
+    row: () => ({ org_id, member_id, kind: 'held', subject: randomUUID() }),
+  },
+  {
+    ...{ what: 'an audit event', hours: 400 * day, column: 'at' },
+    ...{ table: 'audit_events', clean: deleteOldEvents },
+    row: () => ({ org_id, act: 'key.created', actor_kind: 'key', actor: 'test' }),
+  },
+];
+
+for (const { what, hours, table, column, row, clean } of keptRows) {
+  test(`${what} is kept for ${hours} h, and deleted so many rows at a time`, async () => {
+    const ago = (minutes: number) => new Date(Date.now() - (hours * 60 + minutes) * 60_000);
+    for (const minutes of [-2, 2, 3, 4]) {
+      await db`insert into ${db(table)} ${db({ ...row(), [column]: ago(minutes) } as never)}`;
+    }
+    assert.equal(await clean(db, 2), 2);
+    assert.equal(await clean(db, 2), 1);
+    assert.equal(await clean(db, 2), 0);
+    const left = await db<{ at: Date }[]>`select ${db(column)} as at from ${db(table)}`;
+    assert.deepEqual(
+      left.map(({ at }) => at > ago(0)),
+      [true],
+    );
+    await db`delete from ${db(table)}`;
+  });
+}

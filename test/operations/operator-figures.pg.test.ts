@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  countOrganizations,
+  countOutcomes,
+  findOperated,
+  listOperators,
+  listProcesses,
+  listWaitingTasks,
+  pageOfOrganizations,
+} from '../../src/operations/operator/queries.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { joinOrganization, makeMember } from '../support/make/session.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
+
+test('an organization is shown with its own members, owners, surveys and mails of this month', async () => {
+  const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
+  for (const role of ['owner', 'owner', 'editor', 'viewer', 'viewer'] as const) {
+    await joinOrganization(db, { org, member: await makeMember(db), role });
+  }
+  await joinOrganization(db, { org: other, member: await makeMember(db), role: 'owner' });
+  for (const of of [org, org, org, other]) await makeSurvey(db, of);
+  const used = (org_id: string, months: number, mails: number) => db`
+    insert into mail_usage (org_id, month, used)
+    values (${org_id}, (date_trunc('month', now() at time zone 'UTC') - make_interval(months => ${months}))::date, ${mails})`;
+  await used(org, 0, 7);
+  await used(org, 1, 70);
+  await used(other, 0, 700);
+  const { members, owners, surveys, mails_this_month } = (await findOperated(db, org))!;
+  assert.deepEqual(
+    { members, owners, surveys, mails_this_month },
+    { members: 5, owners: 2, surveys: 3, mails_this_month: 7 },
+  );
+  assert.equal((await findOperated(db, await makeOrganization(db)))?.mails_this_month, 0);
+});
+
+test('organizations are listed newest first, of one time the greater id first, page by page', async () => {
+  await db`delete from organizations`;
+  const [old, same] = [ago(100), ago(50)];
+  const twins = [
+    await makeOrganization(db, { created_at: same }),
+    await makeOrganization(db, { created_at: same }),
+  ].sort();
+  const last = await makeOrganization(db, { created_at: old });
+  const first = await makeOrganization(db);
+  const page = async (page: number) =>
+    (await pageOfOrganizations(db, { page, limit: 2 })).map(({ id }) => id);
+  assert.deepEqual(await page(1), [first, twins[1]]);
+  assert.deepEqual(await page(2), [twins[0], last]);
+  assert.equal(await countOrganizations(db), 4);
+});
+
+test('what is due waits: of the queue, of the outbox and of comments, the longest first', async () => {
+  await db`delete from waiting_analyses`;
+  const rows: { task: string; waits: number; runsIn?: number }[] = [
+    { task: 'b.two', waits: 300, runsIn: -5 },
+    { task: 'b.two', waits: 200 },
+    { task: 'a.one', waits: 100 },
+    { task: 'c.later', waits: 100, runsIn: 60 },
+  ];
+  for (const { task, waits, runsIn } of rows) {
+    const run_at = runsIn === undefined ? null : ago(-runsIn);
+    await db`insert into outbox ${db({ task, payload: '{}', created_at: ago(waits), run_at } as never)}`;
+  }
+  const job = (name: string, secondsAgo: number) =>
+    db`select graphile_worker.add_job(${name}, run_at => ${ago(secondsAgo)})`;
+  await job('a.one', 400);
+  await job('c.later', -60);
+  const org_id = await makeOrganization(db);
+  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
+  const comment = async (due: number, over: Record<string, unknown> = {}) => {
+    const response_id = await makeResponse(db, of, { comment: 'Fine' });
+    await db`delete from waiting_analyses where response_id = ${response_id}`;
+    await db`insert into waiting_analyses ${db({ org_id, response_id, due_at: ago(due), ...over })}`;
+  };
+  await comment(350);
+  await comment(150);
+  await comment(-60);
+  await comment(500, { claimed_by: 'lease-1' });
+
+  const shown = (await listWaitingTasks(db)).map(({ task, waiting, oldest_seconds }) => [
+    task,
+    waiting,
+    Math.round(oldest_seconds / 50) * 50,
+  ]);
+  assert.deepEqual(shown, [
+    ['a.one', 2, 400],
+    ['summaries.analyze', 2, 350],
+    ['b.two', 2, 300],
+  ]);
+});
+
+test('the deliveries of the last hour are counted over all organizations by how they stand', async () => {
+  const add = async (status: string, seconds: number, times: number) => {
+    const org_id = await makeOrganization(db);
+    const webhook_id = await makeWebhook(db, org_id);
+    const one = { org_id, webhook_id, status, created_at: ago(seconds) };
+    await addDeliveries(db, ...Array.from({ length: times }, () => one));
+  };
+  await add('failed', 3500, 1);
+  await add('delivered', 3500, 2);
+  await add('delivered', 10, 1);
+  await add('pending', 10, 2);
+  await add('failed', 3700, 5);
+  assert.deepEqual(
+    (await countOutcomes(db)).map(({ status, deliveries }) => [status, deliveries]),
+    [
+      ['delivered', 3],
+      ['pending', 2],
+      ['failed', 1],
+    ],
+  );
+});
+
+test('processes with a lease are listed, the newest first', async () => {
+  const rows = [
+    { pool_id: 'lease-1', lock_key: 1, program: 'askback 1', started_at: ago(60) },
+    { pool_id: 'lease-2', lock_key: 2, program: null, started_at: ago(30) },
+    { pool_id: 'worker-3', lock_key: 3, program: 'askback 3', started_at: ago(10) },
+  ];
+  await db`insert into worker_pools ${db(rows)}`;
+  assert.deepEqual(
+    (await listProcesses(db)).map(({ program }) => program),
+    ['askback', 'askback 1'],
+  );
+});
+
+test('operators are listed by address, with whether they have a second step', async () => {
+  const mark = randomUUID();
+  const is_operator = true;
+  await makeMember(db, { email: `a-${mark}@members.test` });
+  await makeMember(db, { email: `C-${mark}@members.test`, is_operator, totp_since: new Date() });
+  await makeMember(db, { email: `b-${mark}@members.test`, is_operator });
+  assert.deepEqual(
+    (await listOperators(db)).map(({ email, has_second_step }) => [email[0], has_second_step]),
+    [
+      ['b', false],
+      ['C', true],
+    ],
+  );
+});

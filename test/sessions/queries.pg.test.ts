@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hashToken, newToken } from '../../src/sessions/cookie.ts';
+import {
+  deleteSession,
+  deleteSessionOf,
+  deleteSessions,
+  findAwaitingCode,
+  findHome,
+  findMembership,
+  findSession,
+  insertSession,
+  listSessions,
+  renewProof,
+} from '../../src/sessions/queries.ts';
+import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+async function beginSession(memberId: string, over: Record<string, unknown> = {}) {
+  const tokenHash = hashToken(newToken());
+  const from = { awaitsCode: false, userAgent: null, address: null };
+  const id = await insertSession(db, { tokenHash, memberId, ...from });
+  if (Object.keys(over).length > 0) await db`update sessions set ${db(over)} where id = ${id}`;
+  return { id, tokenHash };
+}
+
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** Three organizations of a member, two of one name: the order is that of names in small letters, then of slugs. */
+async function inThreeOrganizations() {
+  const member = await makeMember(db);
+  const mark = newToken()
+    .toLowerCase()
+    .replaceAll(/[^a-z]/g, '');
+  const made = [
+    { name: 'beech', slug: `b-${mark}`, role: 'editor' },
+    { name: 'Ash', slug: `z-${mark}`, role: 'viewer' },
+    { name: 'ash', slug: `a-${mark}`, role: 'owner' },
+  ] as const;
+  for (const { role, ...names } of made) {
+    await joinOrganization(db, { org: await makeOrganization(db, names), member, role });
+  }
+  await makeOrganization(db, { name: 'Aspen' });
+  const [last, second, first] = made.map(({ name, slug }) => ({ name, slug }));
+  return { member, inOrder: [first!, second!, last!], ...(await beginSession(member)) };
+}
+
+test('organizations of a member are listed by name, then slug, and the first is its home', async () => {
+  const { inOrder, tokenHash } = await inThreeOrganizations();
+  const [first, second, last] = inOrder;
+  assert.deepEqual((await findSession(db, tokenHash))?.otherOrganizations, inOrder);
+  assert.equal((await findHome(db, tokenHash))?.slug, first!.slug);
+  const found = await findMembership(db, tokenHash, second!.slug);
+  assert.equal(found?.organization?.role, 'viewer');
+  assert.deepEqual(found?.otherOrganizations, [first, last]);
+});
+
+test('a slug that another organization took meanwhile leads to that one alone', async () => {
+  const member = await makeMember(db);
+  const org = await makeOrganization(db);
+  await joinOrganization(db, { org, member, role: 'owner' });
+  const slug = await slugOfOrganization(db, await makeOrganization(db));
+  const { tokenHash } = await beginSession(member);
+  await db`insert into former_slugs ${db({ slug, org_id: org })}`;
+  assert.equal((await findMembership(db, tokenHash, slug))?.organization, null);
+});
+
+test('the navigation counts what is open and failing in this organization alone', async () => {
+  const member = await makeMember(db);
+  const org = await makeOrganization(db);
+  const other = await makeOrganization(db);
+  await joinOrganization(db, { org, member, role: 'viewer' });
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const elsewhere = { org_id: other, survey_id: await makeSurvey(db, other) };
+  const detractor = { score: 2, category: 'detractor' };
+  const days = (n: number) => ago(n * 24 * 60);
+  await makeResponse(db, of, { ...detractor, created_at: days(29.9) });
+  await makeResponse(db, of, { ...detractor, created_at: days(30.1) });
+  await makeResponse(db, of, { ...detractor, held_reason: 'scanner' });
+  await makeResponse(db, of, { ...detractor, chosen_state: 'done' });
+  await makeResponse(db, of, { score: 8, category: 'passive' });
+  await makeResponse(db, elsewhere, detractor);
+  const hooks: { active: boolean; failure_count?: number; deactivated_reason?: string }[] = [
+    { active: true, failure_count: 1 },
+    { active: false, deactivated_reason: 'it failed' },
+    { active: false },
+    { active: true },
+  ];
+  for (const hook of hooks) await makeWebhook(db, org, hook);
+  await makeWebhook(db, other, { failure_count: 3 });
+
+  const { tokenHash } = await beginSession(member);
+  const found = await findMembership(db, tokenHash, await slugOfOrganization(db, org));
+  assert.equal(found?.organization?.openDetractors, 1);
+  assert.equal(found?.organization?.failingWebhooks, 2);
+});
+
+test('no more than a hundred open detractors are counted', async () => {
+  const member = await makeMember(db);
+  const org = await makeOrganization(db);
+  await joinOrganization(db, { org, member, role: 'viewer' });
+  const survey_id = await makeSurvey(db, org);
+  await db`
+    insert into responses (org_id, survey_id, score, category)
+    select ${org}, ${survey_id}, 1, 'detractor' from generate_series(1, 101)`;
+  const { tokenHash } = await beginSession(member);
+  const found = await findMembership(db, tokenHash, await slugOfOrganization(db, org));
+  assert.equal(found?.organization?.openDetractors, 100);
+});
+
+test('a session waits ten minutes for its second step, and one with both waits for none', async () => {
+  const member = await makeMember(db);
+  const awaits_code = true;
+  const young = await beginSession(member, { awaits_code, created_at: ago(9.9) });
+  const old = await beginSession(member, { awaits_code, created_at: ago(10.1) });
+  const whole = await beginSession(member);
+  const found = { memberId: member, sessionId: young.id };
+  assert.deepEqual({ ...(await findAwaitingCode(db, young.tokenHash)) }, found);
+  assert.equal(await findAwaitingCode(db, old.tokenHash), undefined);
+  assert.equal(await findAwaitingCode(db, whole.tokenHash), undefined);
+});
+
+test('the sessions of a member that open something are listed, the last used one first', async () => {
+  const member = await makeMember(db);
+  await beginSession(await makeMember(db));
+  await beginSession(member, { awaits_code: true });
+  await beginSession(member, { used_at: ago(31 * 24 * 60) });
+  const older = await beginSession(member, { used_at: ago(5) });
+  const used_at = ago(1);
+  const same = [await beginSession(member, { used_at }), await beginSession(member, { used_at })];
+  const newest = await beginSession(member, { created_at: ago(60) });
+  const twins = same.map(({ id }) => id).sort();
+  assert.deepEqual(
+    (await listSessions(db, member)).map(({ id }) => id),
+    [newest.id, twins[1], twins[0], older.id],
+  );
+});
+
+test('a member ends its own sessions alone: one, all but one, or all', async () => {
+  const [member, other] = [await makeMember(db), await makeMember(db)];
+  const own = [await beginSession(member), await beginSession(member), await beginSession(member)];
+  const theirs = await beginSession(other);
+  assert.equal(await deleteSession(db, member, theirs.id), false);
+  assert.equal(await deleteSession(db, member, own[0]!.id), true);
+  assert.equal(await deleteSessions(db, member, { except: own[1]!.id }), 1);
+  assert.deepEqual(
+    (await listSessions(db, member)).map(({ id }) => id),
+    [own[1]!.id],
+  );
+  assert.equal(await deleteSessions(db, member), 1);
+  assert.deepEqual({ ...(await deleteSessionOf(db, theirs.tokenHash)) }, { memberId: other });
+  assert.equal(await deleteSessionOf(db, theirs.tokenHash), undefined);
+});
+
+test('a proof counts for the session that gave it alone', async () => {
+  const member = await makeMember(db);
+  const proved_at = ago(90);
+  const [proved, other] = [
+    await beginSession(member, { proved_at }),
+    await beginSession(member, { proved_at }),
+  ];
+  await renewProof(db, proved.id);
+  const provedAt = async (hash: Buffer) => (await findSession(db, hash))!.member.provedAt;
+  assert.ok((await provedAt(proved.tokenHash)) > ago(1));
+  assert.deepEqual(await provedAt(other.tokenHash), proved_at);
+});
