@@ -32,3 +32,23 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
     return { id, survey_id: surveyId, score };
   });
 }
+
+/** Releases those of many that are on hold, one after the other; returns how many of them there were. */
+export async function releaseMany(tools: ReleaseTools, writer: Writer, ids: readonly string[]) {
+  let released = 0;
+  for (const id of new Set(ids)) {
+    if (await isReleased(tools, writer, id)) released += 1;
+  }
+  return released;
+}
+
+/** False for one that is not on hold, or gone: another member was quicker. */
+export async function isReleased(tools: ReleaseTools, writer: Writer, id: string) {
+  try {
+    await releaseResponse(tools, writer, id);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}

@@ -128,9 +128,13 @@ function Held({ here, origin, mayRelease }: HeldProps) {
         </State>
       </h3>
       <p>
-        {heldReason(origin.held_reason ?? '')} {texts.heldList}
+        {heldReason(origin.held_reason ?? '')} {texts.heldOne}
       </p>
-      {mayRelease ? <button type="submit">Release</button> : null}
+      {mayRelease ? (
+        <button type="submit" class="primary">
+          Release
+        </button>
+      ) : null}
     </form>
   );
 }

@@ -2,6 +2,7 @@ import { Field, Select } from '../../web/app/fields.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { Tag, Time } from '../../web/app/marks.tsx';
 import { capital, type DetailProps, type ResponsePlace } from './shown.ts';
+import { responseTexts as texts } from './texts.ts';
 
 type PartProps = DetailProps & { here: ResponsePlace };
 
@@ -14,7 +15,12 @@ export function Acts({ response, origin, here, editor }: PartProps & { editor: s
       <input type="hidden" name="shown_owner" value={owner ?? ''} />
       <div class="actions">
         {owner === null ? (
-          <button type="submit" class="primary" name="owner" value={editor}>
+          <button
+            type="submit"
+            class={response.held ? undefined : 'primary'}
+            name="owner"
+            value={editor}
+          >
             Take
           </button>
         ) : null}
@@ -85,8 +91,8 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
     return (
       <Facts
         facts={[
-          ['State', capital(state ?? 'none')],
-          ['Owner', name ?? 'none'],
+          ['State', state ? capital(state) : texts.notFollowedUp],
+          ['Owner', name ?? texts.noOwner],
         ]}
       />
     );
@@ -100,7 +106,7 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
         label="Owner"
         value={owner ?? ''}
         options={[
-          { value: '', text: 'No owner' },
+          { value: '', text: texts.noOwner },
           ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
         ]}
       />
@@ -109,7 +115,7 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
         label="State"
         value={state ?? ''}
         options={[
-          { value: '', text: 'Not followed up' },
+          { value: '', text: texts.notFollowedUp },
           { value: 'open', text: 'Open' },
           { value: 'done', text: 'Done' },
         ]}
@@ -126,6 +132,7 @@ export function NotePart({ response, here, editor, note }: PartProps) {
   return (
     <div>
       <h3>Notes</h3>
+      {notes.length === 0 && editor === null ? <p class="soft">none</p> : null}
       <ul class="rows">
         {notes.map(({ text, author, created_at }) => (
           <li>

@@ -57,7 +57,9 @@ export function ResponseList(props: ListProps) {
               />
             ))}
           </ul>
-          {mayChange ? <Bulk tags={choices.tags} /> : null}
+          {mayChange ? (
+            <Bulk tags={choices.tags} held={responses.some(({ held }) => held)} />
+          ) : null}
         </form>
       </PagedList>
     </Live>
@@ -146,7 +148,8 @@ const DrawnRow = drawnOnce(mostRows, (props: DrawnRowProps) => {
   );
 });
 
-function Bulk({ tags }: Pick<FilterChoices, 'tags'>) {
+/** Held responses among those shown can be released. */
+function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
   const act = (value: string, text: string) => (
     <button type="submit" name="do" value={value}>
       {text}
@@ -156,6 +159,7 @@ function Bulk({ tags }: Pick<FilterChoices, 'tags'>) {
   return (
     <fieldset class="inline bulk">
       <legend class="hidden">What to do with the chosen responses</legend>
+      {held ? act('release', 'Release') : null}
       {act('done', 'Done')}
       {act('open', 'Open again')}
       {act('take', 'Take')}

@@ -15,7 +15,7 @@ import { addNote, deleteResponse, followUp } from '../follow-up.ts';
 import { findNeighbours } from '../neighbours.ts';
 import { findResponse } from '../queries.ts';
 import { filterOf } from '../read-filter.ts';
-import { releaseResponse } from '../release.ts';
+import { isReleased } from '../release.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { setTags } from '../tagging.ts';
 import { NextResponses, ResponseDetail } from './detail.tsx';
@@ -69,9 +69,13 @@ export const responseScreen = (tools: ResponseScreenTools) =>
     .post('/:id/release', async (c) => {
       const editor = requireRole(c, 'editor');
       const id = idOf(c);
-      await releaseResponse(tools, editor, id);
+      await getResponse(c, tools.db);
+      const released = await isReleased(tools, editor, id);
       tools.pump();
-      return go(c, responsePathOf(c, id), { kind: 'fine', text: texts.released });
+      return go(c, responsePathOf(c, id), {
+        kind: released ? 'fine' : 'warning',
+        text: released ? texts.released : texts.notHeld,
+      });
     })
 
     .get('/:id/delete', async (c) => {

@@ -10,6 +10,7 @@ import { exportResponses } from '../export.ts';
 import { parseFiltered } from '../facet-parameters.ts';
 import { followUpMany } from '../follow-up.ts';
 import { filterOf } from '../read-filter.ts';
+import { releaseMany } from '../release.ts';
 import { ResponseExportQuery } from '../schemas.ts';
 import { tagMany } from '../tagging.ts';
 import { listScreen } from './inbox.tsx';
@@ -20,7 +21,7 @@ import { responseTexts as texts } from './texts.ts';
 const ManyFields = v.object({
   id: severalOf(Uuid),
   tag: v.optional(v.string(), ''),
-  do: v.picklist(['tag', 'untag', 'done', 'open', 'take']),
+  do: v.picklist(['tag', 'untag', 'done', 'open', 'take', 'release']),
   query: v.optional(v.string(), ''),
 });
 
@@ -47,6 +48,13 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       const { id: responseIds = [], tag = '', query = '', do: act = 'tag' } = form.values ?? {};
       const back = `${pathOf(c)}?${new URLSearchParams(query)}`;
       if (responseIds.length === 0) return go(c, back, { kind: 'failed', text: texts.noneChosen });
+      if (act === 'release') {
+        const many = await releaseMany(tools, editor, responseIds);
+        tools.pump();
+        if (many === 0) return go(c, back, { kind: 'warning', text: texts.noneHeld });
+        const released = texts.releasedMany(counted(many, 'response'), many === 1);
+        return go(c, back, { kind: 'fine', text: released });
+      }
       if (act !== 'tag' && act !== 'untag') {
         const many = await followUpMany(tools, editor, { responseIds, act });
         return go(c, back, { kind: 'fine', text: texts.followed[act](counted(many, 'response')) });

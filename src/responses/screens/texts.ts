@@ -24,7 +24,15 @@ export const responseTexts = {
   ownerChanged:
     'Nothing was saved: another member changed the owner of this response since you opened it. The page shows the owner of now.',
   noted: 'The note is saved.',
+  noOwner: 'No owner',
+  notFollowedUp: 'Not followed up',
   released: 'The response is released: it counts now, and its events are delivered.',
+  notHeld: 'This response is not held any more: it was released already.',
+  releasedMany: (many: string, one: boolean) =>
+    one
+      ? `${many} released: it counts now, and its events are delivered.`
+      : `${many} released: they count now, and their events are delivered.`,
+  noneHeld: 'None of the chosen responses is held.',
   deleted: 'The response is deleted.',
   notReadYet: 'Its comment has not been read yet.',
   analysisOff: 'Analysis is off for this organization. An owner can switch it on in the settings.',
@@ -32,6 +40,7 @@ export const responseTexts = {
   builtIn: 'Read by the built-in analyst, which can be wrong.',
   readBy: (provider: string) => `Read by ${provider}, which can be wrong.`,
   held: 'This response is held',
+  heldOne: 'It counts nowhere until it is released.',
   deleteTitle: 'Delete this response',
   deleteMeans:
     'It counts nowhere any more: scores and trends change. Its notes, tags and analysis are lost with it. The person is not asked again.',
