@@ -1,5 +1,5 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
-import { one, type Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { NotificationKind } from './rules.ts';
 
@@ -94,28 +94,4 @@ export async function findCampaign(sql: Sql, orgId: string, id: string) {
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
     where c.org_id = ${orgId} and c.id = ${id}`;
   return found;
-}
-
-export type DigestPeriods = { before: Date; start: Date; end: Date };
-
-/** The day or week that ended on that day, by the member's clock, and when the one before it began. */
-export async function readDigestPeriods(
-  sql: Sql,
-  { unit, day, timeZone }: { unit: string; day: string; timeZone: string },
-) {
-  const each = sql`('1 ' || ${unit}::text)::interval`;
-  return one(
-    await sql<DigestPeriods[]>`
-      select (${day}::timestamp - 2 * ${each}) at time zone ${timeZone} as before,
-             (${day}::timestamp - ${each}) at time zone ${timeZone} as start,
-             ${day}::timestamp at time zone ${timeZone} as end`,
-  );
-}
-
-export async function countOpenDetractors(sql: Sql, orgId: string): Promise<number> {
-  const [found] = await sql<{ open: number }[]>`
-    select count(*)::int as open
-    from responses
-    where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'`;
-  return found?.open ?? 0;
 }

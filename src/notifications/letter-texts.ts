@@ -1,13 +1,23 @@
-import { signedNps } from '../scores.ts';
+import type { SurveyType } from '../scores.ts';
 
 /** What notifications say. No comment stands in a subject. */
 
 type AnswerWords = { survey: string; score: number; highest: number; words: string | null };
 type NamedContact = { contact_name: string | null; contact_email: string | null };
+/** The number of one scale in a digest. */
+export type DigestNumber = {
+  type: SurveyType;
+  /** Where employees and customers answered surveys of the same type. */
+  audience: 'employee' | 'customer' | null;
+  responses: number;
+  value: string;
+  /** How much more or less than before; null where there is nothing to compare with. */
+  change: { by: number; shown: string } | null;
+};
+
 type DigestFigures = {
   responses: number;
-  nps: number | null;
-  npsBefore: number | null;
+  numbers: readonly DigestNumber[];
   open: number;
   from: string;
   to: string;
@@ -58,11 +68,16 @@ export const letterTexts = {
     sentences: [`The campaign ${name} of ${survey} is finished: ${counted(total, 'contact')}.`],
     action: 'Open the campaign',
   }),
-  digest: (organization: string, { responses, nps, npsBefore, open, from, to }: DigestFigures) => ({
-    subject: `${organization}: ${counted(responses, 'response')}, NPS ${scoreOr('not known', nps)}`,
+  digest: (organization: string, { responses, numbers, open, from, to }: DigestFigures) => ({
+    subject: `${organization}: ${[counted(responses, 'response'), ...numbers.slice(0, 1).map(shortOf)].join(', ')}`,
     sentences: [
       from === to ? `${from}.` : `${from} to ${to}.`,
-      `${counted(responses, 'response')}. NPS: ${scoreOr('not known, without responses', nps)}${changeOf(nps, npsBefore)}.`,
+      `${counted(responses, 'response')}.`,
+      ...numbers.map((number) =>
+        numbers.length === 1
+          ? `${longOf(number)}.`
+          : `${longOf(number)} (${counted(number.responses, 'response')}).`,
+      ),
       `${counted(open, 'detractor')} open.`,
     ],
     action: 'Open Home',
@@ -72,11 +87,27 @@ export const letterTexts = {
   stop: 'Stop these mails',
 } as const;
 
-const scoreOr = (missing: string, nps: number | null) => (nps === null ? missing : signedNps(nps));
+/** What the number of a scale is called, after the words of Home. */
+const numberNames: Record<SurveyType, string> = {
+  nps: 'NPS',
+  csat: 'Satisfied',
+  ces: 'Ease of 7',
+  star5: 'Stars of 5',
+  thumbs: 'Thumbs up',
+};
 
-function changeOf(nps: number | null, before: number | null) {
-  if (nps === null || before === null) return '';
-  const change = nps - before;
-  if (change === 0) return ', as before';
-  return `, ${change > 0 ? `${change} more` : `${-change} less`} than before`;
+const nameOf = ({ type, audience }: DigestNumber) =>
+  audience === null
+    ? numberNames[type]
+    : `${numberNames[type]}, ${audience === 'employee' ? 'employees' : 'customers'}`;
+
+const shortOf = (number: DigestNumber) => `${numberNames[number.type]} ${number.value}`;
+
+const longOf = (number: DigestNumber) =>
+  `${nameOf(number)}: ${number.value}${changeOf(number.change)}`;
+
+function changeOf(change: DigestNumber['change']) {
+  if (change === null) return '';
+  if (change.by === 0) return ', as before';
+  return `, ${change.shown} ${change.by > 0 ? 'more' : 'less'} than before`;
 }

@@ -1,15 +1,13 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { Excerpt } from '../responses/answer.ts';
-import { netPromoterScore, scaleOf } from '../scores.ts';
-import { countPeriod } from '../summaries/summary.queries.ts';
+import { scaleOf } from '../scores.ts';
+import { digestLetter } from './digest.ts';
 import {
-  countOpenDetractors,
   findAnswer,
   findCampaign,
   findLimit,
   findWebhookOff,
   type NotificationContents,
-  readDigestPeriods,
   type StoredNotification,
 } from './facts.queries.ts';
 import { letterTexts as texts } from './letter-texts.ts';
@@ -37,7 +35,7 @@ export async function letterOf(
   notification: LetterSubject,
 ): Promise<NotificationLetter | undefined> {
   const { kind, org_id: orgId, subject, organization } = notification;
-  if (kind === 'digest') return await digestLetter(tools, notification);
+  if (kind === 'digest') return await digestLetter(tools.db, notification);
   if (kind === 'webhook_off') {
     const [id = ''] = subject.split(' ');
     const found = await findWebhookOff(tools.db, orgId, id);
@@ -78,23 +76,3 @@ const cut = (comment: string | null) =>
   comment !== null && comment.length > longestComment
     ? `${comment.slice(0, longestComment).toWellFormed()}…`
     : comment;
-
-async function digestLetter({ db }: LetterTools, about: LetterSubject) {
-  const { org_id: orgId, organization, subject, time_zone: timeZone } = about;
-  const [unit = 'day', day = ''] = subject.split(' ');
-  const { before, start, end } = await readDigestPeriods(db, { unit, day, timeZone });
-  const now = await countPeriod(db, orgId, { start, end });
-  const earlier = await countPeriod(db, orgId, { start: before, end: start });
-  const figures = {
-    responses: now.responses,
-    nps: netPromoterScore(now),
-    npsBefore: netPromoterScore(earlier),
-    open: await countOpenDetractors(db, orgId),
-    from: dayIn(timeZone, start),
-    to: dayIn(timeZone, new Date(end.getTime() - 1)),
-  };
-  return { ...texts.digest(organization, figures), path: '' };
-}
-
-const dayIn = (timeZone: string, moment: Date) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { sweepDigests } from '../../src/notifications/sweep.ts';
+import { categoryOf, type SurveyType } from '../../src/scores.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -64,6 +65,66 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
   assert.match(mails[0]!.text ?? '', /3 detractors open/);
   await run(new Date('2026-03-03T08:00:00Z'));
   assert.equal((await mailsTo(email)).length, 2);
+});
+
+test('a digest adds up no scores of different scales, nor those of employees and customers', async () => {
+  const { org_id, email } = await reader({ digest: 'day' });
+  const answers = async (over: Record<string, unknown>, scores: [number, string][]) => {
+    const survey_id = await makeSurvey(db, org_id, over);
+    for (const [score, day] of scores) {
+      const category = categoryOf((over['type'] ?? 'nps') as SurveyType, score);
+      const created_at = new Date(`2026-${day}T12:00Z`);
+      await makeResponse(db, { org_id, survey_id }, { score, category, created_at });
+    }
+  };
+  const [yesterday, before] = ['03-01', '02-28'];
+  await answers({}, [
+    ...([10, 9, 8].map((score) => [score, yesterday]) as [number, string][]),
+    ...[[0, before] as [number, string]],
+  ]);
+  await answers({ audience: 'employee' }, [[2, yesterday]]);
+  await answers({ type: 'csat' }, [
+    [5, yesterday],
+    [1, yesterday],
+  ]);
+  await answers({ type: 'ces' }, [
+    [7, yesterday],
+    [6, before],
+  ]);
+  await answers({ type: 'star5' }, [[3, before]]);
+  await run(monday('08:00:00'));
+  const [mail] = await mailsTo(email);
+  assert.equal(mail!.subject, 'Acme: 7 responses, NPS +67');
+  const words = mail!.text!.split('\n').filter((line) => line !== '');
+  assert.deepEqual(words.slice(0, 7), [
+    '1 March 2026.',
+    '7 responses.',
+    'NPS, customers: +67, 167 more than before (3 responses).',
+    'Ease of 7: 7.00, 1 more than before (1 response).',
+    'Satisfied: 50% (2 responses).',
+    'NPS, employees: −100 (1 response).',
+    '3 detractors open.',
+  ]);
+  const opened = new URL(words[words.indexOf('Open Home:') + 1]!);
+  assert.deepEqual(Object.fromEntries(opened.searchParams), {
+    ...{ date_from: '2026-03-01', date_to: '2026-03-01' },
+  });
+});
+
+test('a digest of a week in which the clock changes has its seven days, and comes at 9', async () => {
+  const { org_id, email } = await reader({ digest: 'week' });
+  const survey_id = await makeSurvey(db, org_id);
+  const times = ['2026-03-22T22:59', '2026-03-22T23:00', '2026-03-29T21:59', '2026-03-29T22:00'];
+  for (const time of times) {
+    await makeResponse(db, { org_id, survey_id }, { created_at: new Date(`${time}Z`) });
+  }
+  await run(new Date('2026-03-30T06:59:59Z'));
+  assert.deepEqual(await mailsTo(email), []);
+  await run(new Date('2026-03-30T07:00:00Z'));
+  const [mail] = await mailsTo(email);
+  assert.match(mail!.subject ?? '', /^Acme: 2 responses/);
+  assert.match(mail!.text ?? '', /23 March 2026 to 29 March 2026/);
+  assert.match(mail!.text ?? '', /date_from=2026-03-23&date_to=2026-03-29/);
 });
 
 test('no digest long after 9, when it was chosen later, or when none is wanted', async () => {

@@ -356,41 +356,6 @@ test('a held response is released, and a response deleted after a page that says
   assert.match(await page(), /No responses yet/);
 });
 
-test('the held among the chosen are released at once, of the own organization alone', async () => {
-  const { org, list, page, submit, respond } = await inbox();
-  const theirs = await (await inbox()).respond({ held_reason: 'scores_opened' });
-  const held = { held_reason: 'scores_opened' };
-  const id = [await respond(held), await respond(held), await respond(), theirs];
-  const stays = await respond(held);
-  assert.doesNotMatch(await page('?held=false'), /value="release"/);
-  assert.match(await page('?held=true'), /value="release"/);
-  const query = 'held=true';
-  const answer = await submit(`${list}/chosen`, { id, do: 'release', query });
-  assert.match(await answer.text(), /2 responses released: they count now/);
-  const left = await db`select id from responses where held_reason is not null order by id`;
-  assert.deepEqual(
-    left.map((row) => row['id']).filter((each) => [...id, stays].includes(each)),
-    [theirs, stays].sort(),
-  );
-  const acts = await db`
-    select act, target_id from audit_events where org_id = ${org} order by target_id`;
-  assert.deepEqual(
-    acts.map(({ act, target_id: target }) => [act, target]),
-    [id[0]!, id[1]!].sort().map((each) => ['response.released', each]),
-  );
-  const again = await submit(`${list}/chosen`, { id, do: 'release', query });
-  assert.match(await again.text(), /None of the chosen responses is held/);
-});
-
-test('a response that is released twice says so, and counts once', async () => {
-  const { list, submit, post, respond } = await inbox();
-  const id = await respond({ held_reason: 'scores_opened' });
-  assert.match(await (await submit(`${list}/${id}/release`)).text(), /is released: it counts now/);
-  assert.match(await (await submit(`${list}/${id}/release`)).text(), /it was released already/);
-  const unknown = '00000000-0000-4000-8000-000000000000';
-  assert.equal((await post(`${list}/${unknown}/release`, {})).status, 404);
-});
-
 test('what is filtered is exported by editors', async () => {
   const { list, get, respond } = await inbox();
   await respond({ comment: 'in' });

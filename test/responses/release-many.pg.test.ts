@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const app = bareApp(db);
+
+async function inbox() {
+  const org = await makeOrganization(db);
+  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const browser = await memberBrowser(db, { app, org, role: 'editor' });
+  const list = `${browser.home}/responses`;
+  const page = async (query: string) => await (await browser.get(`${list}${query}`)).text();
+  const respond = () => makeResponse(db, of);
+  const hold = () => makeResponse(db, of, { held_reason: 'scores_opened' });
+  return { org, ...browser, list, page, respond, hold };
+}
+
+test('the held among the chosen are released at once, of the own organization alone', async () => {
+  const { org, list, page, submit, hold, respond } = await inbox();
+  const theirs = await (await inbox()).hold();
+  const id = [await hold(), await hold(), await respond(), theirs];
+  const stays = await hold();
+  assert.doesNotMatch(await page('?held=false'), /value="release"/);
+  assert.match(await page('?held=true'), /value="release"/);
+  const query = 'held=true';
+  const answer = await submit(`${list}/chosen`, { id, do: 'release', query });
+  assert.match(await answer.text(), /2 responses released: they count now/);
+  const left = await db`select id from responses where held_reason is not null order by id`;
+  assert.deepEqual(
+    left.map((row) => row['id']).filter((each) => [...id, stays].includes(each)),
+    [theirs, stays].sort(),
+  );
+  const acts = await db`
+    select act, target_id from audit_events where org_id = ${org} order by target_id`;
+  assert.deepEqual(
+    acts.map(({ act, target_id: target }) => [act, target]),
+    [id[0]!, id[1]!].sort().map((each) => ['response.released', each]),
+  );
+  const again = await submit(`${list}/chosen`, { id, do: 'release', query });
+  assert.match(await again.text(), /None of the chosen responses is held/);
+});
+
+test('a response that is released twice says so, and counts once', async () => {
+  const { list, submit, post, hold } = await inbox();
+  const id = await hold();
+  assert.match(await (await submit(`${list}/${id}/release`)).text(), /is released: it counts now/);
+  assert.match(await (await submit(`${list}/${id}/release`)).text(), /it was released already/);
+  const unknown = '00000000-0000-4000-8000-000000000000';
+  assert.equal((await post(`${list}/${unknown}/release`, {})).status, 404);
+});
