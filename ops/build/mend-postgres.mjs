@@ -4,7 +4,7 @@ import { speedups } from './postgres-speedups.mjs';
 
 /**
  * Mends mistakes of postgres 3.4.9 (porsager/postgres#1154, #1208) that end a process or lame it when a
- * connection is lost at a bad moment, and makes its statements cheaper. Runs after each installation; plain JavaScript, for any Node runs it.
+ * connection is lost at a bad moment, or slow it down with each statement, and makes its statements cheaper. Runs after each installation; plain JavaScript, for any Node runs it.
  * `test/lib/db/db-lost.pg.test.ts` shows what happens without it.
  */
 const mends = [
@@ -65,6 +65,30 @@ const mends = [
     }
 
     `,
+  },
+  {
+    // A queue that is never empty, such as that of the connections without a statement, kept a place for all that had
+    // ever been in it, and looked through them for each statement.
+    file: 'src/queue.js',
+    from: `      const index = xs.indexOf(x)
+      return index === -1
+        ? null
+        : (xs.splice(index, 1), x)`,
+    to: `      const at = xs.indexOf(x, index)
+      return at === -1
+        ? null
+        : (xs.splice(at, 1), x)`,
+  },
+  {
+    file: 'src/queue.js',
+    from: `        xs[index - 1] = undefined
+`,
+    to: `        xs[index - 1] = undefined
+        if (index >= 32 && index * 2 >= xs.length) {
+          xs.splice(0, index)
+          index = 0
+        }
+`,
   },
 ];
 

@@ -127,3 +127,24 @@ test('long answers on several connections at a time do not mix', async (t) => {
   });
   assert.equal(new Set(await Promise.all(answers)).size, 12);
 });
+
+test('a statement finds its connection as fast after many others, while one connection is never used', async (t) => {
+  const db = poolOf(t, 2);
+  await Promise.all([db`select pg_sleep(0.05)`, db`select pg_sleep(0.05)`]); // opens both
+  let longest = 0;
+  const { indexOf } = Array.prototype;
+  const replaceBy = (value: unknown) =>
+    Object.defineProperty(Array.prototype, 'indexOf', {
+      value,
+      configurable: true,
+      writable: true,
+    });
+  t.after(() => replaceBy(indexOf));
+  const looked = function (this: unknown[], ...given: [{ idleTimer?: unknown } | undefined]) {
+    if (given[0]?.idleTimer) longest = Math.max(longest, this.length);
+    return indexOf.apply(this, given);
+  };
+  replaceBy(looked);
+  for (let n = 0; n < 500; n++) await db`select ${n}::int`;
+  assert.ok(longest > 0 && longest < 100, `looked through ${longest} places`);
+});
