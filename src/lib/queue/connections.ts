@@ -5,6 +5,8 @@ import type { Log } from '../log/log.ts';
 /** For one fetch, one batch of outcomes, the listener and the crontab at the same time. */
 const connections = 4;
 const connectTimeoutMs = 5000;
+/** Longer than the time between two polls: to make a connection costs both sides more than a poll. */
+const idleMs = 30_000;
 
 export type OwnBackends = { add: (backend: number) => void; has: (backend: number) => boolean };
 
@@ -45,6 +47,7 @@ export function openConnections({ log, own, program, ...address }: Connecting): 
     application_name: `${program} jobs`,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleMs,
     keepAlive: true,
   });
   // Without these two, a connection that breaks ends the process.

@@ -75,12 +75,13 @@ async function register(client: pg.Client, poolId: string, program: string) {
 
 /** The lock of a pool of our own must not be tried: a session gets its own lock again at once. */
 async function sweep(client: pg.Client, alive: string[]): Promise<boolean> {
-  const { rows } = await client.query<{ pool_id: string; lock_key: string; dead: boolean }>(
-    `select pool_id, lock_key, pg_try_advisory_lock(lock_key) as dead
+  const { rows } = await client.query<{ pool_id: string; lock_key: string; dead: boolean }>({
+    name: 'sweep', // prepared once: it is asked every few seconds
+    text: `select pool_id, lock_key, pg_try_advisory_lock(lock_key) as dead
      from worker_pools
      where pool_id <> all($1)`,
-    [alive],
-  );
+    values: [alive],
+  });
   const dead = rows.filter((row) => row.dead);
   if (dead.length === 0) return false;
 
