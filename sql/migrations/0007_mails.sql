@@ -3,7 +3,7 @@
 -- a change stays in its page and touches no index.
 
 create table mails (
-  id            uuid primary key default gen_random_uuid(),
+  id            uuid primary key default id_at(clock_timestamp()),
   org_id        uuid not null,
   survey_id     uuid not null,
   contact_id    uuid not null,
@@ -31,6 +31,7 @@ create table mails (
 
 comment on table mails is
   'A mail to one contact: claimed with the request that asked for it, then sent by a job';
+comment on column mails.id is 'begins with the time of its making, so that new rows stand together in its indexes';
 comment on column mails.request_id is 'the request that claimed it, or the part of a campaign';
 comment on column mails.email is 'the address it goes to, as it was given';
 comment on column mails.email_key is 'the address in lower case, by which addresses are compared';

@@ -25,9 +25,6 @@ create type given_response as (
 -- are locked so that no two calls write responses to the same one at once: `most_uncommitted_responses` has room for one.
 create function lock_surveys_to_record(given given_response[]) returns uuid[]
 language plpgsql
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   near constant uuid[] := array(
@@ -81,9 +78,6 @@ $$;
 -- `count_response` does for one, in the first slot of a survey whose total nothing else holds, else in a slot of its own.
 create function count_in_surveys(deltas tally_delta[], asked_deltas asked_delta[]) returns void
 language plpgsql
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   own_slot constant smallint := 1 + pg_backend_pid() % 15;
@@ -158,9 +152,6 @@ $$;
 -- The same for the totals of organizations and days.
 create function count_in_organizations(deltas tally_delta[]) returns void
 language plpgsql
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   own_slot constant smallint := 1 + pg_backend_pid() % 15;
@@ -203,8 +194,11 @@ $$;
 -- recorded with `record_response`, which says what became of it: those of a survey or contact that is held, deleted or
 -- closed, those that may be the last of their survey, and those of contacts that have a response. It takes locks in the
 -- order of `record_response`: surveys, contacts, responses, totals.
+-- The settings hold for all that it calls. Each row is found by its key, so that a plan that is made once serves lists of
+-- any length; left alone, Postgres would plan some of the statements again for each list.
 create function record_responses(given given_response[]) returns setof uuid
 language plpgsql
+set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
