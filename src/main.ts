@@ -34,6 +34,8 @@ process.stdout.on('error', () => {
   if (askToStop) askToStop('the end of its output');
   else process.exit(exitCodes.ok);
 });
+// Messages that are no longer read, as by `2>&1 | head`, end nothing.
+process.stderr.on('error', () => {});
 process.on('uncaughtException', endUnlessAway);
 process.on('unhandledRejection', endUnlessAway);
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -9,8 +9,8 @@ const home = mkdtempSync(join(tmpdir(), 'askback-serve-'));
 chmodSync(home, 0o755); // the account that Postgres runs as under root must get through
 after(() => rmSync(home, { recursive: true, force: true }));
 const environment = { ASKBACK_DATA_DIR: join(home, 'data'), PORT: '0' };
-const postmaster = () =>
-  Number(readFileSync(join(home, 'data/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
+const postmasterFile = join(home, 'data/cluster/postmaster.pid');
+const postmaster = () => Number(readFileSync(postmasterFile, 'utf8').split('\n')[0]);
 
 test('without settings the service brings its own Postgres; commands work before, during and after it', async () => {
   const made = await askback(['org', 'create', '--name', 'Nord', '--json'], environment);
@@ -39,6 +39,27 @@ test('without settings the service brings its own Postgres; commands work before
     'disk',
     'SMTP',
   ]);
+});
+
+test('a service whose output no program reads any more stops in order, and its Postgres with it', async () => {
+  const service = startService(environment);
+  service.child.stdout!.destroy();
+
+  assert.equal(await service.exited, 0);
+  assert.match(service.stderr.lines.at(-1) ?? '', /^stopping on the end of its output: /);
+  assert.ok(!existsSync(postmasterFile));
+});
+
+test('a service whose messages no program reads any more serves on, and stops as any other', async () => {
+  const service = startService({ ...environment, LOG_LEVEL: 'trace' });
+  service.child.stderr!.destroy();
+
+  const address = addressIn(await service.ready());
+  for (let request = 0; request < 3; request++) {
+    assert.equal((await fetch(`${address}/readyz`)).status, 200);
+  }
+  assert.equal(await service.stop(), 0);
+  assert.ok(!existsSync(postmasterFile));
 });
 
 test('when its Postgres dies the service logs it and ends with 1, and the next start finds all data', async () => {
