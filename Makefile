@@ -18,7 +18,7 @@ help:
 run: $(installed)
 	@node --version >/dev/null 2>&1 || { \
 	  echo "Node 26 does not start here; on Debian and Ubuntu it needs: apt-get install libatomic1"; exit 1; }
-	@if test -n "$$DATABASE_URL"; then :; elif test -e "$${ASKBACK_DATA_DIR:-askback-data}"; then \
+	@if test -n "$$DATABASE_URL"; then :; elif test -e "$${ASKBACK_DATA_DIR:-askback-data}/cluster"; then \
 	  echo "password and keys of the demo were shown at the first run; ops/askback demo says how to make others"; \
 	else \
 	  echo "first run: making a database and filling a demo organization..."; $(tsx) src/main.ts demo; fi

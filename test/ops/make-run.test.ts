@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const home = mkdtempSync(join(tmpdir(), 'askback-make-run-'));
+after(() => rmSync(home, { recursive: true }));
+
+/** The commands that `make run` would start, and what it says around them. */
+const runWith = (environment: Record<string, string>) =>
+  execFileSync('make', ['--silent', 'run', 'tsx=echo askback'], {
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+
+test('make run fills a demo where there is no database yet, also in a folder that is there and empty', () => {
+  const empty = join(home, 'empty');
+  mkdirSync(empty);
+  for (const folder of [join(home, 'none'), empty]) {
+    const said = runWith({ ASKBACK_DATA_DIR: folder });
+    assert.match(said, /^first run: .*\naskback src\/main.ts demo\naskback src\/main.ts serve\n$/);
+  }
+});
+
+test('make run says how to make other keys where the first run has made a database', () => {
+  const filled = join(home, 'filled');
+  mkdirSync(join(filled, 'cluster'), { recursive: true });
+  const said = runWith({ ASKBACK_DATA_DIR: filled });
+  assert.match(said, /^password and keys .* ops\/askback demo .*\naskback src\/main.ts serve\n$/);
+});
+
+test('make run fills no demo in a Postgres that is given', () => {
+  const said = runWith({ DATABASE_URL: 'postgres://elsewhere' });
+  assert.equal(said, 'askback src/main.ts serve\n');
+});
