@@ -1,13 +1,12 @@
-import { one, type Part, type Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
 import { csvCell, csvObject } from '../lib/export/csv-cell.cte.ts';
 import {
   endsOfRanges,
-  type LinesOfRange,
   linesOfRange,
   pickRange,
   type RangesAfter,
-  textOfRange,
+  readLines,
 } from '../lib/export/range.cte.ts';
 import type { ListRange, RangeText } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
@@ -22,7 +21,7 @@ export async function readContactRange(
   orgId: OrgId,
   { file, ...range }: ListRange<Position> & { file: ContactFile },
 ): Promise<RangeText<Position>> {
-  const lines = await sql<LinesOfRange[]>`
+  return await readLines(sql`
     with ${pickRange(sql, contactsOf(sql, orgId, file), range)},
     named as materialized (
       select id, ${file.format === 'csv' ? csvCell(sql, sql`name`) : sql`to_json(name)`} as name
@@ -31,8 +30,7 @@ export async function readContactRange(
     )
     select ${linesOfRange(sql, contactLine(sql, file.format))}
     from picked p
-    left join named on named.id = p.survey_id`;
-  return textOfRange(one(lines));
+    left join named on named.id = p.survey_id`);
 }
 
 type ContactDivision = RangesAfter & { file: ContactFile };

@@ -1,7 +1,7 @@
 import { exportReads, type ReplicaTools } from '../keys/replica-reads.ts';
 import { csvLine } from '../lib/export/csv-line.ts';
 import { rowsOfRange } from '../lib/export/range.cte.ts';
-import { readAhead } from '../lib/export/read-ahead.ts';
+import { type FileText, readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
 import {
   type ContactFile,
@@ -18,7 +18,7 @@ export async function* exportContacts(
   tools: ReplicaTools,
   orgId: string,
   file: ContactFile,
-): AsyncGenerator<string> {
+): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   if (file.format === 'csv') yield csvLine(exportColumns);
   yield* readAhead<Position>({

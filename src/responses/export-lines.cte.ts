@@ -41,7 +41,10 @@ const themesCell = (sql: Sql) => sql`
     select ${csvCell(sql, sql`joined`)} from (select array_to_string(a.themes, ';') as joined offset 0) themes
   ) end`;
 
-/** The CTEs `named` and `tagged`, for all responses of `picked` at once: looking them up for each takes a third of the time. */
+/**
+ * The CTEs `named` and `tagged`, for all responses of `picked` at once: looking them up for each takes a third of the
+ * time. As a list their ids are looked up by the index: a join would read all tags of the organization for each range.
+ */
 export const sharedCells = (sql: Sql, orgId: OrgId, format: ExportFormat): Part => sql`
   named as materialized (
     select id, ${format === 'csv' ? sql`concat(${csvCell(sql, sql`name`)}, ',', type)` : surveyMembers(sql)} as shown
@@ -49,9 +52,9 @@ export const sharedCells = (sql: Sql, orgId: OrgId, format: ExportFormat): Part 
     where org_id = ${orgId}
   ), tagged as materialized (
     select rt.response_id, ${format === 'csv' ? tagNames(sql) : tagObjects(sql)} as shown
-    from picked
-    join response_tags rt on rt.org_id = ${orgId} and rt.response_id = picked.id
+    from response_tags rt
     join tags t on t.org_id = ${orgId} and t.id = rt.tag_id
+    where rt.org_id = ${orgId} and rt.response_id = any(array(select id from picked))
     group by rt.response_id
   )`;
 

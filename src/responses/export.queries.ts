@@ -1,13 +1,12 @@
-import { one, type Part, type Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
 import {
   endsOfRanges,
-  type LinesOfRange,
   linesOfRange,
   longestRange,
   pickRange,
   type RangesAfter,
-  textOfRange,
+  readLines,
 } from '../lib/export/range.cte.ts';
 import type { ListRange, RangeText } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
@@ -26,7 +25,7 @@ export async function readRange(
   orgId: OrgId,
   { filter, format, ...range }: ExportStep,
 ): Promise<RangeText<Position>> {
-  const lines = await sql<LinesOfRange[]>`
+  return await readLines(sql`
     with ${rowsAfter(sql, orgId, { filter, after: range.after, limit: longestRange })},
     ${pickRange(sql, sourceOf(sql, orgId, filter), range)},
     ${sharedCells(sql, orgId, format)}
@@ -34,8 +33,7 @@ export async function readRange(
     from picked p ${rowOf(sql, orgId, filter)}
     left join named on named.id = r.survey_id
     left join tagged on tagged.response_id = r.id
-    ${itemJoins(sql)}`;
-  return textOfRange(one(lines));
+    ${itemJoins(sql)}`);
 }
 
 type Division = RangesAfter & { filter: ResponseFilter };

@@ -2,7 +2,7 @@ import { exportReads, type ReplicaTools } from '../keys/replica-reads.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
 import { csvLine } from '../lib/export/csv-line.ts';
 import { rowsOfRange } from '../lib/export/range.cte.ts';
-import { readAhead } from '../lib/export/read-ahead.ts';
+import { type FileText, readAhead } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
 import { divideResponses, readRange } from './export.queries.ts';
 import { exportColumns } from './export-lines.cte.ts';
@@ -18,7 +18,7 @@ export async function* exportResponses(
   tools: ReplicaTools,
   orgId: string,
   { filter, format }: ExportWish,
-): AsyncGenerator<string> {
+): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   if (format === 'csv') yield csvLine(exportColumns);
   yield* readAhead<Position>({

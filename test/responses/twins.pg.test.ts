@@ -176,7 +176,7 @@ test('a file has the responses of one organization with their surveys and tags',
     for (const [at, until] of [...ends, null].entries()) {
       const range = { after: ends[at - 1] ?? null, until };
       const { text } = await readRange(db, twin.org, { filter, format: 'jsonl', ...range });
-      const items = text.split('\n').slice(0, -1);
+      const items = text.toString().split('\n').slice(0, -1);
       assert.equal(items.length, until ? 12 : rows.length % 12, said);
       found.push(...items.map((line) => JSON.parse(line)));
     }

@@ -4,7 +4,7 @@ type Db = postgres.Sql;
 
 /** The template function of the driver: of the pool, or of a transaction. */
 type Template = (first: unknown, ...rest: unknown[]) => unknown;
-type Query = Promise<unknown> & { execute: () => Promise<unknown> };
+type Query = Promise<unknown> & { execute: () => Promise<unknown>; raw: () => Promise<unknown> };
 type Strings = readonly string[] & { raw: readonly string[] };
 
 /** What a driver's template function was made from; statements of ours are made of its queries. */
@@ -59,6 +59,11 @@ class Statement implements PromiseLike<unknown> {
   /** The driver sends it when it is awaited, or at once by this. */
   execute(): Promise<unknown> {
     return this.#made().execute();
+  }
+
+  /** The driver gives each row as the bytes of its columns. */
+  raw() {
+    return this.#made().raw();
   }
 
   #made(): Query {

@@ -1,6 +1,7 @@
 // Answers that are a file of any length.
 
 import * as v from 'valibot';
+import type { FileText } from './read-ahead.ts';
 
 export const exportFormats = ['csv', 'jsonl'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -20,7 +21,7 @@ export const aboutCsv =
   'Columns of CSV are the fields, lists joined by `;` and objects as JSON. A text that a spreadsheet would run as a ' +
   "formula gets a ' before it.";
 
-type ExportedFile = { name: string; parts: AsyncGenerator<string> };
+type ExportedFile = { name: string; parts: AsyncGenerator<FileText> };
 
 /** A file to be saved. Its parts are made as fast as the reader takes them, and no more once it is gone. */
 export const answerExport = (format: ExportFormat, { name, parts }: ExportedFile): Response =>
@@ -32,14 +33,14 @@ export const answerExport = (format: ExportFormat, { name, parts }: ExportedFile
     },
   });
 
-function pulled(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+function pulled(parts: AsyncGenerator<FileText>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
       async pull(controller) {
         const { done, value } = await parts.next();
         if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
+        else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
       },
       async cancel() {
         await parts.return(undefined);

@@ -1,6 +1,6 @@
 // The ranges of a list, newest first, that `readAhead` reads: what all statements on them have in common.
 
-import type { Part, Sql } from '../db/db.ts';
+import { one, type Part, type Sql } from '../db/db.ts';
 import type { ListRange, RangeText } from './read-ahead.ts';
 
 /** The time keeps its microseconds, as text. */
@@ -30,19 +30,19 @@ export const pickRange = (
     select created_at::text as at, id from picked order by created_at, id limit 1
   )`;
 
-export type LinesOfRange = { text: string; rows: number; at: string; id: string };
-
-/** The columns of `LinesOfRange`, of picked rows `p`. The last row is found only for a range that may have more. */
+/** The columns that `readLines` reads, of picked rows `p`. The last row is found only for a range that may have more. */
 export const linesOfRange = (sql: Sql, line: Part): Part => sql`
   coalesce(string_agg(${line}, '' order by p.created_at desc, p.id desc), '') as text,
   count(*)::int as rows,
   case when count(*) = 4000 then (select at from last) end as at,
   case when count(*) = 4000 then (select id from last) end as id`;
 
-export const textOfRange = ({ text, rows, at, id }: LinesOfRange): RangeText<RowPosition> => ({
-  text,
-  last: rows === longestRange ? { at, id } : undefined,
-});
+/** The lines go on as the bytes that Postgres sends: to make a text of them and bytes again costs more than passing them on. */
+export async function readLines(statement: Part): Promise<RangeText<RowPosition>> {
+  const [text, rows, at, id] = one(await statement.raw()) as Buffer[];
+  const last = Number(rows) === longestRange && { at: String(at), id: String(id) };
+  return { text: text!, last: last || undefined };
+}
 
 export type RangesAfter = { after: RowPosition | null; many: number; rows: number };
 

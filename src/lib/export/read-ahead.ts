@@ -1,8 +1,11 @@
 /** The rows of a list after a position, up to and with another one; null is without an end on that side. */
 export type ListRange<Position> = { after: Position | null; until: Position | null };
 
+/** Text, or the bytes of one. */
+export type FileText = string | Uint8Array;
+
 /** The rows of a range as text. Of a range that has become too long only its beginning, with the position of its end. */
-export type RangeText<Position> = { text: string; last: Position | undefined };
+export type RangeText<Position> = { text: FileText; last: Position | undefined };
 
 type DividedList<Position> = {
   read: (range: ListRange<Position>, reader: ListReader) => Promise<RangeText<Position>>;
@@ -21,7 +24,7 @@ const rangesPerDivision = 16;
  * A list of any length as text, in its order. Its ranges are known before they are read, so that several can be read at
  * the same time; at most `rangesUnderWay` are, however slow the reader is. A list that fits one range costs one read.
  */
-export async function* readAhead<Position>(list: DividedList<Position>): AsyncGenerator<string> {
+export async function* readAhead<Position>(list: DividedList<Position>): AsyncGenerator<FileText> {
   let isGone = false;
   const reader = { isGone: () => isGone };
   try {
@@ -29,7 +32,7 @@ export async function* readAhead<Position>(list: DividedList<Position>): AsyncGe
     const ranges = first.last && rangesAfter(list, first.last, reader);
     const next = ranges && (() => unwatched(readNext(list, ranges, reader)));
     const underWay = next ? Array.from({ length: rangesUnderWay }, next) : [];
-    if (first.text !== '') yield first.text;
+    if (first.text.length > 0) yield first.text;
     for (let read = await underWay.shift(); read; read = await underWay.shift()) {
       underWay.push(next!());
       yield* wholeRange(list, read, reader);
@@ -74,11 +77,11 @@ async function* wholeRange<Position>(
   { read }: DividedList<Position>,
   { text, last, until }: ReadRange<Position>,
   reader: ListReader,
-): AsyncGenerator<string> {
-  if (text !== '') yield text;
+): AsyncGenerator<FileText> {
+  if (text.length > 0) yield text;
   for (let after = last; after; ) {
     const more: RangeText<Position> = await read({ after, until }, reader);
-    if (more.text !== '') yield more.text;
+    if (more.text.length > 0) yield more.text;
     after = more.last;
   }
 }

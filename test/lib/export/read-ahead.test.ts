@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { answerExport } from '../../../src/lib/export/answer.ts';
-import { type ListRange, type ListReader, readAhead } from '../../../src/lib/export/read-ahead.ts';
+import {
+  type FileText,
+  type ListRange,
+  type ListReader,
+  readAhead,
+} from '../../../src/lib/export/read-ahead.ts';
 
 const rowsOfRange = 2;
 const longestRange = 4;
@@ -38,7 +43,7 @@ function makeList(rows: number[], { byHand = false } = {}) {
 
 const numbers = (many: number) => Array.from({ length: many }, (_, at) => at + 1);
 
-async function all(parts: AsyncGenerator<string>) {
+async function all(parts: AsyncGenerator<FileText>) {
   let text = '';
   for await (const part of parts) text += part;
   return text.split(' ').slice(0, -1).map(Number);
