@@ -4,7 +4,7 @@ import { assertWithout, importsOf, readFiles, type SourceFile } from './support/
 
 /** What makes a function's answer depend on more than its arguments. */
 const impure =
-  /\basync\b|\bawait\b|\bPromise\b|Date\.now|performance\.now|new Date\(\)|randomUUID|randomBytes|Math\.random|\bprocess\.|\bsql`/;
+  /\basync\b(?!\/)|\bawait\b|\bPromise\b|Date\.now|performance\.now|new Date\(\)|randomUUID|randomBytes|Math\.random|\bprocess\.|\bsql`/;
 const purePackages = /^(node:(crypto|zlib|url|net)|ipaddr\.js)$/;
 
 const files = new Map(readFiles('src/**/*.{ts,tsx}').map((file) => [file.path, file]));

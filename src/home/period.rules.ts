@@ -1,4 +1,4 @@
-import type { TrendInterval } from '../responses/trend.rules.ts';
+import type { TrendInterval } from '../responses/trend-days.ts';
 
 /** The periods to choose from, in days; the API knows them by their dates. */
 export const periodDays = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;

@@ -10,7 +10,7 @@ import {
   surveyScope,
   TimeZone,
 } from './scope.schemas.ts';
-import { trendIntervals } from './trend.rules.ts';
+import { trendIntervals } from './trend-days.ts';
 
 export const NpsQuery = v.object({ ...responseScope, ...kindScope, ...facetScope });
 

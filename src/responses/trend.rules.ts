@@ -1,9 +1,5 @@
-import { Refusal } from '../errors.ts';
-import { startOfLocalDay } from './local-day.ts';
 import type { Instants } from './range.ts';
-
-export const trendIntervals = ['day', 'week', 'month'] as const;
-export type TrendInterval = (typeof trendIntervals)[number];
+import { addDays, midnightsOf, startsOf, type TrendInterval } from './trend-days.ts';
 
 export type TrendDates = {
   interval: TrendInterval;
@@ -25,24 +21,13 @@ export type TrendRows = {
 
 /** What a trend without a beginning shows: this many days, its last included. */
 const daysByDefault = 90;
-/** Three years by day. */
-const mostRows = 1_100;
-
 export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Date): TrendRows {
   const lastDay = to ? (to.day ?? localDay(to.first, timeZone)) : localDay(now, timeZone);
   const firstDay = from
     ? (from.day ?? localDay(from.first, timeZone))
     : addDays(lastDay, 1 - daysByDefault);
 
-  const starts: string[] = [];
-  for (
-    let day = startOf(interval, firstDay);
-    day <= lastDay && firstDay <= lastDay;
-    day = nextStart(interval, day)
-  ) {
-    if (starts.length === mostRows) throw tooManyRows();
-    starts.push(day);
-  }
+  const starts = startsOf({ interval, firstDay, lastDay });
   return {
     timeZone,
     starts,
@@ -54,34 +39,13 @@ export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Dat
 
 /** When rows begin and end, in milliseconds: the last never before the first. */
 export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): number[] {
-  const times = edges.map((day) => startOfLocalDay(midnightOf(day), timeZone).getTime());
+  const times = [...midnightsOf({ days: edges, timeZone })];
   if (from) times[0] = from.getTime();
   if (starts.length > 0) {
     const last = to?.getTime() ?? times.at(-1)!;
     times[starts.length] = Math.max(last, from?.getTime() ?? last);
   }
   return times;
-}
-
-/** Weeks begin on Monday. */
-function startOf(interval: TrendInterval, day: string): string {
-  if (interval === 'month') return `${day.slice(0, 8)}01`;
-  if (interval === 'day') return day;
-  return addDays(day, -((midnightOf(day).getUTCDay() + 6) % 7));
-}
-
-function nextStart(interval: TrendInterval, day: string): string {
-  if (interval === 'day') return addDays(day, 1);
-  if (interval === 'week') return addDays(day, 7);
-  return startOf('month', addDays(day, 31));
-}
-
-const midnightOf = (day: string) => new Date(`${day}T00:00:00Z`);
-
-function addDays(day: string, days: number): string {
-  const date = midnightOf(day);
-  date.setUTCDate(date.getUTCDate() + days);
-  return date.toISOString().slice(0, 10);
 }
 
 const mostZones = 500;
@@ -109,8 +73,3 @@ function localDay(time: Date, timeZone: string): string {
   const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
   return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
 }
-
-const tooManyRows = () =>
-  new Refusal('invalid', `a trend has at most ${mostRows} rows: take a longer interval`, {
-    code: 'too_many_rows',
-  });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readInstants } from '../../src/responses/range.ts';
-import { type TrendInterval, trendRows } from '../../src/responses/trend.rules.ts';
+import { trendRows } from '../../src/responses/trend.rules.ts';
+import type { TrendInterval } from '../../src/responses/trend-days.ts';
 
 const now = new Date('2024-05-10T22:30:00Z');
 
