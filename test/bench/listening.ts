@@ -15,7 +15,8 @@ const size: Size = {
   ...{ organizations: 2, responses: 1_050_000, contacts: 115_000 },
   largePart: 1_000_000 / 1_050_000,
 };
-const seconds = 1;
+/** Of the hundred requests that one second takes, p99 is the slowest. */
+const seconds = 3;
 const warmUpSeconds = 0.5;
 const fewestRows = 50_000;
 
