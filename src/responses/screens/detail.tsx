@@ -95,7 +95,9 @@ function Said({ response, origin, path }: DetailProps) {
         <Time at={created_at} />
       </p>
       {comment ? (
-        <blockquote dir="auto">{comment}</blockquote>
+        <blockquote class="words" dir="auto">
+          {comment}
+        </blockquote>
       ) : (
         <p class="soft">{texts.noComment}</p>
       )}

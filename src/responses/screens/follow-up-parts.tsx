@@ -143,7 +143,9 @@ export function NotePart({ response, here, editor, note }: PartProps) {
                   <Time at={created_at} show="ago" />
                 </span>
               </p>
-              <p dir="auto">{text}</p>
+              <p class="words" dir="auto">
+                {text}
+              </p>
             </div>
           </li>
         ))}
