@@ -3,7 +3,7 @@ import { jobActor } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import { type Db, isLockTimeout, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
@@ -22,6 +22,8 @@ import { standAfter } from './rules.ts';
 /** Outcomes of all webhooks are written in batches: so many, or as many as come within this time. */
 const batch = { most: 500, lingerMs: 20 };
 const tryAgainMs = 500;
+/** Then the batch is written without what others hold. */
+const deliveryLockMs = 2;
 
 export type RecordTools = { db: Db; log: Log; pump: () => void };
 
@@ -40,8 +42,7 @@ export function createRecorder(tools: RecordTools) {
   let hurried = false;
 
   async function record(outcome: AttemptOutcome) {
-    const isDelivered = outcome.verdict.status === 'delivered';
-    if (isDelivered) {
+    if (outcome.verdict.status === 'delivered') {
       const together = untilDone(tools, () => delivered.add(outcome));
       if (hurried) delivered.flush();
       if (await together) return;
@@ -70,7 +71,10 @@ export function createRecorder(tools: RecordTools) {
 
 /** Deliveries that are left out of the statement come back as false. */
 async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutcome[]) {
-  const saved = await saveDelivered(db, outcomes.map(toDeliveredRow));
+  const rows = outcomes.map(toDeliveredRow);
+  const saved = await saveDelivered(db, rows, { lockMs: deliveryLockMs }).catch((error) =>
+    isLockTimeout(error) ? saveDelivered(db, rows) : Promise.reject(error),
+  );
   const ids = new Set(saved.map(({ id }) => id));
   for (const outcome of outcomes) {
     if (ids.has(outcome.delivery.id)) attempted.publish(toSignal(outcome));
@@ -78,11 +82,10 @@ async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutco
   return outcomes.map(({ delivery }) => ids.has(delivery.id));
 }
 
-const toDeliveredRow = (outcome: AttemptOutcome) => ({
-  ...toRow(outcome),
-  org_id: outcome.delivery.org_id,
-  webhook_id: outcome.delivery.webhook_id,
-});
+function toDeliveredRow(outcome: AttemptOutcome) {
+  const { org_id, webhook_id } = outcome.delivery;
+  return { ...toRow(outcome), org_id, webhook_id };
+}
 
 function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
   const { add } = createBatch(

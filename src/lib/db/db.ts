@@ -97,6 +97,10 @@ export const opaque = (sql: Sql, value: Part): Part => sql`(select ${value})`;
 export const lockTimeout = (sql: Sql, ms: number): Part =>
   sql`select set_config('lock_timeout', ${String(ms)}, true)`;
 
+/** Whether a statement gave up because a lock was not free within the time of `lockTimeout`. */
+export const isLockTimeout = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === '55P03';
+
 /** The row that a query by key must have found. */
 export function one<T>(rows: readonly T[]): T {
   if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);
