@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { attentionCounts, findHomeSetting, findMeasuredSurvey } from '../../src/home/queries.ts';
+import { findAnsweredDays } from '../../src/home/survey-trend.queries.ts';
+import { one } from '../../src/lib/db/db.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
+import { joinOrganization, makeMember } from '../support/make/session.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const hours = (n: number) => new Date(Date.now() - n * 3_600_000);
+const daysAgo = (n: number) => hours(n * 24);
+
+async function scene(over: Record<string, unknown> = {}) {
+  const org_id = await makeOrganization(db, over);
+  return { org_id, survey_id: await makeSurvey(db, org_id) };
+}
+
+const attention = async (orgId: string) =>
+  one(
+    await db<
+      {
+        held: number;
+        open_detractors: number;
+        oldest_open: string | null;
+        mails_used: number;
+        mails_sent: number;
+        mails_failed: number;
+        bounced: number;
+        webhooks: { url: string }[];
+      }[]
+    >`${attentionCounts(db, orgId)}`,
+  );
+
+test('an organization where nothing happens needs no attention', async () => {
+  const { org_id } = await scene();
+  const quiet = await attention(org_id);
+  const { held, open_detractors, oldest_open, mails_used, mails_sent, mails_failed } = quiet;
+  assert.deepEqual(
+    { held, open_detractors, oldest_open, mails_used, mails_sent, mails_failed },
+    {
+      ...{ held: 0, open_detractors: 0, oldest_open: null },
+      ...{ mails_used: 0, mails_sent: 0, mails_failed: 0 },
+    },
+  );
+  assert.deepEqual([quiet.bounced, quiet.webhooks], [0, []]);
+});
+
+test('open detractors without an owner count for thirty days of the own clock, with the oldest', async () => {
+  const of = await scene({ time_zone: 'Asia/Tokyo' });
+  const first = one(
+    await db<{ at: Date }[]>`
+      select ((now() at time zone 'Asia/Tokyo')::date - 30)::timestamp at time zone 'Asia/Tokyo' as at`,
+  ).at;
+  const bad = { score: 2, category: 'detractor' };
+  const member = await makeMember(db);
+  await joinOrganization(db, { org: of.org_id, member, role: 'editor' });
+  await makeResponse(db, of, { ...bad, created_at: first });
+  await makeResponse(db, of, { ...bad, created_at: new Date(first.getTime() - 1) });
+  await makeResponse(db, of, bad);
+  await makeResponse(db, of, { ...bad, chosen_state: 'done' });
+  await makeResponse(db, of, { ...bad, owner_id: member });
+  await makeResponse(db, of, { ...bad, held_reason: 'scanner' });
+  await makeResponse(db, of, { score: 8, category: 'passive', chosen_state: 'open' });
+  await makeResponse(db, await scene(), bad);
+  const found = await attention(of.org_id);
+  assert.equal(found.open_detractors, 2);
+  assert.equal(new Date(found.oldest_open!).getTime(), first.getTime());
+  assert.equal(found.held, 1);
+});
+
+test('mails and bounces of seven days count by what became of them, in the own organization', async () => {
+  const of = await scene();
+  const other = await scene();
+  const mail = async (at: Date, status: string, where = of) => {
+    const contact_id = await makeContact(db, where);
+    const own = { ...where, contact_id, request_id: randomUUID(), email: `${contact_id}@p.test` };
+    const blocks_resend = status !== 'failed';
+    await db`insert into mails ${db({ ...own, month: '2026-03-01', status, claimed_at: at, blocks_resend })}`;
+  };
+  const [young, old] = [hours(7 * 24 - 1), hours(7 * 24 + 1)];
+  for (const status of ['sent', 'sent', 'sent', 'failed', 'unknown', 'claimed']) {
+    await mail(young, status);
+  }
+  for (const status of ['sent', 'failed']) await mail(old, status);
+  for (const status of ['sent', 'failed']) await mail(young, status, other);
+  const suppress = (org_id: string, kind: string, created_at: Date) =>
+    db`insert into suppressions ${db({ org_id, kind, created_at, email: `${randomUUID()}@p.test` })}`;
+  await suppress(of.org_id, 'bounced', young);
+  await suppress(of.org_id, 'bounced', young);
+  await suppress(of.org_id, 'bounced', old);
+  await suppress(of.org_id, 'unsubscribed', young);
+  await suppress(other.org_id, 'bounced', young);
+  for (const [months, used] of [
+    [0, 5],
+    [1, 50],
+  ] as const) {
+    await db`
+      insert into mail_usage (org_id, month, used)
+      values (${of.org_id}, (date_trunc('month', now() at time zone 'UTC') - make_interval(months => ${months}))::date, ${used})`;
+  }
+  const { mails_sent, mails_failed, bounced, mails_used } = await attention(of.org_id);
+  assert.deepEqual([mails_sent, mails_failed, bounced, mails_used], [3, 2, 2, 5]);
+});
+
+test('of the webhooks in trouble five stand first: those that are off, the newest of them first', async () => {
+  const { org_id } = await scene();
+  const add = (url: string, age: number, over: Record<string, unknown>) =>
+    makeWebhook(db, org_id, { url, created_at: daysAgo(age), ...over });
+  await add('https://failing-old', 9, { failure_count: 1 });
+  await add('https://failing-older', 10, { failure_count: 2 });
+  await add('https://failing-new', 2, { failure_count: 1 });
+  await add('https://off-old', 8, { active: false, deactivated_reason: 'it failed' });
+  await add('https://off-new', 3, { active: false, deactivated_reason: 'it failed' });
+  await add('https://off-failing', 5, { active: false, failure_count: 3 });
+  await add('https://off-by-hand', 1, { active: false });
+  await add('https://fine', 1, {});
+  await makeWebhook(db, (await scene()).org_id, { failure_count: 3 });
+  const { webhooks } = await attention(org_id);
+  assert.deepEqual(
+    webhooks.map(({ url }) => url.slice('https://'.length)),
+    ['off-new', 'off-failing', 'off-old', 'failing-new', 'failing-old'],
+  );
+});
+
+test('the twelve surveys with the most responses are offered, of as many the newest first, and their kinds', async () => {
+  const org_id = await makeOrganization(db);
+  const other = await scene();
+  await makeResponse(db, other);
+  const made: { name: string; responses: number; age: number; over?: Record<string, unknown> }[] = [
+    { name: 'most', responses: 3, age: 99 },
+    { name: 'stars', responses: 2, age: 50, over: { type: 'star5' } },
+    { name: 'staff', responses: 1, age: 2, over: { audience: 'employee' } },
+    { name: 'new', responses: 1, age: 1 },
+    ...Array.from({ length: 9 }, (_, n) => ({ name: `none ${n}`, responses: 0, age: 3 + n })),
+  ];
+  const ids: Record<string, string> = {};
+  for (const { name, responses, age, over } of made) {
+    ids[name] = await makeSurvey(db, org_id, { name, created_at: daysAgo(age), ...over });
+    const of = { org_id, survey_id: ids[name] };
+    for (let n = 0; n < responses; n++) await makeResponse(db, of);
+    await makeResponse(db, of, { held_reason: 'scanner' });
+  }
+  const found = await findHomeSetting(db, org_id);
+  assert.equal(found.survey_count, 13);
+  assert.deepEqual(
+    found.surveys.map(({ name, responses }) => `${name}: ${responses}`),
+    [
+      ...['most: 3', 'stars: 2', 'new: 1', 'staff: 1'],
+      ...Array.from({ length: 8 }, (_, n) => `none ${n}: 0`),
+    ],
+  );
+  assert.deepEqual(
+    found.kinds.map(({ type, audience, responses }) => [type, audience, responses]),
+    [
+      ['nps', 'customer', 4],
+      ['star5', 'customer', 2],
+      ['nps', 'employee', 1],
+    ],
+  );
+  assert.equal((await findMeasuredSurvey(db, org_id, ids['staff']!))?.audience, 'employee');
+  assert.equal(await findMeasuredSurvey(db, other.org_id, ids['staff']!), undefined);
+});
+
+test('the days of a survey begin with its first answer that counts, or the first mail before it', async () => {
+  const of = await scene({ time_zone: 'Asia/Tokyo' });
+  const own = () => findAnsweredDays(db, of.org_id, of.survey_id);
+  assert.equal((await own())?.first_day, null);
+  await makeResponse(db, of, { created_at: new Date('2026-03-05T12:00:00Z') });
+  await makeResponse(db, of, { created_at: new Date('2026-04-05T12:00:00Z') });
+  const another = { ...of, survey_id: await makeSurvey(db, of.org_id) };
+  await makeResponse(db, another, { created_at: new Date('2026-01-05T12:00:00Z') });
+  await makeResponse(db, of, {
+    created_at: new Date('2026-01-05T12:00:00Z'),
+    held_reason: 'scanner',
+  });
+  assert.equal((await own())?.first_day, '2026-03-05');
+  const tally = (quarter: string, asked: number, { survey_id } = of) =>
+    db`insert into asked_tallies ${db({ org_id: of.org_id, survey_id, quarter, slot: 0, asked })}`;
+  await tally('2026-03-01T16:00:00Z', 1);
+  await tally('2026-02-01T16:00:00Z', 0);
+  await tally('2026-02-02T16:00:00Z', 1, another);
+  assert.equal((await own())?.first_day, '2026-03-02');
+  await tally('2026-03-07T16:00:00Z', 1);
+  assert.equal((await own())?.first_day, '2026-03-02');
+});

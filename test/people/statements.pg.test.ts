@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { countPeople, findPerson, listPeople } from '../../src/people/queries.ts';
+import { listAnswersOf, listDeliveriesOf } from '../../src/people/timeline.queries.ts';
+import { timelineOf } from '../../src/people/timeline.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
+
+async function scene() {
+  const org_id = await makeOrganization(db);
+  return { org_id, survey_id: await makeSurvey(db, org_id) };
+}
+
+test('people stand at their newest contact, newest first, of one time the greater id first, page by page', async () => {
+  const of = await scene();
+  const second = { ...of, survey_id: await makeSurvey(db, of.org_id) };
+  const other = await scene();
+  const [sent_at, responded_at] = [ago(50), ago(40)];
+  await makeContact(db, of, {
+    ...{ email: 'Eve@people.test', name: 'Eve of old', created_at: ago(900) },
+    ...{ sent_at: ago(800), responded_at },
+  });
+  const eve = await makeContact(db, second, {
+    ...{ email: 'eve@people.test', name: 'Eve', created_at: ago(100), sent_at },
+  });
+  const same = ago(300);
+  const twins = [
+    await makeContact(db, of, { email: 'a@twins.test', created_at: same }),
+    await makeContact(db, of, { email: 'b@twins.test', created_at: same }),
+  ].sort();
+  const ben = await makeContact(db, of, { email: 'ben@people.test', created_at: ago(500) });
+  await makeContact(db, other, { email: 'eve@people.test', sent_at: ago(1) });
+  const suppress = (org_id: string, email: string) =>
+    db`insert into suppressions ${db({ org_id, email, kind: 'bounced' })}`;
+  await suppress(of.org_id, 'ben@people.test');
+  await suppress(other.org_id, 'eve@people.test');
+
+  const page = (page: number) => listPeople(db, of.org_id, { pattern: null, page, limit: 2 });
+  const [first, last] = [await page(1), await page(2)];
+  assert.deepEqual(
+    [...first, ...last].map(({ id }) => id),
+    [eve, twins[1], twins[0], ben],
+  );
+  const { name, surveys, last_asked_at, last_answered_at } = first[0]!;
+  assert.deepEqual(
+    { name, surveys, last_asked_at, last_answered_at },
+    { name: 'Eve', surveys: 2, last_asked_at: sent_at, last_answered_at: responded_at },
+  );
+  assert.deepEqual(
+    [...first, ...last].map(({ suppressed }) => suppressed),
+    [false, false, false, true],
+  );
+  assert.equal(await countPeople(db, of.org_id, null), 4);
+});
+
+test('people are found by a part of the address or of the name, and not by both together', async () => {
+  const of = await scene();
+  await makeContact(db, of, { email: 'ann@people.test', name: 'Zoe' });
+  await makeContact(db, of, { email: 'zed@people.test', name: null });
+  for (const [pattern, many] of [
+    ['%zoe%', 1],
+    ['%PEOPLE%', 2],
+    ['%z%', 2],
+    ['%test zoe%', 0],
+  ] as const) {
+    const found = await listPeople(db, of.org_id, { pattern, page: 1, limit: 9 });
+    assert.equal(found.length, many, pattern);
+    assert.equal(await countPeople(db, of.org_id, pattern), many, pattern);
+  }
+});
+
+test('a person has the suppressions of its own organization, bounces first', async () => {
+  const [of, other] = [await scene(), await scene()];
+  const email = 'Eve@people.test';
+  const id = await makeContact(db, of, { email });
+  for (const kind of ['unsubscribed', 'bounced']) {
+    for (const org_id of [of.org_id, other.org_id]) {
+      await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind })}`;
+    }
+  }
+  const person = await findPerson(db, of.org_id, id);
+  assert.deepEqual(
+    person?.suppressions.map(({ kind }) => kind),
+    ['bounced', 'unsubscribed'],
+  );
+  assert.equal(await findPerson(db, other.org_id, id), undefined);
+});
+
+test('the deliveries of an answer are those of its time that name it, in their order', async () => {
+  const of = await scene();
+  const contact_id = await makeContact(db, of, { email: 'Eve@people.test' });
+  const at = ago(3600);
+  const id = await makeResponse(db, of, { contact_id, created_at: at });
+  const other = await makeResponse(db, of, { created_at: at });
+  const webhook_id = await makeWebhook(db, of.org_id, { url: 'https://one.test/' });
+  const after = (seconds: number) => new Date(at.getTime() + seconds * 1000);
+  const named = { org_id: of.org_id, webhook_id, body: JSON.stringify({ id }) };
+  const [delivered, pending, failed] = await addDeliveries(
+    db,
+    { ...named, created_at: after(1), status: 'delivered', delivered_at: after(60) },
+    { ...named, created_at: after(9) },
+    { ...named, created_at: after(-9), status: 'failed' },
+    { ...named, created_at: after(12) },
+    { ...named, created_at: after(-12) },
+    { ...named, created_at: after(1), body: JSON.stringify({ id: other }) },
+  );
+  const found = await listDeliveriesOf(db, of.org_id, 'eve@PEOPLE.test');
+  assert.deepEqual(
+    found.map((one) => [one.delivery_id, one.status, one.at, one.url]),
+    [
+      [failed, 'failed', after(-9), 'https://one.test/'],
+      [pending, 'pending', after(9), 'https://one.test/'],
+      [delivered, 'delivered', after(60), 'https://one.test/'],
+    ],
+  );
+  const theirs = await listDeliveriesOf(db, (await scene()).org_id, 'eve@people.test');
+  assert.equal(theirs.length, 0);
+});
+
+test('a timeline has all steps of an address by their time, with the answers to show', async () => {
+  const of = await scene();
+  const contact_id = await makeContact(db, of, { email: 'Eve@people.test', created_at: ago(900) });
+  const created_at = ago(600);
+  const id = await makeResponse(db, of, { contact_id, created_at, score: 9, comment: 'Good' });
+  const webhook_id = await makeWebhook(db, of.org_id);
+  const made = { org_id: of.org_id, webhook_id, created_at, body: JSON.stringify({ id }) };
+  await addDeliveries(
+    db,
+    { ...made, status: 'delivered', delivered_at: ago(590) },
+    { ...made, status: 'skipped', delivered_at: ago(580) },
+  );
+  const email = 'eve@people.test';
+  const later = { org_id: of.org_id, email, kind: 'unsubscribed', created_at: ago(100) };
+  await db`insert into suppressions ${db(later)}`;
+  const steps = await timelineOf(db, of.org_id, 'EVE@people.test');
+  assert.deepEqual(
+    steps.map(({ what, reason_code, reason }) => [what, reason_code, reason]),
+    [
+      ['added', null, null],
+      ['answered', null, 'score 9'],
+      ['delivered', null, 'response.received to https://hooks.test/'],
+      ['not_delivered', 'skipped', 'response.received to https://hooks.test/'],
+      ['unsubscribed', null, null],
+    ],
+  );
+  const answers = await listAnswersOf(db, of.org_id, 'EVE@people.test');
+  assert.deepEqual(
+    answers.map((one) => ({ ...one })),
+    [{ id, type: 'nps', score: 9, category: 'promoter', comment: 'Good' }],
+  );
+  assert.equal((await listAnswersOf(db, randomUUID(), email)).length, 0);
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { lockSummariesOver } from '../../src/summaries/erase.queries.ts';
+import { deleteTheme, listThemes, saveTheme } from '../../src/summaries/queries.ts';
+import {
+  countPeriod,
+  countThemes,
+  findSummaryBefore,
+  insertSummary,
+  listQuotes,
+} from '../../src/summaries/summary.queries.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const at = (time: string) => new Date(time);
+const march = { start: at('2026-03-01T00:00:00Z'), end: at('2026-04-01T00:00:00Z') };
+const february = { start: at('2026-02-01T00:00:00Z'), end: march.start };
+const lastOf = ({ end }: { end: Date }) => new Date(end.getTime() - 1);
+
+async function scene() {
+  const org_id = await makeOrganization(db, { people: ['Boss'] });
+  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
+  const answer = (created_at: Date, category: string, over: Record<string, unknown> = {}) =>
+    makeResponse(db, of, { created_at, category, ...over });
+  const analyzed = async (created_at: Date, themes: string[], category = 'promoter', over = {}) => {
+    const response_id = await answer(created_at, category, over);
+    await db`insert into analyses ${db({ org_id, response_id, themes, provider: 'builtin' })}`;
+  };
+  return { of, org_id, answer, analyzed };
+}
+
+test('a period counts from its first instant up to its end, without what is on hold', async () => {
+  const { org_id, answer } = await scene();
+  const other = await scene();
+  await answer(march.start, 'promoter');
+  await answer(lastOf(march), 'promoter');
+  await answer(lastOf(march), 'promoter');
+  await answer(lastOf(march), 'passive');
+  await answer(lastOf(march), 'passive');
+  await answer(lastOf(march), 'detractor');
+  await answer(lastOf(march), 'detractor', { held_reason: 'scanner' });
+  await answer(march.end, 'promoter');
+  await answer(lastOf(february), 'detractor');
+  await other.answer(march.start, 'detractor');
+  assert.deepEqual(
+    { ...(await countPeriod(db, org_id, march)) },
+    { responses: 6, promoters: 3, passives: 2, detractors: 1 },
+  );
+});
+
+test('the five themes of most comments stand first, of as many by name, with those of the period before', async () => {
+  const { org_id, analyzed } = await scene();
+  await analyzed(march.start, ['price', 'speed', 'gone'], 'detractor');
+  await analyzed(lastOf(march), ['price', 'speed', 'app', 'care', 'zeal']);
+  await analyzed(lastOf(march), ['price'], 'passive');
+  await analyzed(lastOf(march), ['price'], 'detractor', { held_reason: 'scanner' });
+  await analyzed(march.end, ['price', 'after'], 'detractor');
+  await analyzed(february.start, ['price', 'before'], 'detractor');
+  await analyzed(lastOf(february), ['speed']);
+  await analyzed(lastOf(february), ['speed']);
+  await analyzed(lastOf(february), ['speed'], 'promoter', { held_reason: 'scanner' });
+  await analyzed(new Date(february.start.getTime() - 1), ['price']);
+  await (await scene()).analyzed(march.start, ['price']);
+  assert.deepEqual(
+    (await countThemes(db, org_id, march, february)).map((one) => ({ ...one })),
+    [
+      { theme: 'price', mentions: 3, before: 1, detractors: 1 },
+      { theme: 'speed', mentions: 2, before: 2, detractors: 1 },
+      { theme: 'app', mentions: 1, before: 0, detractors: 0 },
+      { theme: 'care', mentions: 1, before: 0, detractors: 0 },
+      { theme: 'gone', mentions: 1, before: 0, detractors: 1 },
+    ],
+  );
+});
+
+test('the newest comments of each category are quoted, those of twenty characters and more', async () => {
+  const { of, org_id, answer } = await scene();
+  const long = (word: string) => word.padEnd(20, '.');
+  const minute = (n: number) => new Date(march.start.getTime() + n * 60_000);
+  const contact_id = await makeContact(db, of, { email: 'eve@people.test', name: 'Eve' });
+  await answer(minute(1), 'promoter', { comment: long('third') });
+  await answer(minute(3), 'promoter', { comment: long('first'), contact_id });
+  await answer(minute(2), 'promoter', { comment: long('second') });
+  await answer(minute(4), 'promoter', { comment: 'short'.padEnd(19, '.') });
+  await answer(minute(5), 'promoter', { comment: long('held'), held_reason: 'scanner' });
+  await answer(minute(0), 'detractor', { comment: long('bad') });
+  await answer(march.end, 'detractor', { comment: long('after') });
+  await answer(lastOf(february), 'passive', { comment: long('before') });
+  await (await scene()).answer(minute(1), 'passive', { comment: long('theirs') });
+  const quotes = await listQuotes(db, org_id, march, 2);
+  assert.deepEqual(
+    quotes.map(({ comment, category }) => [category, comment]),
+    [
+      ['detractor', long('bad')],
+      ['promoter', long('first')],
+      ['promoter', long('second')],
+    ],
+  );
+  assert.deepEqual(quotes[1]?.known_names.toSorted(), ['Ann', 'Boss', 'Eve']);
+  assert.ok(quotes[1]?.known_addresses.includes('eve@people.test'));
+});
+
+const summary = (period: { start: Date; end: Date }, over = {}) => ({
+  ...{ id: randomUUID(), report_type: 'executive-summary', scheduled: false, text: 'All is well' },
+  ...{ period_start: period.start, period_end: period.end, nps: 1, previous_nps: null },
+  ...{ responses: 1, top_themes: ['price'], ...over },
+});
+
+test('the summary before one is of the newest period that began and ended before it, the last made of several', async () => {
+  const { org_id } = await scene();
+  const january = { start: at('2026-01-01T00:00:00Z'), end: february.start };
+  const add = async (period: { start: Date; end: Date }, made: string, org = org_id) => {
+    const { id } = (await insertSummary(db, org, summary(period)))!;
+    await db`update summaries set created_at = ${made} where id = ${id}`;
+    return id;
+  };
+  const oldest = await add(january, '2026-05-09');
+  await add(february, '2026-05-01');
+  const last = await add(february, '2026-05-02');
+  const own = await add(march, '2026-05-03');
+  await add({ start: january.start, end: march.end }, '2026-05-04');
+  await add({ start: march.start, end: at('2026-03-15T00:00:00Z') }, '2026-05-05');
+  await add(february, '2026-05-06', (await scene()).org_id);
+  const before = async ({ start, end }: { start: Date; end: Date }) =>
+    (await findSummaryBefore(db, org_id, { period_start: start, period_end: end }))?.id;
+  assert.ok(own);
+  assert.equal(await before(march), last);
+  assert.equal(await before(february), oldest);
+  assert.equal(await before(january), undefined);
+});
+
+test('summaries over a response are those of periods that it falls in', async () => {
+  const { org_id } = await scene();
+  const of = async (period: { start: Date; end: Date }) =>
+    (await insertSummary(db, org_id, summary(period)))!.id;
+  const [first, second] = [await of(february), await of(march)];
+  await insertSummary(db, (await scene()).org_id, summary(march));
+  const over = async (time: Date) =>
+    (await lockSummariesOver(db, org_id, time)).map(({ id }) => id);
+  assert.deepEqual(await over(march.start), [second]);
+  assert.deepEqual(await over(lastOf(february)), [first]);
+  assert.deepEqual(await over(march.end), []);
+});
+
+test('a period has one scheduled summary, and as many others as are asked for', async () => {
+  const { org_id } = await scene();
+  const insert = async (scheduled: boolean) =>
+    (await insertSummary(db, org_id, summary(march, { scheduled }))) !== undefined;
+  assert.deepEqual(
+    [await insert(true), await insert(true), await insert(false), await insert(false)],
+    [true, false, true, true],
+  );
+});
+
+test('themes are listed by name in small letters, and deleted by it in their own organization', async () => {
+  const { org_id } = await scene();
+  const other = await scene();
+  for (const name of ['beds', 'Air', 'Cars']) {
+    await saveTheme(db, org_id, { name, words: [name] });
+  }
+  await saveTheme(db, other.org_id, { name: 'Air', words: ['air'] });
+  const names = async (org: string) => (await listThemes(db, org)).map(({ name }) => name);
+  assert.deepEqual(await names(org_id), ['Air', 'beds', 'Cars']);
+  assert.equal(await deleteTheme(db, org_id, 'AIR'), true);
+  assert.equal(await deleteTheme(db, org_id, 'air'), false);
+  assert.deepEqual([await names(org_id), await names(other.org_id)], [['beds', 'Cars'], ['Air']]);
+});
