@@ -221,3 +221,29 @@ for (const { finds, answer, does } of looks) {
     assert.ok(state.asked > 0);
   });
 }
+
+const pump = { nudge() {}, stop: async () => {} };
+const dueTimes = { look() {}, arm() {}, stop: async () => {} };
+const loops = {
+  'a pump': (db: Db, log: Log) => startPump({ db, log, onHandedOver: () => {}, everyMs: 60_000 }),
+  'what looks for work': (db: Db, log: Log) =>
+    startLooking({ db, log, pump, dueTimes, onDeath: () => {} }),
+  'what waits for due times': (db: Db, log: Log) => {
+    const waiting = startDueTimes({ db, log, wake: () => {} });
+    waiting.arm([60_000]);
+    return waiting;
+  },
+};
+
+for (const [name, start] of Object.entries(loops)) {
+  test(`${name} keeps no process from its end once it has stopped`, async () => {
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = timers();
+    const loop = start(answering(async () => [{ ...found, handed: 0 }]).db, recordingLog().log);
+    await nextTurn();
+    const meanwhile = timers();
+    await loop.stop();
+    assert.deepEqual([meanwhile > before, timers()], [true, before]);
+  });
+}

@@ -150,6 +150,22 @@ test('a whole month is named as one, anything else by its days', () => {
   assert.equal(text('2026-09-30T22:00:00Z', '2026-10-01T22:00:00Z'), '1 October 2026');
 });
 
+for (const [from, to, text] of [
+  ['2026-12-01T00:00Z', '2027-01-01T00:00Z', 'December 2026'],
+  ['2026-12-01T00:00Z', '2027-02-01T00:00Z', '1 December 2026 to 31 January 2027'],
+  ['2025-12-01T00:00Z', '2027-01-01T00:00Z', '1 December 2025 to 31 December 2026'],
+  ['2026-03-02T00:00Z', '2026-04-02T00:00Z', '2 March 2026 to 1 April 2026'],
+  ['2026-03-01T00:00Z', '2026-04-02T00:00Z', '1 March 2026 to 1 April 2026'],
+  ['2026-03-02T00:00Z', '2026-04-01T00:00Z', '2 March 2026 to 31 March 2026'],
+  ['2026-03-01T01:00Z', '2026-04-01T00:00Z', '1 March 2026 to 31 March 2026'],
+  ['2026-03-01T00:00Z', '2026-04-01T01:00Z', '1 March 2026 to 1 April 2026'],
+  ['2026-03-01T00:01Z', '2026-04-01T00:00Z', '1 March 2026 to 31 March 2026'],
+  ['2026-03-01T00:00Z', '2026-04-01T00:01Z', '1 March 2026 to 1 April 2026'],
+] as const) {
+  test(`the period from ${from} to ${to} is ${text}`, () =>
+    assert.equal(periodText({ period_start: from, period_end: to }, 'UTC'), text));
+}
+
 async function addSummary(
   orgId: string,
   { month, ...over }: { month: number; nps: number } & Record<string, unknown>,
