@@ -46,6 +46,7 @@ const cases: [why: string, finding: Finding, status: Finding['status']][] = [
   ['a clock a minute off is a failure', clock(60_000), 'fail'],
   ['a gibibyte free is fine', disk(1024), 'ok'],
   ['less than a gibibyte free is worth a warning', disk(1023), 'warn'],
+  ['100 MiB free are worth a warning', disk(100), 'warn'],
   ['less than 100 MiB free is a failure', disk(99), 'fail'],
   ['an https public URL is fine', url('https://a.example'), 'ok'],
   ['plain http in public is worth a warning', url('http://a.example'), 'warn'],
