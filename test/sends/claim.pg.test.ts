@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { largestPropertiesBytes } from '../../src/limits.ts';
+import { type ClaimRequest, claim, judgeOnly } from '../../src/sends/claim.ts';
+import { listOpenMails } from '../../src/sends/mail-job.queries.ts';
+import { readContact } from '../../src/sends/rules.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const [known, fresh, refused, gone] = ['known', 'new', 'refused', 'gone'].map(
+  (name) => `${name}@people.test`,
+) as [string, string, string, string];
+
+/** A survey with one contact; of two other people one is unsubscribed, and one is erased. */
+async function scene(over: Record<string, unknown> = {}) {
+  const orgId = await makeOrganization(db);
+  const survey = { orgId, surveyId: await makeSurvey(db, orgId, over) };
+  const of = { org_id: orgId, survey_id: survey.surveyId };
+  await makeContact(db, of, { email: known, name: 'Ada', properties: { plan: 'pro' } });
+  await db`insert into suppressions (org_id, email, kind) values (${orgId}, ${refused}, 'unsubscribed')`;
+  await db`
+    insert into erasures (org_id, address_hash, scores, counts)
+    select id, keyed_hash(address_key, ${gone}), 'deleted', '{}' from organizations where id = ${orgId}`;
+  return survey;
+}
+
+type Survey = Awaited<ReturnType<typeof scene>>;
+
+const requestOf = (...contacts: unknown[]): ClaimRequest => ({
+  requestId: randomUUID(),
+  submitted: contacts.map(readContact),
+  traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+});
+
+const contactsOf = ({ surveyId }: Survey) =>
+  db<
+    { email: string; name: string | null; properties: unknown; status: string }[]
+  >`select email, name, properties, status from contacts where survey_id = ${surveyId} order by email collate "C"`;
+
+const mailsOf = ({ orgId }: Survey) => db`select from mails where org_id = ${orgId}`;
+
+type Standing = { over: Record<string, unknown>; code: string };
+const taking: Standing[] = [
+  { over: { status: 'draft' }, code: 'survey_draft' },
+  {
+    over: { status: 'completed', completed_by: 'hand', completed_at: new Date() },
+    code: 'survey_closed',
+  },
+];
+for (const { over, code } of taking) {
+  test(`a survey that is ${code} mails no contact and adds none`, async () => {
+    const survey = await scene(over);
+    await assert.rejects(claim(db, survey, requestOf({ email: fresh })), { kind: 'invalid', code });
+    await assert.rejects(judgeOnly(db, survey, requestOf({ email: fresh }).submitted), { code });
+    assert.equal((await contactsOf(survey)).length, 1);
+    assert.equal((await mailsOf(survey)).length, 0);
+  });
+}
+
+const completed = { status: 'completed', completed_by: 'answers', completed_at: new Date() };
+const addresses: Record<string, { email: string; status: string }> = {
+  'a new contact': { email: fresh, status: 'active' },
+  'a new contact that gets no mail': { email: refused, status: 'active' },
+  'a contact that it mails first now': { email: known, status: 'active' },
+  'a person that was erased': { email: gone, status: 'completed' },
+  'no address': { email: 'nobody', status: 'completed' },
+};
+for (const [who, { email, status }] of Object.entries(addresses)) {
+  test(`a survey that completed by itself is ${status} after a send to ${who}`, async () => {
+    const survey = await scene(completed);
+    await claim(db, survey, requestOf({ email }));
+    const [row] = await db`
+      select status, completed_by, completed_at is null as open from surveys where id = ${survey.surveyId}`;
+    const open = status === 'active';
+    assert.deepEqual({ ...row }, { status, completed_by: open ? null : 'answers', open });
+  });
+}
+
+test('a send to a contact that has answered leaves a completed survey as it is', async () => {
+  const survey = await scene(completed);
+  await db`update contacts set status = 'responded', responded_at = now() where survey_id = ${survey.surveyId}`;
+  await claim(db, survey, requestOf({ email: known }));
+  const [row] = await db`select status from surveys where id = ${survey.surveyId}`;
+  assert.equal(row?.['status'], 'completed');
+});
+
+test('every address is stored once, as it was first given, but none of an erased person', async () => {
+  const survey = await scene();
+  const request = requestOf(
+    { email: 'New@People.test', name: 'First', properties: { seats: 3 } },
+    { email: fresh, name: 'Second', properties: { seats: 4 } },
+    { email: known, properties: { city: 'Kyiv' } },
+    { email: refused, name: 'Ruth' },
+    { email: gone },
+    { email: 'nobody' },
+  );
+  const { judgements, claimed, contacts } = await claim(db, survey, request);
+
+  assert.deepEqual(
+    judgements.map((each) => ('send' in each ? each.send.key : each.reason_code)),
+    [fresh, 'repeated', known, 'unsubscribed', 'erased', 'invalid_email'],
+  );
+  assert.deepEqual([...claimed].sort(), [known, fresh]);
+  assert.deepEqual(contacts.map(({ key }) => key).sort(), [known, fresh, refused]);
+  assert.deepEqual(
+    [...(await contactsOf(survey))].map((row) => ({ ...row })),
+    [
+      { email: 'New@People.test', name: 'First', properties: { seats: 3 }, status: 'sending' },
+      { email: known, name: 'Ada', properties: { plan: 'pro', city: 'Kyiv' }, status: 'sending' },
+      { email: refused, name: 'Ruth', properties: {}, status: 'pending' },
+    ],
+  );
+  assert.equal((await mailsOf(survey)).length, 2);
+});
+
+test('the claims of a send are handed on as a job would load them', async () => {
+  const survey = await scene();
+  const request = requestOf({ email: known }, { email: 'New@People.test', name: 'Ben' });
+  const { mails } = await claim(db, survey, request);
+  const loaded = await listOpenMails(
+    db,
+    survey.orgId,
+    mails.map(({ id }) => id),
+  );
+  const ageless = (rows: readonly { claimed_ms_ago: number; id: string }[]) =>
+    rows.map(({ claimed_ms_ago: _, ...row }) => row).sort((a, b) => (a.id < b.id ? -1 : 1));
+  assert.equal(mails.length, 2);
+  assert.deepEqual(ageless(mails), ageless(loaded));
+  assert.ok(mails.every(({ claimed_ms_ago }) => claimed_ms_ago === 0));
+});
+
+test('a contact whose properties would grow too large is invalid, and is neither stored nor mailed', async () => {
+  const survey = await scene();
+  const large = (name: string) => ({ [name]: 'x'.repeat(largestPropertiesBytes * 0.6) });
+  await claim(db, survey, requestOf({ email: fresh, properties: large('a') }));
+  await db`delete from mails where org_id = ${survey.orgId}`;
+  const before = await contactsOf(survey);
+  for (const judge of [
+    async (request: ClaimRequest) => (await judgeOnly(db, survey, request.submitted)).judgements,
+    async (request: ClaimRequest) => (await claim(db, survey, request)).judgements,
+  ]) {
+    const request = requestOf({ email: fresh, name: 'Ben', properties: large('b') });
+    const [judgement] = await judge(request);
+    assert.ok(judgement && 'reason' in judgement);
+    assert.equal(judgement.reason_code, 'invalid_contact');
+    assert.match(judgement.reason, /^properties with those the contact has, /);
+  }
+  assert.deepEqual([...(await contactsOf(survey))], [...before]);
+  assert.equal((await mailsOf(survey)).length, 0);
+});
+
+test('a look at what a send would do writes nothing', async () => {
+  const survey = await scene(completed);
+  const before = await contactsOf(survey);
+  const { judgements, claimed, contacts, mails } = await judgeOnly(
+    db,
+    survey,
+    requestOf({ email: known, name: 'Eve' }, { email: fresh }, { email: refused }).submitted,
+  );
+  assert.equal(judgements.length, 3);
+  assert.deepEqual([...claimed].sort(), [known, fresh]);
+  assert.deepEqual(
+    contacts.map(({ key }) => key),
+    [known],
+  );
+  assert.deepEqual(mails, []);
+  assert.deepEqual([...(await contactsOf(survey))], [...before]);
+  assert.equal((await mailsOf(survey)).length, 0);
+  const kept = await db`
+    select from mail_usage where org_id = ${survey.orgId}
+    union all
+    select from outbox where payload ->> 'org_id' = ${survey.orgId}
+    union all
+    select from surveys where id = ${survey.surveyId} and status <> 'completed'`;
+  assert.equal(kept.length, 0);
+});
