@@ -40,6 +40,27 @@ for (const type of surveyTypes) {
   });
 }
 
+/** As a screen reader reads the scores out, in the order of the page. */
+const readOut: Record<SurveyType, readonly string[]> = {
+  nps: ['0 Not at all likely', ...'123456789', '10 Extremely likely'],
+  csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'],
+  ces: ['1 Very difficult', ...'23456', '7 Very easy'],
+  star5: ['1 star, Poor', '2 stars', '3 stars', '4 stars', '5 stars, Excellent'],
+  thumbs: ['Thumbs up', 'Thumbs down'],
+};
+for (const type of surveyTypes) {
+  test(`the first and the last score of a ${type} form say what they mean`, () => {
+    const labels = form(type).match(/<label class="choice.*?<\/label>/gs) ?? [];
+    const words = labels.map((label) =>
+      label
+        .replace(/<svg.*?<\/svg>|<[^>]+>/gs, '')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    );
+    assert.deepEqual(words, readOut[type]);
+  });
+}
+
 test('no score is announced as an error before one was asked for in vain', () => {
   assert.equal(
     inputs(form('nps')).filter((input) => input.includes('aria-invalid="false"')).length,

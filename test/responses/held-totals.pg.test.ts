@@ -142,6 +142,20 @@ for (const [way, record] of Object.entries(ways)) {
     });
   }
 
+  test(`answers ${way} mark their contacts and touch no others`, async () => {
+    const s = await survey({ contacts: 400 });
+    await db`update contacts set updated_at = '2026-05-02' where survey_id = ${s.surveyId}`;
+    await db.begin((tx) => record(tx, [responseOf(s, s.people[0]!), responseOf(s, null)]));
+    const marked = await db`
+      select id, status, responded_at from contacts
+      where survey_id = ${s.surveyId}
+        and (updated_at > '2026-05-03' or status <> 'sent' or responded_at is not null)`;
+    assert.deepEqual(
+      marked.map((row) => ({ ...row })),
+      [{ id: s.people[0], status: 'responded', responded_at: at }],
+    );
+  });
+
   test(`answers ${way} wait for no total that another transaction has just made and not committed`, async () => {
     const s = await survey({ contacts: 400 });
     const given = s.people.slice(1, 3).map((id) => responseOf(s, id));

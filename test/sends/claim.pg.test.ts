@@ -102,6 +102,8 @@ test('every address is stored once, as it was first given, but none of an erased
     judgements.map((each) => ('send' in each ? each.send.key : each.reason_code)),
     [fresh, 'repeated', known, 'unsubscribed', 'erased', 'invalid_email'],
   );
+  const invalid = judgements.at(-1)!;
+  assert.equal('reason' in invalid && invalid.reason, 'invalid or missing email address');
   assert.deepEqual([...claimed].sort(), [known, fresh]);
   assert.deepEqual(contacts.map(({ key }) => key).sort(), [known, fresh, refused]);
   assert.deepEqual(

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../src/lib/log/log.ts';
+import { attempted, deactivated } from '../../src/signals.ts';
+import type { AttemptOutcome } from '../../src/webhooks/deliver.ts';
+import { type ClaimedDelivery, claimDue } from '../../src/webhooks/delivery.queries.ts';
+import { createRecorder, record } from '../../src/webhooks/record.ts';
+import { judge } from '../../src/webhooks/rules.ts';
+import { answerOf } from '../support/fakes/subscriber.ts';
+import { makeBacklog, makePool } from '../support/make/deliveries.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+const traceOf = (n: number) => `00-${String(n).repeat(32)}-${String(n).repeat(16)}-01`;
+
+/** The status of each delivery's answer, null without one, at its first attempt or at its last. */
+type Answered = { status: number | null; last?: boolean };
+
+type Case = {
+  answered: Answered[];
+  active?: boolean;
+  failures?: number;
+  expected: {
+    /** Whether jobs were written. */
+    jobs: boolean;
+    webhook: { active: boolean; failure_count: number; reason: string | null; touched: boolean };
+    /** Each with its trace, and whether it is for later. */
+    outbox: { task: string; trace: string; later: boolean }[];
+    signals: string[];
+    deactivated: number;
+    acts: unknown[];
+  };
+};
+
+const off = '3 deliveries in a row failed, the last with: status 500';
+const nothing = { jobs: false, outbox: [], deactivated: 0, acts: [] };
+const deliver = (n: number, later: boolean) => ({
+  ...{ task: 'webhooks.deliver', trace: traceOf(n), later },
+});
+
+const cases: Record<string, Case> = {
+  'a delivery that arrives': {
+    answered: [{ status: 200 }],
+    failures: 2,
+    expected: {
+      ...nothing,
+      webhook: { active: true, failure_count: 0, reason: null, touched: true },
+      signals: ['delivered'],
+    },
+  },
+  'a first attempt that fails': {
+    answered: [{ status: 500 }],
+    failures: 1,
+    expected: {
+      ...nothing,
+      jobs: true,
+      webhook: { active: true, failure_count: 1, reason: null, touched: true },
+      outbox: [deliver(1, true)],
+      signals: ['retry'],
+    },
+  },
+  'a first attempt that fails, of a webhook that is switched off': {
+    answered: [{ status: 500 }],
+    active: false,
+    expected: {
+      ...nothing,
+      jobs: true,
+      webhook: { active: false, failure_count: 0, reason: 'by hand', touched: true },
+      outbox: [deliver(1, false), deliver(1, true)],
+      signals: ['retry'],
+    },
+  },
+  'a second delivery that fails in a row': {
+    answered: [{ status: null, last: true }],
+    failures: 1,
+    expected: {
+      ...nothing,
+      webhook: { active: true, failure_count: 2, reason: null, touched: true },
+      signals: ['failed'],
+    },
+  },
+  'a third delivery that fails in a row': {
+    answered: [
+      { status: null, last: true },
+      { status: 500, last: true },
+    ],
+    failures: 1,
+    expected: {
+      jobs: true,
+      webhook: { active: false, failure_count: 3, reason: off, touched: true },
+      outbox: [
+        deliver(2, false),
+        { task: 'webhooks.notify_deactivated', trace: traceOf(2), later: false },
+      ],
+      signals: ['failed', 'failed'],
+      deactivated: 1,
+      acts: [{ act: 'webhook.switched_off', details: { failures: 3 } }],
+    },
+  },
+  'a third delivery that fails in a row, of a webhook that is switched off': {
+    answered: [{ status: 500, last: true }],
+    active: false,
+    failures: 2,
+    expected: {
+      ...nothing,
+      webhook: { active: false, failure_count: 3, reason: 'by hand', touched: true },
+      signals: ['failed'],
+    },
+  },
+};
+
+/** A webhook with a claimed delivery for each answer, and what its attempt came to. */
+async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expected'>) {
+  const target = await makeBacklog(db, answered.length);
+  const claimed = await claimDue(db, target, {
+    ...{ by: await makePool(db), atMost: 100, known: [] },
+  });
+  const outcomes: AttemptOutcome[] = [];
+  for (const [n, { status, last = false }] of answered.entries()) {
+    const delivery: ClaimedDelivery = { ...claimed[n]!, attempts: last ? 1 : 0 };
+    if (last) await db`update pending_deliveries set attempts = 1 where id = ${delivery.id}`;
+    const answer = answerOf(status);
+    const { retries, event } = delivery;
+    const verdict = judge({ ...answer, event, number: last ? 2 : 1 }, { retries, random: 0.5 });
+    outcomes.push({ delivery, answer, verdict, at: new Date(), traceparent: traceOf(n + 1) });
+  }
+  await db`
+    update webhooks
+    set active = ${active}, failure_count = ${failures},
+        deactivated_reason = ${active ? null : 'by hand'}, deactivated_at = ${active ? null : new Date()}
+    where id = ${target.webhook_id}`;
+  await db`delete from outbox where payload ->> 'webhook_id' = ${target.webhook_id}`;
+  return { target, outcomes };
+}
+
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** Records what attempts came to, and says what followed. */
+async function recorded({ target, outcomes }: Scene): Promise<Case['expected']> {
+  const { webhook_id } = target;
+  const signals: string[] = [];
+  let off = 0;
+  const stops = [
+    attempted.subscribe(({ webhookId, outcome }) => {
+      if (webhookId === webhook_id) signals.push(outcome);
+    }),
+    deactivated.subscribe(({ webhookId }) => {
+      if (webhookId === webhook_id) off += 1;
+    }),
+  ];
+  const jobs = await record(db, target, outcomes);
+  for (const stop of stops) stop();
+  const [webhook] = await db<Case['expected']['webhook'][]>`
+    select active, failure_count, deactivated_reason as reason, last_delivery_at is not null as touched
+    from webhooks where id = ${webhook_id}`;
+  const outbox = await db<Case['expected']['outbox']>`
+    select task, payload ->> '_trace' as trace, run_at is not null as later
+    from outbox where payload ->> 'webhook_id' = ${webhook_id} order by task, later`;
+  const acts = await db<{ act: string; details: object }[]>`
+    select act, details from audit_events where target_id = ${webhook_id}`;
+  return {
+    ...{ jobs, webhook: { ...webhook! }, outbox: outbox.map((row) => ({ ...row })), signals },
+    ...{ deactivated: off, acts: acts.map((row) => ({ ...row })) },
+  };
+}
+
+for (const [what, { expected, ...given }] of Object.entries(cases)) {
+  test(`what follows from ${what}`, async () => {
+    assert.deepEqual(await recorded(await scene(given)), expected);
+  });
+}
+
+test('what was recorded before, or is of a webhook that is gone, has no effect', async () => {
+  const again = await scene({ answered: [{ status: 500, last: true }], failures: 1 });
+  await recorded(again);
+  await db`update webhooks set last_delivery_at = null where id = ${again.target.webhook_id}`;
+  const webhook = { active: true, failure_count: 2, reason: null, touched: false };
+  assert.deepEqual(await recorded(again), { ...nothing, signals: [], webhook });
+
+  const gone = await scene({ answered: [{ status: 500 }] });
+  await db`delete from webhooks where id = ${gone.target.webhook_id}`;
+  assert.deepEqual(await recorded(gone), { ...nothing, signals: [], webhook: {} });
+});
+
+test('an attempt keeps the trace of its cause, and its retry as well', async () => {
+  const { target, outcomes } = await scene({ answered: [{ status: 500 }] });
+  const [outcome] = outcomes as [AttemptOutcome];
+  await db`update pending_deliveries set traceparent = ${traceOf(7)} where id = ${outcome.delivery.id}`;
+  const delivery = { ...outcome.delivery, traceparent: traceOf(7) };
+  const { outbox } = await recorded({ target, outcomes: [{ ...outcome, delivery }] });
+  assert.deepEqual(outbox, [deliver(7, true)]);
+  const [kept] =
+    await db`select traceparent, attempts from pending_deliveries where id = ${delivery.id}`;
+  assert.deepEqual({ ...kept }, { traceparent: traceOf(7), attempts: 1 });
+});
+
+const stored = (status: number | null) =>
+  status === null
+    ? { status_code: null, response_body: null, error: 'no answer', number: 1 }
+    : { status_code: status, response_body: 'hello', error: null, number: 1 };
+for (const status of [500, null]) {
+  test(`of an attempt with ${status === null ? 'no answer' : 'an answer'} is kept what there was`, async () => {
+    const { target, outcomes } = await scene({ answered: [{ status }] });
+    await record(db, target, outcomes);
+    const [row] = await db`
+      select status_code, response_body, error, number from delivery_attempts where webhook_id = ${target.webhook_id}`;
+    assert.deepEqual({ ...row }, stored(status));
+    const [delivery] = await db`
+      select status_code, response_body, traceparent from pending_deliveries where webhook_id = ${target.webhook_id}`;
+    const { error: _, number: __, ...shown } = stored(status);
+    assert.deepEqual({ ...delivery }, { ...shown, traceparent: traceOf(1) });
+  });
+}
+
+for (const failures of [0, 2]) {
+  test(`a delivery that arrives after ${failures} failures is published once`, async () => {
+    const { target, outcomes } = await scene({ answered: [{ status: 200 }], failures });
+    const published: string[] = [];
+    const stop = attempted.subscribe(({ webhookId, outcome }) => {
+      if (webhookId === target.webhook_id) published.push(outcome);
+    });
+    const recorder = createRecorder({ db, log: createLog({ level: 'silent' }), pump: () => {} });
+    recorder.hurry();
+    await recorder.record(outcomes[0]!);
+    stop();
+    assert.deepEqual(published, ['delivered']);
+    const [webhook] = await db`select failure_count from webhooks where id = ${target.webhook_id}`;
+    assert.equal(webhook?.['failure_count'], 0);
+  });
+}
