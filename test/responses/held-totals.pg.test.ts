@@ -147,12 +147,12 @@ for (const [way, record] of Object.entries(ways)) {
     await db`update contacts set updated_at = '2026-05-02' where survey_id = ${s.surveyId}`;
     await db.begin((tx) => record(tx, [responseOf(s, s.people[0]!), responseOf(s, null)]));
     const marked = await db`
-      select id, status, responded_at from contacts
+      select id, status, responded_at, updated_at > '2026-05-03' as updated from contacts
       where survey_id = ${s.surveyId}
         and (updated_at > '2026-05-03' or status <> 'sent' or responded_at is not null)`;
     assert.deepEqual(
       marked.map((row) => ({ ...row })),
-      [{ id: s.people[0], status: 'responded', responded_at: at }],
+      [{ id: s.people[0], status: 'responded', responded_at: at, updated: true }],
     );
   });
 
