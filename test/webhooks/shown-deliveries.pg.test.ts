@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { insertPastDeliveries } from '../../src/webhooks/past.queries.ts';
+import { countByDay, listAttempts, pageOfDeliveries } from '../../src/webhooks/screen.queries.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+async function target() {
+  const org_id = await makeOrganization(db);
+  const webhook_id = await makeWebhook(db, org_id);
+  return { of: { org_id, webhook_id }, asked: { orgId: org_id, webhookId: webhook_id } };
+}
+type Target = Awaited<ReturnType<typeof target>>;
+
+const minutesAgo = (n: number) => new Date(Date.now() - n * 60_000);
+
+/** Each a minute older than the one before it. */
+const kinds = [
+  { status: 'failed', attempts: 2 },
+  { status: 'pending', attempts: 0 },
+  { status: 'delivered', attempts: 1, duration_ms: 40 },
+  { status: 'pending', attempts: 1 },
+  { status: 'skipped', attempts: 0 },
+  { status: 'pending', attempts: 0 },
+  { status: 'delivered', attempts: 2, duration_ms: 50 },
+];
+
+async function addAll({ of }: Target) {
+  const rows = kinds.map((kind, n) => ({ ...of, ...kind, created_at: minutesAgo(n) }));
+  const ids = await addDeliveries(db, ...rows.toReversed());
+  return ids.toReversed();
+}
+
+const statuses = [null, 'pending', 'delivered', 'failed', 'skipped'];
+for (const status of statuses) {
+  test(`pages of ${status ?? 'all'} deliveries are those of one list, newest first, of one webhook`, async () => {
+    const [own, other] = [await target(), await target()];
+    const ids = await addAll(own);
+    await addAll(other);
+    await addAll({ ...other, of: { ...own.of, webhook_id: await makeWebhook(db, own.of.org_id) } });
+    const wanted = ids.filter((_, n) => status === null || kinds[n]!.status === status);
+    const found: string[] = [];
+    for (let page = 1; found.length < wanted.length; page++) {
+      const { rows, total } = await pageOfDeliveries(db, own.asked, { page, limit: 2, status });
+      assert.equal(total, wanted.length);
+      assert.equal(rows.length, Math.min(2, wanted.length - found.length));
+      found.push(...rows.map(({ id }) => id));
+    }
+    assert.deepEqual(found, wanted);
+  });
+}
+
+test('a delivery took as long as its answer, or as its last attempt', async () => {
+  const own = await target();
+  const [failed, , delivered] = await addAll(own);
+  await db`insert into delivery_attempts ${db(
+    [2, 1, 3].map((number) => ({
+      ...{ ...own.of, delivery_id: failed!, number, duration_ms: number * 10, at: new Date() },
+    })),
+  )}`;
+  const { rows } = await pageOfDeliveries(db, own.asked, { page: 1, limit: 9, status: null });
+  const took = new Map(rows.map(({ id, duration_ms }) => [id, duration_ms]));
+  assert.deepEqual([took.get(failed!), took.get(delivered!)], [30, 40]);
+  const attempts = await listAttempts(db, own.asked, failed!);
+  assert.deepEqual(
+    attempts.map(({ number }) => number),
+    [1, 2, 3],
+  );
+});
+
+test('the days of a webhook count what ended on each, without tests, from the first to today', async () => {
+  const own = await target();
+  const midnight = new Date(new Date().toISOString().slice(0, 10));
+  const at = (days: number, ms = 0) => new Date(midnight.getTime() - days * 86_400_000 + ms);
+  const ended = (status: string, created_at: Date, event = 'response.received') => ({
+    ...{ ...own.of, status, created_at, event, attempts: 1 },
+  });
+  await addDeliveries(
+    db,
+    ended('delivered', at(2)),
+    ended('failed', at(2, 5)),
+    ended('delivered', at(2, -1)),
+    ended('skipped', at(1, 1)),
+    ended('delivered', at(0)),
+    ended('delivered', at(0), 'webhook.test'),
+    { ...ended('pending', at(0)), attempts: 0 },
+  );
+  await addAll(await target());
+  const days = await countByDay(db, own.asked, 3);
+  assert.deepEqual(
+    days.map((day) => ({ ...day })),
+    [
+      { day: at(2).toISOString().slice(0, 10), delivered: 1, failed: 1, skipped: 0 },
+      { day: at(1).toISOString().slice(0, 10), delivered: 0, failed: 0, skipped: 1 },
+      { day: at(0).toISOString().slice(0, 10), delivered: 1, failed: 0, skipped: 0 },
+    ],
+  );
+});
+
+test('attempts of a past delivery are numbered from one, and counted with the one that arrived', async () => {
+  const own = await target();
+  const at = minutesAgo(5);
+  const attempt = { status_code: 500, response_body: 'no', duration_ms: 7, at };
+  const past = {
+    ...{ event: 'response.received', body: '{}', created_at: at, delivered_at: at },
+    ...{ status: 'delivered', status_code: 200, duration_ms: 9, response_body: 'ok' },
+  };
+  await insertPastDeliveries(db, own.asked, [{ ...past, failed: [attempt, attempt] } as never]);
+  const { rows } = await pageOfDeliveries(db, own.asked, { page: 1, limit: 9, status: null });
+  assert.deepEqual([rows[0]?.attempts, rows[0]?.duration_ms], [3, 9]);
+  const attempts = await listAttempts(db, own.asked, rows[0]!.id);
+  assert.deepEqual(
+    attempts.map(({ number }) => number),
+    [1, 2, 3],
+  );
+});
