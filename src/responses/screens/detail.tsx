@@ -14,22 +14,22 @@ import {
 } from './shown.ts';
 import { heldReason, responseTexts as texts } from './texts.ts';
 
+/** The id of the heading that names whose response it is. */
+export const whoId = 'answer-who';
+
 /** One response: what was answered, what was made of it, and what is to be done. */
 export function ResponseDetail(props: DetailProps) {
   const { response, origin, others, path, query, editor } = props;
   const here = { path: `${path}/${response.id}`, query };
   return (
     <div class="columns even">
-      <article class="answer" aria-label="The response">
+      <article aria-label="The response">
         <Said {...props} />
         {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
         {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
         <Analysis response={response} origin={origin} />
-        {others.length > 0 ? (
-          <Others others={others} path={path} query={query} person={personOf(response)} />
-        ) : null}
       </article>
-      <section class="answer" aria-label="Following it up">
+      <section class="follow-up" aria-label="Following it up">
         <TagPart {...props} here={here} />
         <FollowUpPart {...props} here={here} />
         <NotePart {...props} here={here} />
@@ -41,6 +41,9 @@ export function ResponseDetail(props: DetailProps) {
           </div>
         )}
       </section>
+      {others.length > 0 ? (
+        <Others others={others} path={path} query={query} person={personOf(response)} />
+      ) : null}
     </div>
   );
 }
@@ -74,7 +77,7 @@ function Said({ response, origin, path }: DetailProps) {
   return (
     <div>
       <div class="title">
-        <h2>
+        <h2 id={whoId}>
           <bdi>{personOf(response)}</bdi>
         </h2>
         <Chip score={`${score} ${scaleText(survey_type)}`} category={category} big />

@@ -15,6 +15,7 @@ import { ResponseQuery } from '../schemas.ts';
 import { runSearch } from '../search.ts';
 import { Filters } from './filters.tsx';
 import { listId, ResponseList } from './list.tsx';
+import { Split } from './pane.tsx';
 import { filled, inZone, pathOf } from './paths.ts';
 import { findChoices } from './shown.queries.ts';
 import type { ShownResponse } from './shown.ts';
@@ -73,9 +74,9 @@ async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   const body = drawNow(
     <>
       <Filters {...{ path, query, choices, form }} updates={listId} />
-      <div class="part">
+      <Split>
         <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
-      </div>
+      </Split>
     </>,
   );
   return { body, status: Object.keys(form.errors).length > 0 ? 422 : 200 } as const;

@@ -27,7 +27,7 @@ export function ResponseList(props: ListProps) {
   const found = counted(meta.total, 'response');
   return (
     <Live id={listId} says={found}>
-      <div class="title">
+      <div class="title" data-list={`${path}${query.size === 0 ? '' : `?${query}`}`}>
         <h2>{found}</h2>
         <span class="small soft">newest first</span>
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
@@ -106,7 +106,7 @@ const DrawnRow = drawnOnce(mostRows, (props: DrawnRowProps) => {
   const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
   const { state, held } = response;
   return (
-    <li>
+    <li id={`row-${id}`}>
       {choosable ? (
         <label class="tick">
           <input type="checkbox" name="id" value={id} />

@@ -18,8 +18,19 @@ import { filterOf } from '../read-filter.ts';
 import { isReleased } from '../release.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { setTags } from '../tagging.ts';
-import { NextResponses, ResponseDetail } from './detail.tsx';
-import { filled, go, idOf, inZone, pathOf, queryOf, responsePathOf, trailOf } from './paths.ts';
+import { NextResponses, ResponseDetail, whoId } from './detail.tsx';
+import { Pane } from './pane.tsx';
+import {
+  filled,
+  go,
+  idOf,
+  inZone,
+  listPathOf,
+  pathOf,
+  queryOf,
+  responsePathOf,
+  trailOf,
+} from './paths.ts';
 import { findChoices, findOrigin, listOthers } from './shown.queries.ts';
 import { personOf, type ShownResponse } from './shown.ts';
 import { responseTexts as texts } from './texts.ts';
@@ -85,10 +96,13 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const action = `${pathOf(c)}/${response.id}/delete${queryOf(c)}`;
       const trail = [...trailOf(c), { text: personOf(response), href: here }];
       const body = (
-        <Confirm action={action} button="Delete" cancel={here}>
-          <p>{texts.deleteMeans}</p>
-          <p>{texts.deleteStays}</p>
-        </Confirm>
+        <Pane list={listPathOf(c)} says={texts.deleteTitle}>
+          <h2 class="in-pane">{texts.deleteOf(personOf(response))}</h2>
+          <Confirm action={action} button="Delete" cancel={here}>
+            <p>{texts.deleteMeans}</p>
+            <p>{texts.deleteStays}</p>
+          </Confirm>
+        </Pane>
       );
       return renderScreen(c, { title: texts.deleteTitle, section: 'responses', trail, body });
     })
@@ -96,7 +110,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       await deleteResponse(tools, editor, idOf(c));
-      return go(c, `${pathOf(c)}${queryOf(c)}`, { kind: 'fine', text: texts.deleted });
+      return go(c, listPathOf(c), { kind: 'fine', text: texts.deleted });
     });
 
 async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
@@ -119,14 +133,19 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
   ]);
   const editor = role === 'viewer' ? null : c.var.member.email;
   const [path, query] = [pathOf(c), queryOf(c)];
+  const title = texts.responseOf(personOf(response));
   return renderScreen(c, {
-    title: `Response of ${personOf(response)}`,
+    title,
     heading: 'Response',
     section: 'responses',
     trail: trailOf(c),
     actions: <NextResponses {...{ path, query, neighbours }} />,
     status: Object.keys(note.errors).length > 0 ? 422 : 200,
-    body: <ResponseDetail {...{ response, origin, others, choices, path, query, editor, note }} />,
+    body: (
+      <Pane list={listPathOf(c)} labelledBy={whoId} says={title}>
+        <ResponseDetail {...{ response, origin, others, choices, path, query, editor, note }} />
+      </Pane>
+    ),
   });
 }
 

@@ -15,9 +15,9 @@ export function idOf(c: Context<ScreenEnv>): string {
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 
 /** The list that one came from, with its filters. */
-export const trailOf = (c: Context<ScreenEnv>) => [
-  { text: 'Responses', href: `${pathOf(c)}${queryOf(c)}` },
-];
+export const listPathOf = (c: Context<ScreenEnv>) => `${pathOf(c)}${queryOf(c)}`;
+
+export const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: listPathOf(c) }];
 
 /** The page of one response. It keeps the filters of the list in its own address. */
 export const responsePathOf = (c: Context<ScreenEnv>, id: string) =>

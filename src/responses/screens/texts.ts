@@ -15,6 +15,10 @@ export const responseTexts = {
     open: (many: string) => `${many} opened again.`,
     take: (many: string) => `You own ${many} now.`,
   },
+  responseOf: (person: string) => `Response of ${person}`,
+  pane: 'The chosen response',
+  chooseOne: 'Choose a response to read it here.',
+  toList: 'Back to the list',
   noDay: 'Enter a day, such as 2026-04-01.',
   dayBefore: 'This day is before the first one.',
   chooseAll: (many: number) => (many === 1 ? 'Choose it' : `Choose all ${many} on this page`),
@@ -42,6 +46,7 @@ export const responseTexts = {
   held: 'This response is held',
   heldOne: 'It counts nowhere until it is released.',
   deleteTitle: 'Delete this response',
+  deleteOf: (person: string) => `Delete the response of ${person}`,
   deleteMeans:
     'It counts nowhere any more: scores and trends change. Its notes, tags and analysis are lost with it. The person is not asked again.',
   deleteStays: 'What was delivered to webhooks stays there.',

@@ -17,6 +17,7 @@ const sources = {
     'media',
   ].map((name) => `src/web/assets/css/${name}.css`),
   'app.js': ['src/web/assets/app.js'],
+  'split.js': ['src/web/assets/split.js'],
   'passkeys.js': ['src/web/assets/passkeys.js'],
   'htmx.js': ['node_modules/htmx.org/dist/htmx.min.js'],
   'embed.js': ['src/web/assets/embed.js'],

@@ -164,6 +164,12 @@ document.addEventListener('htmx:after:swap', ({ detail }) => {
   if (target?.dataset.says) say(target.dataset.says);
 });
 
+// A script that shows a part of another page says so too.
+document.addEventListener('askback:shown', ({ detail }) => {
+  enhance(document);
+  if (detail.says) say(detail.says);
+});
+
 function say(text) {
   const says = document.getElementById('says');
   if (says && says.textContent !== text) says.textContent = text;

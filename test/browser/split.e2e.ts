@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { launchBrowser, violations } from '../e2e/browser.ts';
+import { makeScene, signInBrowser } from './scene.ts';
+
+const [scene, browser] = [await makeScene(), await launchBrowser()];
+const list = `${scene.base}/o/${scene.full.slug}/responses`;
+const wide = { viewport: { width: 1440, height: 900 } };
+
+/** The list of responses as an editor sees it on a wide screen. */
+async function open(query = '', over: { javaScriptEnabled?: boolean } = {}): Promise<Page> {
+  const context = await browser.newContext({ ...wide, ...over });
+  await signInBrowser(context, scene, 'editor');
+  const page = await context.newPage();
+  await page.goto(`${list}${query}`);
+  return page;
+}
+
+const row = (page: Page, at: number) => page.locator('.inbox .who a').nth(at);
+const addressOf = async (page: Page, at: number) =>
+  `${scene.base}${await row(page, at).getAttribute('href')}`;
+const pane = (page: Page) => page.locator('.split > #answer');
+const focused = (page: Page) => page.locator(':focus');
+/** The response of a row is the one that is shown, and the address says so. */
+const isShown = async (page: Page, at: number) => {
+  await page.waitForURL(await addressOf(page, at));
+  await pane(page)
+    .getByRole('heading', { level: 2, name: (await row(page, at).textContent())! })
+    .waitFor();
+  await page.locator('.inbox li').nth(at).locator('a[aria-current=true]').waitFor();
+};
+const countOf = async (page: Page) =>
+  Number(/^\d+/.exec((await page.locator('#found h2').textContent()) ?? '')?.[0]);
+/** The list has so many responses by now. */
+const hasCount = (page: Page, count: number) =>
+  page.locator('#found h2').getByText(`${count} responses`, { exact: true }).waitFor();
+
+test('a response is shown next to its list, at its own address with the filters, and back leads back', async () => {
+  const page = await open('?category=detractor');
+  await page.getByText('Choose a response to read it here.').waitFor();
+  const kept = await page.locator('.inbox').elementHandle();
+  await row(page, 1).click();
+  await isShown(page, 1);
+  assert.match(page.url(), /category=detractor$/);
+  await row(page, 3).click();
+  await isShown(page, 3);
+  assert.match(await page.title(), /^Response of /);
+  await page.goBack();
+  await isShown(page, 1);
+  await page.goBack();
+  await page.getByText('Choose a response to read it here.').waitFor();
+  assert.equal(page.url(), `${list}?category=detractor`);
+  await page.goForward();
+  await isShown(page, 1);
+  assert.ok(await kept?.evaluate((element) => element.isConnected), 'the list was loaded again');
+});
+
+test('keys lead through the list, which keeps the focus; Enter goes to the response and Escape back', async () => {
+  const page = await open();
+  await row(page, 0).click();
+  await isShown(page, 0);
+  for (const [key, at] of [
+    ['j', 1],
+    ['ArrowDown', 2],
+    ['k', 1],
+    ['ArrowUp', 0],
+  ] as const) {
+    await page.keyboard.press(key);
+    await isShown(page, at);
+    assert.equal(
+      await focused(page).getAttribute('href'),
+      await row(page, at).getAttribute('href'),
+    );
+  }
+  await page.keyboard.press('Enter');
+  assert.equal(await focused(page).getAttribute('id'), 'answer');
+  assert.equal(await pane(page).getAttribute('aria-labelledby'), 'answer-who');
+  await page.keyboard.press('ArrowRight');
+  await isShown(page, 1);
+  await page.locator('#answer:focus').waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await focused(page).getAttribute('href'), await row(page, 1).getAttribute('href'));
+});
+
+test('past the last row the keys go on with the next page of the list', async () => {
+  const page = await open();
+  const last = (await page.locator('.inbox > li').count()) - 1;
+  await row(page, last).click();
+  await isShown(page, last);
+  await page.keyboard.press('j');
+  await page.waitForURL(/page=2/);
+  await isShown(page, 0);
+  await page.keyboard.press('k');
+  await page.waitForURL(/page=1/);
+  await isShown(page, last);
+});
+
+test('acts on the response next to its list change both, and ticks stay on their rows', async () => {
+  const page = await open('?state=open');
+  const before = await countOf(page);
+  await row(page, 1).click();
+  await isShown(page, 1);
+  const ticked = await addressOf(page, 4);
+  await page.locator('.inbox input').nth(4).check();
+  await pane(page).getByRole('button', { name: 'Take' }).click();
+  await page.locator('.inbox li').nth(1).getByText('Owner: Lena Dahl').waitFor();
+  await pane(page).getByRole('button', { name: 'Done' }).click();
+  await pane(page).getByText('The response is saved.').waitFor();
+  await pane(page).getByRole('button', { name: 'Open again' }).waitFor();
+  await hasCount(page, before - 1);
+  const chosen = page.locator('.inbox li:has(:checked) a');
+  assert.equal(`${scene.base}${await chosen.getAttribute('href')}`, ticked);
+  await page.keyboard.press('ArrowRight');
+  await isShown(page, 1);
+});
+
+test('a response that is deleted next to its list leaves it, and the focus goes to the next', async () => {
+  const page = await open('?category=promoter');
+  const before = await countOf(page);
+  await row(page, 2).click();
+  await isShown(page, 2);
+  const next = await row(page, 3).getAttribute('href');
+  await pane(page).getByRole('link', { name: 'Delete' }).click();
+  await pane(page)
+    .getByRole('heading', { name: /^Delete the response of/ })
+    .waitFor();
+  await pane(page).getByRole('button', { name: 'Delete' }).click();
+  await hasCount(page, before - 1);
+  await page.locator(`:focus[href="${next}"]`).waitFor();
+  assert.equal(page.url(), `${list}?category=promoter`);
+});
+
+test('a note that is half written outlives acts, filters and other responses', async () => {
+  const page = await open();
+  await row(page, 5).click();
+  await isShown(page, 5);
+  const path = new URL(page.url()).pathname;
+  const note = pane(page).getByLabel('Note');
+  await note.fill('Called them, they want');
+  await pane(page).getByRole('button', { name: 'Done' }).click();
+  await pane(page).getByText('The response is saved.').waitFor();
+  assert.equal(await note.inputValue(), 'Called them, they want');
+  await page.getByLabel('State').first().selectOption('done');
+  await page.waitForURL(`${scene.base}${path}?state=done`);
+  assert.equal(await note.inputValue(), 'Called them, they want');
+  await page.getByLabel('State').first().selectOption('');
+  await page.waitForURL(`${scene.base}${path}`);
+  await row(page, 4).click();
+  await isShown(page, 4);
+  assert.equal(await note.inputValue(), '');
+  await row(page, 5).click();
+  await isShown(page, 5);
+  assert.equal(await note.inputValue(), 'Called them, they want');
+  await pane(page).getByRole('button', { name: 'Add note' }).click();
+  await pane(page).getByText('The note is saved.').waitFor();
+  assert.equal(await note.inputValue(), '');
+});
+
+test('an act on chosen responses leaves the one next to the list open, as it is by then', async () => {
+  const page = await open('?category=passive');
+  await row(page, 0).click();
+  await isShown(page, 0);
+  await page.locator('.inbox input').nth(0).check();
+  await page.getByRole('button', { name: 'Done the chosen' }).click();
+  await page.getByText('1 response marked as done.').first().waitFor();
+  await pane(page).getByRole('button', { name: 'Open again' }).waitFor();
+  await isShown(page, 0);
+});
+
+test('a response that is opened by its own address gets its list, as soon as there is room', async () => {
+  const page = await open('?category=detractor');
+  const address = await addressOf(page, 2);
+  await page.goto(address);
+  await isShown(page, 2);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.getByRole('link', { name: 'Back to the list' }).waitFor();
+  assert.equal(await page.locator('.inbox').isVisible(), false);
+  await page.goto(address);
+  assert.equal(await page.locator('.inbox').count(), 0);
+  await page.setViewportSize(wide.viewport);
+  await isShown(page, 2);
+});
+
+test('next to its list a response is accessible, light and dark', async () => {
+  const page = await open();
+  await row(page, 0).click();
+  await isShown(page, 0);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const found = await violations(page);
+    assert.deepEqual(
+      found.filter((line) => !line.includes('content is too short')),
+      [],
+    );
+  }
+});
+
+test('without script a row of a wide list leads to the page of its response', async () => {
+  const page = await open('', { javaScriptEnabled: false });
+  const address = await addressOf(page, 0);
+  await row(page, 0).click();
+  await page.waitForURL(address);
+  await page.getByRole('heading', { name: 'Response', exact: true }).waitFor();
+  assert.equal(await page.locator('.inbox').count(), 0);
+  assert.equal(await page.getByText('Back to the list').isVisible(), false);
+});
