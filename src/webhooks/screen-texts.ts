@@ -68,6 +68,8 @@ export const webhookTexts = {
   replayInactive:
     'The webhook is switched off. Switch it on first: then what it missed can be replayed.',
   backToWebhook: 'To the webhook',
+  asSent: (bytes: number) => `The body as it is sent, ${counted(bytes, 'byte')}`,
+  bodyAsSent: 'Body as it is sent',
   notSent: 'Nothing was sent yet.',
   redeliver: 'Redeliver',
   redelivered: 'The event is being delivered again, as a new delivery at the top of the list.',

@@ -21,4 +21,8 @@ test('the page of a webhook shows that it was switched off, while one looks at i
     where id = ${webhook!.id}`;
   await page.getByText('It was switched off: three in a row.').waitFor();
   assert.equal(await state.textContent(), 'Off');
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.locator('#act-on[hidden]').waitFor({ state: 'attached' });
+  await page.locator('.actions .menu summary').click();
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
 });

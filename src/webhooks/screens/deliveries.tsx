@@ -17,6 +17,11 @@ type DeliveryListProps = {
   live: boolean;
 };
 
+/** Other parts of the page that depend on how the webhook stands. */
+const swappedWith = ['#standing', '#act-on', '#act-off']
+  .map((part) => `${part}:outerMorph`)
+  .join(',');
+
 const statuses = Object.entries(deliveryStates);
 
 /**
@@ -37,7 +42,7 @@ export function DeliveryList(props: DeliveryListProps) {
         'hx-select': '#deliveries',
         'hx-target': 'this',
         'hx-swap': 'outerMorph',
-        'hx-select-oob': '#standing:outerMorph',
+        'hx-select-oob': swappedWith,
       })}
     >
       <div class="title">

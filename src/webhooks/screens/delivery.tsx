@@ -51,8 +51,17 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
             <h3>{requestTitle(attempts.length)}</h3>
             {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
             <pre tabindex={0} role="region" aria-label="Request">
-              <code>{requestText({ url, headers, body: delivery.body })}</code>
+              <code>{requestText({ url, headers, body: indented(delivery.body) })}</code>
             </pre>
+            {indented(delivery.body) === delivery.body ? null : (
+              <details class="reveal">
+                <summary>{webhookTexts.asSent(Buffer.byteLength(delivery.body))}</summary>
+                {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
+                <pre tabindex={0} role="region" aria-label={webhookTexts.bodyAsSent}>
+                  <code>{delivery.body}</code>
+                </pre>
+              </details>
+            )}
           </div>
           <div>
             <h3>Response</h3>
@@ -108,6 +117,15 @@ function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
       <code>{`${attempt.status_code}${body}`}</code>
     </pre>
   );
+}
+
+/** JSON as a person reads it. What is signed is the body as it was sent. */
+function indented(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
 }
 
 type SentRequest = {

@@ -69,17 +69,19 @@ function shareOf(days: readonly DayOfDeliveries[]): string {
 
 type WebhookActsProps = { webhook: WebhookRow; here: string };
 
-/** What an editor can do with a webhook. */
+/** What an editor can do with a webhook. What depends on its state is swapped with it. */
 export function WebhookActs({ webhook, here }: WebhookActsProps) {
   return (
     <>
-      {webhook.active ? null : (
-        <form method="post" action={`${here}/switch-on`}>
-          <button type="submit" class="primary">
-            {webhookTexts.switchOn}
-          </button>
-        </form>
-      )}
+      <div id="act-on" hidden={webhook.active}>
+        {webhook.active ? null : (
+          <form method="post" action={`${here}/switch-on`}>
+            <button type="submit" class="primary">
+              {webhookTexts.switchOn}
+            </button>
+          </form>
+        )}
+      </div>
       <form method="post" action={`${here}/test`}>
         <button type="submit">{webhookTexts.test}</button>
       </form>
@@ -95,13 +97,13 @@ export function WebhookActs({ webhook, here }: WebhookActsProps) {
           <li>
             <a href={`${here}/rotate-secret`}>{webhookTexts.rotate}</a>
           </li>
-          {webhook.active ? (
-            <li>
+          <li id="act-off" hidden={!webhook.active}>
+            {webhook.active ? (
               <form method="post" action={`${here}/switch-off`}>
                 <button type="submit">{webhookTexts.switchOff}</button>
               </form>
-            </li>
-          ) : null}
+            ) : null}
+          </li>
           <li>
             <a class="danger" href={`${here}/delete`}>
               {webhookTexts.remove}

@@ -147,6 +147,10 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   assert.match(html, />Redeliver</);
   assert.match(html, /2 attempts failed, the last with: status 503/);
   assert.match(html, /busy &lt;b&gt;/);
+  const shown = html.replaceAll('&quot;', '"');
+  assert.ok(shown.includes(`\n  "responseId": "${responseId}"\n}`), 'the body is not indented');
+  assert.ok(shown.includes(`<code>${body}</code>`), 'its bytes are missing');
+  assert.match(html, new RegExp(`The body as it is sent, ${body.length} bytes`));
   const [, about] = /<a href="([^"]*)">a response<\/a>/.exec(html) ?? [];
   assert.equal(about, here.replace(/\/webhooks\/.*/, `/responses/${responseId}`));
   await place.post(`${here}/deliveries/${failed}/redeliver`, {});
