@@ -48,7 +48,7 @@ import { unsubscribePages } from './suppressions/pages.ts';
 import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
 import { surveyReads, surveyRoutes } from './surveys/routes.ts';
 import { tagReads, tagRoutes } from './tags/routes.ts';
-import { showTrouble } from './web/show.ts';
+import { offerAgain, showTrouble } from './web/show.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.cte.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -108,7 +108,7 @@ export function createApp(tools: AppTools) {
     .use(trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy))
     .use(followRequests)
     .use(traceRequests('askback.organization.id'))
-    .onError(answerError(tools.log, showTrouble))
+    .onError(offerAgain(answerError(tools.log, showTrouble)))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())

@@ -24,6 +24,7 @@ import { type Config, ConfigError, complaintsOfRole } from './settings/config.ts
 import { Settings } from './settings/settings.ts';
 import { unknownSettings } from './settings/unknown-settings.ts';
 import type { ProcessRole } from './settings/validators.ts';
+import { showStarting } from './web/starting-page.ts';
 import { startWork } from './work.ts';
 
 const stopLimitMs = 29_000;
@@ -99,7 +100,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const counting = await parts.start('counting', startCounting, (it) => it.stop());
   const listener = await parts.start(
     'port',
-    () => listen(where.requests).catch(nameHost),
+    () => listen(where.requests, { showStarting }).catch(nameHost),
     (it) => it.close(),
   );
   const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });

@@ -189,6 +189,13 @@ test('while serve waits for the database it is alive and not ready; when the dat
     [early.status, ((await early.json()) as { red: object }).red],
     [503, { starting: 'is not done' }],
   );
+  const headers = { Accept: 'text/html,application/xhtml+xml', 'Accept-Language': 'de' };
+  const page = await fetch(`http://127.0.0.1:${port}/o/acme/responses`, { headers });
+  const meaning = ['Content-Type', 'Retry-After', 'Refresh'].map((name) => page.headers.get(name));
+  assert.deepEqual([page.status, ...meaning], [503, 'text/html; charset=utf-8', '2', '2']);
+  assert.match(await page.text(), /<html lang="de"/);
+  const called = await fetch(`http://127.0.0.1:${port}/api/v1/nps`, { headers });
+  assert.match(called.headers.get('Content-Type')!, /^application\/json/);
   await proxy.mend();
 
   assert.match(await service.ready(), /^askback listening/);

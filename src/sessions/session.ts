@@ -111,10 +111,11 @@ export function operatorWriter(c: OfMember, orgId: string): Writer & { role?: 'o
   return { orgId, actor: c.var.actor, mayWrite: true };
 }
 
-/** Leads to a page that asks for a proof, and back, when the last one is over an hour old. */
+/** Leads to a page that asks for a proof, and back, when the last one is over an hour old. What was posted is offered again. */
 export function requireRecentProof(c: OfMember) {
   if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;
-  throw new SeeOther(withNext('/account/prove', isRead(c) ? pathOf(c) : pageOf(c)));
+  const next = isRead(c) ? pathOf(c) : pageOf(c);
+  throw new SeeOther(withNext('/account/prove', next), { keepsForm: !isRead(c) });
 }
 
 async function refuseVisitor(c: Context, hadSession: boolean) {

@@ -45,3 +45,18 @@ export function languageOf(tag: string): Language {
 
 /** Keeps a name from turning the direction of the sentence around it. */
 export const isolate = (name: string) => `\u2068${name}\u2069`;
+
+const mostLanguages = 20;
+
+/** The reader's favourite among the languages that pages have, by what the browser says of itself. */
+export function preferredLanguage(accepts: string | null | undefined): Language {
+  const ranges = (accepts ?? '').split(',', mostLanguages);
+  const wished = ranges
+    .map((range) => {
+      const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
+      return { tag, quality: Number(quality) };
+    })
+    .filter(({ tag, quality }) => quality > 0 && hasTexts(tag))
+    .sort((one, other) => other.quality - one.quality);
+  return languageOf(wished[0]?.tag ?? 'en');
+}

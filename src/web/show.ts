@@ -1,9 +1,12 @@
-import type { Context } from 'hono';
+import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Refusal } from '../errors.ts';
+import { Refusal } from '../errors.ts';
+import type { RequestEnv } from '../lib/http/http.ts';
+import { SeeOther } from '../lib/http/see-other.ts';
 import { showErrorScreen } from './app/error-screens.tsx';
+import { keepPosted, postedAgain } from './app/read-form.ts';
 import { errorPage, type Trouble } from './error-page.tsx';
-import { hasTexts, type Language, languageOf } from './language.ts';
+import { type Language, preferredLanguage } from './language.ts';
 import type { HtmlPage } from './layout.tsx';
 import { wantsJson } from './wants-json.ts';
 
@@ -34,6 +37,17 @@ export function showTrouble(
   return showPage(c, errorPage(why, readersLanguage(c)), status);
 }
 
+/** A form whose sender has to prove who it is first is shown again, where there is anything in it to lose. */
+export const offerAgain =
+  (answer: ErrorHandler<RequestEnv>): ErrorHandler<RequestEnv> =>
+  async (error, c) => {
+    if (!(error instanceof SeeOther) || !error.keepsForm) return answer(error, c);
+    await keepPosted(c);
+    if (postedAgain(c).length === 0) return answer(error, c);
+    const text = 'the last proof of who you are is over an hour old: give it again';
+    return showErrorScreen(c, 403, new Refusal('forbidden', text, { code: 'proof_old' }));
+  };
+
 const troubles: Readonly<Record<number, Trouble>> = {
   404: 'notFound',
   413: 'tooLarge',
@@ -41,17 +55,6 @@ const troubles: Readonly<Record<number, Trouble>> = {
   503: 'unavailable',
 };
 
-const mostLanguages = 20;
-
-/** The reader's favourite among the languages that pages have: all there is to go by when no survey is known. */
-export function readersLanguage(c: Context): Language {
-  const ranges = (c.req.header('Accept-Language') ?? '').split(',', mostLanguages);
-  const wished = ranges
-    .map((range) => {
-      const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
-      return { tag, quality: Number(quality) };
-    })
-    .filter(({ tag, quality }) => quality > 0 && hasTexts(tag))
-    .sort((one, other) => other.quality - one.quality);
-  return languageOf(wished[0]?.tag ?? 'en');
-}
+/** All there is to go by when no survey is known. */
+export const readersLanguage = (c: Context): Language =>
+  preferredLanguage(c.req.header('Accept-Language'));

@@ -47,6 +47,38 @@ test('a form with a secret or a file is not sent back: the page leads to the for
   }
 });
 
+test('a form that asks for a newer proof is shown, and can be sent again after it', async () => {
+  const org = await makeOrganization(db);
+  const { home, submit, post } = await memberBrowser(db, { app, org, role: 'owner' });
+  const provedBefore = (ago: string) => db`
+    update sessions set proved_at = now() - ${ago}::interval
+    where member_id in (select member_id from memberships where org_id = ${org})`;
+  await provedBefore('61 minutes');
+  const members = `${home}/settings/members`;
+  const refused = await post(members, { email: 'bo@acme.test', role: 'editor' });
+  assert.equal(refused.status, 403);
+  const page = await refused.text();
+  assert.ok(page.includes(`<form method="post" action="${members}">`));
+  assert.match(page, /<input type="hidden" name="email" value="bo@acme.test"/);
+  assert.match(page, /href="\/account\/prove" target="_blank"/);
+  await provedBefore('0 minutes');
+  const again = await submit(members, { email: 'bo@acme.test', role: 'editor' });
+  assert.match(await again.text(), /bo@acme\.test/);
+});
+
+test('a form with nothing in it, or with a secret, leads to the proof and back to its page', async () => {
+  const org = await makeOrganization(db);
+  const { request } = await memberBrowser(db, { app, org, role: 'owner' });
+  await db`
+    update sessions set proved_at = now() - interval '61 minutes'
+    where member_id in (select member_id from memberships where org_id = ${org})`;
+  const headers = { Referer: 'http://127.0.0.1/account/codes' };
+  for (const body of [new URLSearchParams(), new URLSearchParams({ code: '123456' })]) {
+    const answer = await request('/account/codes/renew', { method: 'POST', body, headers });
+    assert.equal(answer.headers.get('Location'), '/account/prove?next=%2Faccount%2Fcodes');
+  }
+});
+
 const plain = (html: string) =>
   html
     .replaceAll('&quot;', '"')

@@ -29,8 +29,18 @@ export type ListenLimits = { headMs: number; requestMs: number; connections: num
 
 const usualLimits: ListenLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
 
-export const listen = (where: ListenAddress, limits = usualLimits): Promise<Listener> =>
-  'descriptors' in where ? takeOver(where.descriptors, limits) : takePort(where, limits);
+/** What a person's browser is shown meanwhile; a program gets nothing from it, and so JSON. */
+export type ShowStarting = (request: Request) => Response | undefined;
+
+type ListenOptions = { limits?: ListenLimits; showStarting?: ShowStarting };
+
+export const listen = (
+  where: ListenAddress,
+  { limits = usualLimits, showStarting = () => undefined }: ListenOptions = {},
+): Promise<Listener> =>
+  'descriptors' in where
+    ? takeOver(where.descriptors, limits)
+    : takePort(where, limits, showStarting);
 
 function serverFor(answer: RequestListener, { headMs, requestMs, connections }: ListenLimits) {
   const options: ServerOptions = {
@@ -51,8 +61,9 @@ function serverFor(answer: RequestListener, { headMs, requestMs, connections }: 
 async function takePort(
   { host, port }: { host: string; port: number },
   limits: ListenLimits,
+  showStarting: ShowStarting,
 ): Promise<Listener> {
-  let answer = getRequestListener(starting);
+  let answer = getRequestListener((request) => showStarting(request) ?? starting(request));
   const server = serverFor((request, response) => void answer(request, response), limits);
   const drain = createDrain([server]);
   server.listen({ port, host, backlog });

@@ -25,8 +25,8 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
       {refusal?.retryInSeconds === undefined ? null : (
         <p>{errorTexts.tryAgain(refusal.retryInSeconds)}</p>
       )}
-      {refusal?.code === 'signed_out' ? (
-        <SendAgain c={c} />
+      {refusal?.code === 'signed_out' || refusal?.code === 'proof_old' ? (
+        <SendAgain c={c} after={refusal.code} />
       ) : (
         <p class="actions">
           <a class="button" href={way?.href ?? home}>

@@ -59,6 +59,10 @@ const byCode: Readonly<Record<string, ErrorText>> = {
     title: 'You are signed out',
     text: 'Your session has ended, and nothing was saved.',
   },
+  proof_old: {
+    title: 'Confirm that it is you',
+    text: 'You signed in over an hour ago, and this asks for a newer proof. Nothing was saved yet.',
+  },
   database_full: {
     title: 'The service can store nothing now',
     text: 'The disk of its database is full, so nothing was saved. What was stored before is safe and can be read. Send the form again when the operator of this server has made room.',
@@ -76,8 +80,21 @@ export const errorTexts = {
   toHome: 'Go to Home',
   signIn: 'Sign in',
   newTab: ', opens a new tab',
-  stillHere:
-    'This page still has what you entered. Sign in, which opens a new tab, then come back to this one and send it again.',
+  /** What comes before sending a form again. */
+  firstBefore: {
+    signed_out: {
+      path: '/sign-in',
+      text: 'Sign in',
+      stillHere:
+        'This page still has what you entered. Sign in, which opens a new tab, then come back to this one and send it again.',
+    },
+    proof_old: {
+      path: '/account/prove',
+      text: 'Confirm that it is you',
+      stillHere:
+        'This page still has what you entered. Confirm that it is you, which opens a new tab, then come back to this one and send it again.',
+    },
+  },
   sendAgain: 'Send again',
   requestId: 'Request id:',
   wrong: (what: string) => `What is wrong: ${what}`,

@@ -5,13 +5,16 @@ import { errorTexts } from './screen-texts.ts';
 /** Where a page leads that asks a reader to sign in; set by what refuses the reader. */
 const signInPathOf = (c: Context): string => c.get('signInPath') ?? '/sign-in';
 
+type SendAgainProps = { c: Context; after: 'signed_out' | 'proof_old' };
+
 /**
- * The ways on from a form that was posted after the session had ended: sign in on a page of its own, then send the same
- * form again from this one.
+ * The ways on from a form that was posted after the session had ended, or too long after the last proof: sign in or prove
+ * it on a page of its own, then send the same form again from this one.
  */
-export function SendAgain({ c }: { c: Context }) {
+export function SendAgain({ c, after }: SendAgainProps) {
   const fields = postedAgain(c);
   const { pathname, search } = new URL(c.req.url);
+  const first = errorTexts.firstBefore[after];
   const texts = fields.filter(([, value]) => /\s/.test(value.trim()));
   if (fields.length === 0) {
     return (
@@ -24,7 +27,7 @@ export function SendAgain({ c }: { c: Context }) {
   }
   return (
     <>
-      <p>{errorTexts.stillHere}</p>
+      <p>{first.stillHere}</p>
       {texts.map(([, value]) => (
         <blockquote class="typed" dir="auto">
           {value}
@@ -35,8 +38,8 @@ export function SendAgain({ c }: { c: Context }) {
           <input type="hidden" name={name} value={value} />
         ))}
         <div class="actions">
-          <a class="button primary" href="/sign-in" target="_blank" rel="noopener">
-            {errorTexts.signIn}
+          <a class="button primary" href={first.path} target="_blank" rel="noopener">
+            {first.text}
             <span class="hidden">{errorTexts.newTab}</span>
           </a>
           <button type="submit">{errorTexts.sendAgain}</button>

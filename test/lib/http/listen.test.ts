@@ -22,7 +22,10 @@ async function opened(t: TestContext, limits: Partial<ListenLimits>) {
     .onError(answerError(log, () => undefined))
     .post('/', async (c) => c.text(await readBody(c)))
     .post('/begun', () => new Response(endless()));
-  const listener = await listen({ host: '127.0.0.1', port: 0 }, { ...generous, ...limits });
+  const listener = await listen(
+    { host: '127.0.0.1', port: 0 },
+    { limits: { ...generous, ...limits } },
+  );
   t.after(() => listener.close());
   await listener.open(app.fetch);
   const send = (bytes: string) => {
