@@ -116,6 +116,8 @@ export function Trend({ type, period, timeZone, steps }: TrendProps) {
   if (known.length === 0) return null;
   const first = known[0]!;
   const last = known.at(-1)!;
+  const hasOne = known.some(({ measured }) => measured.margin === null);
+  const band = hasOne ? `${homeTexts.bandCaption} ${homeTexts.bandOfOne}` : homeTexts.bandCaption;
   const values = known.map(({ measured }) => measured.value!);
   const description =
     `From ${homeTexts.value(type, first.measured.value!)} (${stepName(first.start, period)}) to ` +
@@ -126,7 +128,7 @@ export function Trend({ type, period, timeZone, steps }: TrendProps) {
       id="trend"
       title={title}
       description={description}
-      caption={`${name} ${homeTexts.steps[period.interval]}. ${homeTexts.bandCaption} Days in ${timeZone}.`}
+      caption={`${name} ${homeTexts.steps[period.interval]}. ${band} Days in ${timeZone}.`}
       bounds={boundsOf(type)}
       formatTick={(value) => tick(type, value)}
       steps={steps.map((step) => shownStep(step, { type, period }))}

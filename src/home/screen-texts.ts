@@ -33,6 +33,7 @@ export const homeTexts = {
   stepName: { day: '', week: 'Week of ', month: '' },
   noAnswers: (period: HomePeriod) => `No responses ${inPeriod(period)}`,
   bandCaption: 'The band is the margin of error (95%).',
+  bandOfOne: 'One response has none: there the band is as high as the drawing.',
   meaning,
   value: formatValue,
   margin: formatMargin,

@@ -124,3 +124,9 @@ export function tidyText(text: string, longest: number): string {
   const kept = characters.slice(0, longest - 1).join('');
   return `${kept.replace(/\[[a-z]{0,5}$/, '').trimEnd()}…`;
 }
+
+/** The first and the last day of a period, by the clock of its organization. */
+export function daysOf({ start, end }: { start: Date; end: Date }, timeZone: string) {
+  const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone });
+  return { first_day: day.format(start), last_day: day.format(new Date(end.getTime() - 1)) };
+}

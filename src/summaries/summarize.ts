@@ -18,7 +18,7 @@ import {
 } from './period.queries.ts';
 import { countUnanalyzed } from './queries.ts';
 import { hasOnlyNumbersOf, type ReportFacts, writeReport } from './report.ts';
-import { monthWaitMs, tidyText } from './rules.ts';
+import { daysOf, monthWaitMs, tidyText } from './rules.ts';
 import {
   countPeriod,
   countThemes,
@@ -86,7 +86,14 @@ export async function summarize(
     if (kept) {
       await publish(tx, { orgId: organization.id, traceparent }, kept);
       const target = { kind: 'summary', id: kept.id };
-      await recordAct(tx, { orgId: organization.id, actor, act: 'summary.created', target });
+      const details = daysOf(period, organization.time_zone);
+      await recordAct(tx, {
+        orgId: organization.id,
+        actor,
+        act: 'summary.created',
+        target,
+        details,
+      });
     }
     return kept;
   });

@@ -1,5 +1,5 @@
 import { counted, DataTable } from '../../web/app/lists.tsx';
-import { State, Time } from '../../web/app/marks.tsx';
+import { Breakable, State, Time } from '../../web/app/marks.tsx';
 import { SearchedList } from '../../web/app/searched-list.tsx';
 import type { PersonRow } from '../queries.ts';
 import { peopleTexts as texts } from './texts.ts';
@@ -47,7 +47,9 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
     rows={people.map((person) => ({
       cells: [
         <a href={`${path}/${person.id}`}>
-          <bdi>{person.email}</bdi>
+          <bdi title={person.email}>
+            <Breakable text={person.email} />
+          </bdi>
         </a>,
         <bdi>{person.name ?? ''}</bdi>,
         person.surveys,

@@ -74,9 +74,9 @@ export function Tag({ name, children }: { name: string; children?: Child }) {
   );
 }
 
-/** An address of the web, which breaks where it has parts, and elsewhere only where a part is too long. */
+/** An address, of the web or of mail, which breaks where it has parts, and elsewhere only where a part is too long. */
 export function Breakable({ text }: { text: string }) {
-  const parts = text.split(/(?<=[?&=]|\/(?!\/)|\.(?=\w))/);
+  const parts = text.split(/(?<=[?&=]|\/(?!\/)|\.(?=\w))|(?=@)/);
   return (
     <>
       {parts.map((part, at) => (

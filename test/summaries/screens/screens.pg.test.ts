@@ -37,8 +37,10 @@ test('a summary that a member asks for is made by a job, once, in the name of th
   const rows = await db`select id, responses from summaries where org_id = ${org.id}`;
   assert.deepEqual([...rows], [{ id: job!.summary_id, responses: 1 }]);
   const [event] = await db`
-    select act, actor_kind, actor from audit_events where org_id = ${org.id} and act = 'summary.created'`;
-  assert.deepEqual({ ...event }, { act: 'summary.created', actor_kind: 'member', actor: 'Ann' });
+    select actor_kind, actor, details from audit_events
+    where org_id = ${org.id} and act = 'summary.created'`;
+  const details = { first_day: '2026-05-01', last_day: '2026-05-31' };
+  assert.deepEqual({ ...event }, { actor_kind: 'member', actor: 'Ann', details });
   assert.match(await (await get(list)).text(), />May 2026<\/a>/);
 });
 

@@ -59,6 +59,16 @@ test('a step without responses breaks the line and its band', () => {
   assert.equal(dots.match(/M/g)?.length, 4);
 });
 
+test('the margin of a single response is not known: the band is as high as the drawing', () => {
+  const { band } = shapeTrend([point(0, 10), point(20), point(40, 10)], nps);
+  assert.equal(band, 'M5,62.5L15,0L25,12.5L25,37.5L15,100L5,87.5Z');
+});
+
+test('the band of a step without neighbours is as wide as the step', () => {
+  const { band } = shapeTrend([point(null), point(20, 10), point(null)], nps);
+  assert.equal(band, 'M10,0L20,0L20,100L10,100Z');
+});
+
 test('a point in the middle of the scale is in the middle of the drawing', () => {
   const { line, lastDot } = shapeTrend([point(-100), point(0), point(100)], nps);
   assert.equal(line, 'M5,100L15,50L25,0');

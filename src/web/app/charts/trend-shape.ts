@@ -37,11 +37,11 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds): 
     .defined(isKnown)
     .x((_, step) => x(step))
     .y(({ value }) => within(value!));
-  const drawBand = area<TrendPoint>()
-    .defined(({ value, margin }) => value !== null && margin !== null)
-    .x((_, step) => x(step))
-    .y0(({ value, margin }) => within(value! - margin!))
-    .y1(({ value, margin }) => within(value! + margin!));
+  const drawBand = area<BandPoint>()
+    .defined(({ value }) => value !== null)
+    .x(({ at }) => at)
+    .y0(({ value, margin }) => within(value! - (margin ?? Infinity)))
+    .y1(({ value, margin }) => within(value! + (margin ?? Infinity)));
 
   const dots = points.flatMap((point, step) =>
     isKnown(point) ? [`M${x(step)} ${within(point.value!)}h0`] : [],
@@ -50,10 +50,23 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds): 
     width: stepWidth * Math.max(points.length, 1),
     ticks: ticks.toReversed().map((value) => ({ value, y: rounded(y(value)) })),
     line: drawLine([...points]) ?? '',
-    band: drawBand([...points]) ?? '',
+    band: drawBand(bandPoints(points, x)) ?? '',
     dots: dots.length > mostDots ? '' : dots.join(''),
     lastDot: dots.at(-1) ?? '',
   };
+}
+
+/** Where the band has a corner. A step whose margin is not known has a band without limits: as high as the drawing. */
+type BandPoint = TrendPoint & { at: number };
+
+/** A step between others that have no value would have a band without width: it gets that of the step. */
+function bandPoints(points: readonly TrendPoint[], x: (step: number) => number): BandPoint[] {
+  return points.flatMap((point, step) => {
+    const isKnown = (place: number) => (points[place]?.value ?? null) !== null;
+    const isAlone = !isKnown(step - 1) && !isKnown(step + 1);
+    const places = isAlone ? [x(step - 0.5), x(step + 0.5)] : [x(step)];
+    return places.map((at) => ({ ...point, at }));
+  });
 }
 
 /** Round values, evenly apart, the first and the last of which hold everything that is drawn. */
