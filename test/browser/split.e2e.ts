@@ -39,6 +39,7 @@ const hasCount = (page: Page, count: number) =>
 test('a response is shown next to its list, at its own address with the filters, and back leads back', async () => {
   const page = await open('?category=detractor');
   await page.getByText('Choose a response to read it here.').waitFor();
+  await page.getByText(/^In the list, the keys j and k/).waitFor();
   const kept = await page.locator('.inbox').elementHandle();
   await row(page, 1).click();
   await isShown(page, 1);

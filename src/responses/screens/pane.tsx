@@ -8,6 +8,7 @@ export const Split = ({ children }: { children: Child }) => (
     <div class="list-pane">{children}</div>
     <section class="answer pane" id="answer" aria-label={texts.pane} tabindex={-1}>
       <p class="soft">{texts.chooseOne}</p>
+      <p class="small soft">{texts.keys}</p>
     </section>
     <script src={assetUrl('split.js')} type="module" />
   </div>

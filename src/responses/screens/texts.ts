@@ -18,6 +18,7 @@ export const responseTexts = {
   responseOf: (person: string) => `Response of ${person}`,
   pane: 'The chosen response',
   chooseOne: 'Choose a response to read it here.',
+  keys: 'In the list, the keys j and k lead down and up, Enter goes to the response, and Escape back.',
   toList: 'Back to the list',
   noDay: 'Enter a day, such as 2026-04-01.',
   dayBefore: 'This day is before the first one.',
