@@ -89,7 +89,6 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
                 unowned,
                 ...members.map(({ email, name }) => ({ value: email, text: name })),
               ])}
-              size="day"
             />
             <Select
               name="has_comment"
