@@ -158,6 +158,22 @@ test('a note that is half written outlives acts, filters and other responses', a
   assert.equal(await note.inputValue(), '');
 });
 
+test('an act that does not reach the service says so, and what was typed stays', async () => {
+  const page = await open();
+  await row(page, 0).click();
+  await isShown(page, 0);
+  await pane(page).getByLabel('Note').fill('Called them');
+  await page.route('**/notes*', (route) => route.abort());
+  await pane(page).getByRole('button', { name: 'Add note' }).click();
+  await pane(page).getByRole('alert').getByText('the service cannot be reached').waitFor();
+  assert.equal(await pane(page).getByLabel('Note').inputValue(), 'Called them');
+  await page.unroute('**/notes*');
+  await scene.db`delete from sessions`;
+  await pane(page).getByRole('button', { name: 'Add note' }).click();
+  await pane(page).getByRole('button', { name: 'Send again' }).waitFor();
+  await pane(page).getByText('Called them').waitFor();
+});
+
 test('an act on chosen responses leaves the one next to the list open, as it is by then', async () => {
   const page = await open('?category=passive');
   await row(page, 0).click();

@@ -74,7 +74,7 @@ const pathOf = (address) => new URL(address, location.href).pathname;
 /** Puts the part of a page into the pane; of a refusal, all that it says. */
 function showPane(page, address) {
   const next = page.getElementById('answer') ?? paneOf(page);
-  if (!next.dataset.list) nothingChosen = next;
+  if (page.getElementById('found')) nothingChosen = next;
   const isSame = pathOf(address) === pathOf(shown);
   const top = isSame ? pane().scrollTop : 0;
   pane().replaceWith(document.adoptNode(next));
@@ -90,6 +90,8 @@ function showPane(page, address) {
 
 function paneOf(page) {
   const next = pane().cloneNode();
+  next.removeAttribute('aria-labelledby');
+  next.ariaLabel = page.title;
   next.append(...page.getElementById('main').childNodes);
   return next;
 }
@@ -149,7 +151,7 @@ async function post(form, submitter) {
 async function actOnOne(form, submitter) {
   const before = shown;
   const { page, address, ok } = await post(form, submitter).catch(() => ({}));
-  if (!page) return tellChange('Nothing was saved: the service cannot be reached.');
+  if (!page) return warnUnreached();
   if (ok || form.action.includes('/notes')) keepDraft();
   if (form.action.includes('/notes')) drafts.delete(pathOf(form.action));
   const notice = page.querySelector('#main > .notice');
@@ -167,7 +169,8 @@ async function actOnOne(form, submitter) {
 /** An act on all that were ticked: the list is that of the answer, and the response next to it may have changed too. */
 async function actOnMany(form, submitter) {
   const { page } = await post(form, submitter).catch(() => ({}));
-  if (!page?.getElementById('found')) return form.requestSubmit === undefined || form.submit();
+  if (!page) return warnUnreached();
+  if (!page.getElementById('found')) return showPane(page, shown);
   const notice = page.querySelector('#main > .notice');
   document.querySelector('#main > .notice')?.remove();
   if (notice) document.querySelector('#main > .head').after(notice);
@@ -175,6 +178,17 @@ async function actOnMany(form, submitter) {
   await refreshList(page);
   if (pane().dataset.list) await open(shown, { note: 'none' });
   tellChange(notice?.textContent);
+}
+
+/** What was typed is still there, to be sent again. */
+function warnUnreached() {
+  const notice = document.createElement('p');
+  notice.className = 'notice is-failed';
+  notice.role = 'alert';
+  notice.textContent = 'Nothing is known to be saved: the service cannot be reached. Try again.';
+  pane().querySelector('.notice')?.remove();
+  pane().prepend(notice);
+  pane().scrollTop = 0;
 }
 
 /** The focus stays on what was pressed, as long as it is there; else it goes to the pane, or to the next row of the list. */
