@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { countOpenDetractors, readDigestPeriods } from '../../src/notifications/digest.queries.ts';
 import {
   claimNotification,
-  countOpenDetractors,
   findAnswer,
   findCampaign,
   findLimit,
   findWebhookOff,
-  readDigestPeriods,
   releaseNotification,
 } from '../../src/notifications/facts.queries.ts';
 import {
@@ -49,7 +48,7 @@ async function scene(wish: Record<string, unknown> = { events: everyKind }) {
 const notify = async (of: { org_id: string; member_id: string | null }, over = {}) => {
   const row = { ...of, kind: 'held', subject: randomUUID(), ...over };
   const [made] = await db<{ id: string }[]>`
-    insert into notifications ${db({ org_id: row.org_id, member_id: row.member_id, ...row })} returning id`;
+    insert into notifications ${db(row)} returning id`;
   return made!.id;
 };
 
