@@ -68,7 +68,9 @@ test('an owner whose last proof is over an hour old gives it again', async () =>
   const page = await get(`${keys}/new`);
   assert.equal(page.status, 303);
   assert.match(page.headers.get('Location')!, /^\/account\/prove\?next=/);
-  assert.equal((await post(keys, { name: 'x' })).status, 303);
+  const refused = await post(keys, { name: 'x' });
+  assert.equal(refused.status, 403);
+  assert.match(await refused.text(), /this asks for a newer proof\. Nothing was saved yet/);
   assert.equal((await get(keys)).status, 200);
 });
 

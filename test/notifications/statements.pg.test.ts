@@ -199,7 +199,7 @@ for (const [now, digests] of [
   });
 }
 
-test('a digest tells of the day or week that ended, and of the one before, by the clock of its reader', async () => {
+test('a digest is of the day or week that ended, and of the one before, by the clock of its reader', async () => {
   const periods = async (unit: string) => {
     const { before, start, end } = await readDigestPeriods(db, {
       ...{ unit, day: '2026-03-30', timeZone: 'Europe/Berlin' },
@@ -218,7 +218,7 @@ test('a digest tells of the day or week that ended, and of the one before, by th
   ]);
 });
 
-test('a member without a choice is told nothing, by the clock of the organization', async () => {
+test('a member without a choice gets nothing, by the clock of the organization', async () => {
   const { org_id } = await scene();
   const other = await makeMember(db);
   await joinOrganization(db, { org: org_id, member: other, role: 'viewer' });
@@ -255,7 +255,7 @@ test('a link stops its kind alone, and nothing where it was not chosen', async (
   assert.equal(await stop('digest'), undefined);
 });
 
-test('what a notification tells is of its own organization', async () => {
+test('a notification holds what is of its own organization', async () => {
   const [mine, theirs] = [await scene(), await scene()];
   const contact_id = await makeContact(db, mine.of, { email: 'eve@people.test', name: 'Eve' });
   const bad = { score: 2, category: 'detractor' };

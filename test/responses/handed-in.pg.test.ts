@@ -18,7 +18,7 @@ const cases: Record<string, { given: Record<string, unknown> | null; kept: unkno
     given: { 'ada@people.test': true, page: '/home', n: 2 },
     kept: { page: '/home', n: 2 },
   },
-  'what names nobody else goes as a whole': { given: { by: 'ada@people.test' }, kept: null },
+  'what names no other person goes as a whole': { given: { by: 'ada@people.test' }, kept: null },
 };
 
 const org_id = await makeOrganization(db);
