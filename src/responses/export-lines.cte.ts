@@ -2,7 +2,7 @@ import type { Part, Sql } from '../lib/db/db.ts';
 import type { ExportFormat } from '../lib/export/answer.ts';
 import { csvCell, csvObject } from '../lib/export/csv-cell.cte.ts';
 import type { OrgId } from '../org-id.ts';
-import { itemText, surveyMembers } from './queries.ts';
+import { itemText, surveyMembers } from './item.cte.ts';
 
 /**
  * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
@@ -11,7 +11,7 @@ import { itemText, surveyMembers } from './queries.ts';
 export const exportLine = (sql: Sql, format: ExportFormat): Part =>
   format === 'csv'
     ? sql`concat(${csvCells(sql).reduce((line, cell) => sql`${line}, ',', ${cell}`)}, E'\\r\\n')`
-    : sql`concat(${itemText(sql, { survey: sql`named.shown`, tags: sql`coalesce(tagged.shown, '[]')` })}, E'\\n')`;
+    : sql`(${itemText(sql, { survey: sql`named.shown`, tags: sql`coalesce(tagged.shown, '[]')` })} || E'\\n')`;
 
 /** The names of `csvCells`. */
 export const exportColumns = [

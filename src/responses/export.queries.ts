@@ -15,7 +15,8 @@ import { exportLine, sharedCells } from './export-lines.cte.ts';
 import { foundRows } from './facet-sets.cte.ts';
 import { filteredRows, type ResponseFilter } from './filter.cte.ts';
 import { readsSets, setRows } from './filter-sets.cte.ts';
-import { itemJoins, matched, rowOf } from './queries.ts';
+import { itemJoins } from './item.cte.ts';
+import { matched, rowOf } from './queries.ts';
 
 type ExportStep = ListRange<Position> & { filter: ResponseFilter; format: ExportFormat };
 
