@@ -17,9 +17,8 @@ const isUnsure = (line: string, isCutOff: boolean) =>
   line.includes('content is too short') || (isCutOff && line.includes('partially obscured'));
 const someTableScrolls =
   "[...document.querySelectorAll('.scroll')].some((table) => table.scrollWidth > table.clientWidth)";
-/** Where there is room, a response has its list next to it as soon as that is there. */
-const isWhole =
-  "!matchMedia('(min-width: 68.75rem)').matches || !document.querySelector('main > .pane')";
+/** From this width on a response has its list next to it, as soon as that is there. */
+const splitFrom = 1100;
 const inPage = readFileSync(new URL('in-page.js', import.meta.url), 'utf8');
 
 export type LoadedScreen = { status: number; complaints: string[] };
@@ -58,7 +57,7 @@ export async function checkLooks(page: Page, name: string) {
   assert.equal(await page.evaluate('inPage.coveredFocus()'), null, `${name}: the focus is covered`);
   for (const width of widths) {
     await page.setViewportSize({ width, height });
-    await page.waitForFunction(isWhole);
+    if (width >= splitFrom) await page.locator('main > .pane').waitFor({ state: 'detached' });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.evaluate('scrollTo(0, 0)');
