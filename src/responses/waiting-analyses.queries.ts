@@ -64,7 +64,7 @@ const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
 type AnalysisClaim = { by: string; atMost: number; known: Iterable<string> };
 
 /**
- * Claims comments of an organization that are due, new ones before history. A claim holds as long as the lease
+ * Claims comments of an organization that are due, and returns new ones before history. A claim holds as long as the lease
  * that made it. A claim of this lease that is not among the known ones is free again: the
  * answer to its commit was lost.
  */
@@ -88,12 +88,16 @@ export async function claimWaiting(
       ) w
       order by age.is_history, w.due_at
       limit ${atMost}
+    ), claimed as (
+      update waiting_analyses w
+      set claimed_by = ${by}
+      from due
+      where w.org_id = ${orgId} and w.response_id = due.response_id
+      returning w.*
     )
-    update waiting_analyses w
-    set claimed_by = ${by}
-    from due
-    where w.org_id = ${orgId} and w.response_id = due.response_id
-    returning w.org_id, w.response_id, w.tries, w.asked_at::text as asked_at, w.due_at, w.traceparent, w.created_at`;
+    select org_id, response_id, tries, asked_at::text as asked_at, due_at, traceparent, created_at
+    from claimed
+    order by is_history, due_at, created_at`;
 }
 
 const free = (sql: Sql) => sql`

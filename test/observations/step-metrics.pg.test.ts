@@ -30,8 +30,9 @@ test('metrics of a step show its progress, its failures, and nothing after its e
   after(() => worker.stop());
   await until('it is in the middle', () => isWaitingAtGate(db));
   await until('its progress is shown', async () => {
-    const { done, ...others } = await shown();
-    return done > 0 && done < 100 && isDeepStrictEqual(others, { ...begun, failures: 0 });
+    // A batch that waits too long at the gate fails, and is begun again.
+    const { done, failures: _, ...others } = await shown();
+    return done > 0 && done < 100 && isDeepStrictEqual(others, begun);
   });
 
   await open();

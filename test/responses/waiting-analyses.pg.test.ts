@@ -113,9 +113,9 @@ inOneInstant(
           },
         );
       const known = [ids[8]!];
-      assert.deepEqual((await claim(3, known)).toSorted(), [1, 2, 7]);
+      assert.deepEqual(await claim(3, known), [2, 1, 7]);
       known.push(...[1, 2, 7].map((n) => ids[n]!));
-      assert.deepEqual((await claim(2, known)).toSorted(), [3, 9]);
+      assert.deepEqual(await claim(2, known), [9, 3]);
       known.push(ids[3]!, ids[9]!);
       assert.deepEqual(await claim(9, known), [0]);
       const owners = await rowsOf(db, orgId);
