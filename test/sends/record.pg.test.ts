@@ -40,9 +40,10 @@ const acceptingMailer: Mailer = {
 };
 
 const statuses = async (ids: string[]) =>
-  (await db<{ status: string }[]>`select status from mails where id = any (${ids})`).map(
-    ({ status }) => status,
-  );
+  (
+    await db<{ status: string }[]>`select status from mails where id = any (${ids})
+    order by array_position(${ids}::uuid[], id)`
+  ).map(({ status }) => status);
 
 test('the outcome of the only open mail is recorded at once', async (t) => {
   const [row] = await begun(1);
