@@ -2,6 +2,7 @@ import { type Db, one, type Sql } from './db.ts';
 import { type PartitionedTable, type Stretch, stretchNamed } from './partition-stretches.ts';
 import { inTransaction } from './transaction.ts';
 
+const turnTimeout = '1s';
 /** Other statements wait behind a change that waits for a lock: it gives up soon and is tried again. */
 const lockTimeout = '100ms';
 /** Rows that must leave the default partition first: a change that takes longer is undone. */
@@ -34,10 +35,11 @@ export async function addPartitions(
   }
 }
 
-/** True when it is made; false when another process does it or has done it. */
+/** True when it is made; false when another process has done it. */
 export async function makePartition(db: Db, divided: PartitionedTable, stretch: Stretch) {
   return await inTransaction(db, async (tx) => {
-    if (!(await beginChange(tx, divided)) || (await exists(tx, stretch.name))) return false;
+    await beginChange(tx, divided);
+    if (await exists(tx, stretch.name)) return false;
     await addPartition(tx, divided, stretch);
     return true;
   });
@@ -72,7 +74,8 @@ async function addPartition(tx: Sql, { table, column, bound }: PartitionedTable,
 /** In one transaction, so that no process that dies leaves a table between attached and gone. */
 export async function dropPartition(db: Db, divided: PartitionedTable, { name }: Stretch) {
   return await inTransaction(db, async (tx) => {
-    if (!(await beginChange(tx, divided)) || !(await exists(tx, name))) return false;
+    await beginChange(tx, divided);
+    if (!(await exists(tx, name))) return false;
     const kept = await takeKept(tx, divided, name);
     await tx.unsafe(`drop table "${name}"`);
     if (kept) await putBack(tx, divided, kept);
@@ -97,14 +100,16 @@ async function putBack(tx: Sql, { table }: PartitionedTable, kept: string) {
   await tx.unsafe(`insert into "${table}" (${columns}) select ${columns} from "${kept}"`);
 }
 
-/** Whether this process may change the partitions of a table, with the limits of such a change. */
-async function beginChange(tx: Sql, { table }: PartitionedTable): Promise<boolean> {
-  return one(
-    await tx<{ locked: boolean }[]>`
-      select set_config('lock_timeout', ${lockTimeout}, true),
-             set_config('statement_timeout', ${statementTimeout}, true),
-             pg_try_advisory_xact_lock(hashtext('partitions'), hashtext(${table})) as locked`,
-  ).locked;
+/**
+ * Waits for its turn among all that change the partitions of a table, then sets the limits of such a change. To pass
+ * over what another process is at would leave undone what that one in its turn passes over because of this process.
+ */
+async function beginChange(tx: Sql, { table }: PartitionedTable) {
+  await tx`select set_config('lock_timeout', ${turnTimeout}, true)`;
+  await tx`select pg_advisory_xact_lock(hashtext('partitions'), hashtext(${table}))`;
+  await tx`
+    select set_config('lock_timeout', ${lockTimeout}, true),
+           set_config('statement_timeout', ${statementTimeout}, true)`;
 }
 
 async function exists(sql: Sql, name: string): Promise<boolean> {

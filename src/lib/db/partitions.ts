@@ -29,7 +29,7 @@ type RoundOptions = {
 /**
  * Makes the partitions of a table that its next rows need, and drops those whose rows are all too old. A row whose
  * stretch has no partition goes to the default one, so that a round that fails refuses no row. Any number of processes
- * may do it at once: one does the work, and the others leave it to that one.
+ * may do it at once: each change is made by one of them.
  */
 export async function keepPartitions(
   db: Db,
