@@ -65,7 +65,7 @@ const addresses: Record<string, { email: string; status: string }> = {
   'a new contact that gets no mail': { email: refused, status: 'active' },
   'a contact that it mails first now': { email: known, status: 'active' },
   'a person that was erased': { email: gone, status: 'completed' },
-  'no address': { email: 'nobody', status: 'completed' },
+  'no address': { email: 'no-address', status: 'completed' },
 };
 for (const [who, { email, status }] of Object.entries(addresses)) {
   test(`a survey that completed by itself is ${status} after a send to ${who}`, async () => {
@@ -94,7 +94,7 @@ test('every address is stored once, as it was first given, but none of an erased
     { email: known, properties: { city: 'Kyiv' } },
     { email: refused, name: 'Ruth' },
     { email: gone },
-    { email: 'nobody' },
+    { email: 'no-address' },
   );
   const { judgements, claimed, contacts } = await claim(db, survey, request);
 
