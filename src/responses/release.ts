@@ -37,13 +37,13 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
 export async function releaseMany(tools: ReleaseTools, writer: Writer, ids: readonly string[]) {
   let released = 0;
   for (const id of new Set(ids)) {
-    if (await isReleased(tools, writer, id)) released += 1;
+    if (await tryRelease(tools, writer, id)) released += 1;
   }
   return released;
 }
 
-/** False for one that is not on hold, or gone: another member was quicker. */
-export async function isReleased(tools: ReleaseTools, writer: Writer, id: string) {
+/** Releases one unless it is no longer on hold, or gone: then another member was quicker. Returns whether it did. */
+export async function tryRelease(tools: ReleaseTools, writer: Writer, id: string) {
   try {
     await releaseResponse(tools, writer, id);
     return true;

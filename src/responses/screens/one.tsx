@@ -15,7 +15,7 @@ import { addNote, deleteResponse, followUp } from '../follow-up.ts';
 import { findNeighbours } from '../neighbours.ts';
 import { findResponse } from '../queries.ts';
 import { filterOf } from '../read-filter.ts';
-import { isReleased } from '../release.ts';
+import { tryRelease } from '../release.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { setTags } from '../tagging.ts';
 import { NextResponses, ResponseDetail, whoId } from './detail.tsx';
@@ -81,7 +81,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const editor = requireRole(c, 'editor');
       const id = idOf(c);
       await getResponse(c, tools.db);
-      const released = await isReleased(tools, editor, id);
+      const released = await tryRelease(tools, editor, id);
       tools.pump();
       return go(c, responsePathOf(c, id), {
         kind: released ? 'fine' : 'warning',
