@@ -4,9 +4,10 @@ import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
 import { connect } from '../../src/lib/db/db.ts';
 import { shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { createPoolSlots } from '../../src/lib/db/pool-slots.ts';
-import { makeClient } from '../support/make/rows.ts';
+import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db: pool, url } = await testDatabase();
@@ -99,4 +100,22 @@ test('a search that takes longer than its ten seconds is refused with what to do
   assert.equal(await waits(), 0);
   await locker`rollback`;
   locker.release();
+});
+
+test('the screens search no longer than the API does: the list, and what is next to a response of it', async (t) => {
+  const { id: org } = await makeClient(pool);
+  const response = await makeResponse(pool, { org_id: org, survey_id: await makeSurvey(pool, org) });
+  const { home, get } = await memberBrowser(pool, { app: bareApp(pool), org });
+  const limits: number[] = [];
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+    limits.push(ms);
+    return AbortSignal.abort(new Error('too long'));
+  });
+  for (const path of ['responses', `responses/${response}`]) {
+    assert.equal((await get(`${home}/${path}`)).status, 200);
+    const answer = await get(`${home}/${path}?search=a`);
+    assert.equal(answer.status, 422);
+    assert.match(await answer.text(), /ended after ten seconds\. Go back and search for more letters, or in a shorter range/);
+  }
+  assert.deepEqual(limits, [10_000, 10_000]);
 });

@@ -63,6 +63,10 @@ const byCode: Readonly<Record<string, ErrorText>> = {
     title: 'Confirm that it is you',
     text: 'You signed in over an hour ago, and this asks for a newer proof. Nothing was saved yet.',
   },
+  search_too_slow: {
+    title: 'This search takes too long',
+    text: 'It was ended after ten seconds. Go back and search for more letters, or in a shorter range of dates.',
+  },
   database_full: {
     title: 'The service can store nothing now',
     text: 'The disk of its database is full, so nothing was saved. What was stored before is safe and can be read. Send the form again when the operator of this server has made room.',
