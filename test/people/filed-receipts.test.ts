@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseErasures } from '../../src/people/erasure/filed.ts';
+
+const receipt = {
+  id: '0a8e4c1e-6f6e-4a34-9f35-3d4a1f3f8f10',
+  org_id: '5b1c7d52-3f0e-4f0c-8f53-0b0d8d5f2a11',
+  erased_at: '2026-03-04T05:06:07.000Z',
+  address_hash: 'a'.repeat(64),
+  counts: { contacts: 1 },
+  scores: 'kept',
+  allowed_at: null as string | null,
+};
+const line = (over: Record<string, unknown> = {}) => JSON.stringify({ ...receipt, ...over });
+const complaint = (text: string) => {
+  try {
+    parseErasures(text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return null;
+};
+
+test('a receipt is read as it is; of several lines with one id the last counts, blank ones do not', () => {
+  const allowedAt = '2026-03-05T00:00:00.000Z';
+  const other = '11111111-6f6e-4a34-9f35-3d4a1f3f8f10';
+  const read = parseErasures(
+    [line(), '', line({ id: other }), ' ', line({ allowed_at: allowedAt }), ''].join('\n'),
+  );
+  const expected = { ...receipt, erased_at: new Date(receipt.erased_at) };
+  assert.deepEqual(read, [
+    { ...expected, allowed_at: new Date(allowedAt) },
+    { ...expected, id: other },
+  ]);
+});
+
+test('every field that is not usable is named with what it must be', () => {
+  const wrong: [Record<string, unknown>, string][] = [
+    [{ id: 'x' }, 'id must be a UUID'],
+    [{ org_id: undefined }, 'org_id is missing'],
+    [{ erased_at: 'yesterday' }, 'erased_at must be an ISO 8601 time'],
+    [{ address_hash: 'a'.repeat(63) }, 'address_hash must be 64 hexadecimal digits'],
+    [{ address_hash: 'a'.repeat(65) }, 'address_hash must be 64 hexadecimal digits'],
+    [{ address_hash: `g${'a'.repeat(63)}` }, 'address_hash must be 64 hexadecimal digits'],
+    [{ scores: 'lost' }, 'scores must be kept or deleted'],
+    [{ allowed_at: 'never' }, 'allowed_at must be an ISO 8601 time'],
+    [{ allowed_at: undefined }, 'allowed_at is missing'],
+  ];
+  for (const [over, said] of wrong) {
+    assert.equal(
+      complaint(`${line()}\n${line(over)}`),
+      `nothing was erased, these lines are not usable:\n  line 2: ${said}`,
+    );
+  }
+  assert.match(complaint(line({ counts: { contacts: -1 } })) ?? '', /line 1: counts\.contacts /);
+  assert.match(complaint(line({ counts: { contacts: 0.5 } })) ?? '', /line 1: counts\.contacts /);
+  assert.equal(complaint(line({ counts: { contacts: 0 }, scores: 'deleted' })), null);
+  assert.match(complaint('{"id": ') ?? '', /line 1: it is not JSON, or is cut short$/);
+  assert.match(complaint('7') ?? '', /line 1: it /);
+});
+
+test('of many lines that are not usable the first twenty are shown, and how many more there are', () => {
+  const bad = (many: number) => complaint(Array.from({ length: many }, () => '{').join('\n'))!;
+  assert.equal(bad(20).split('\n').length, 21);
+  assert.match(bad(20), /line 20: it is not JSON, or is cut short$/);
+  assert.equal(bad(22).split('\n').length, 22);
+  assert.match(bad(22), /line 20: .*\n {2}and 2 more$/);
+});
