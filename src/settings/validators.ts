@@ -82,7 +82,10 @@ export const bearer = v.pipe(
 export const hostAndPort = v.pipe(
   v.string(),
   v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
-  v.check((text) => Number(text.split(':').at(-1)) <= 65_535, 'its port must be at most 65535'),
+  v.check(
+    (text) => Number(/:(\d{1,5})$/.exec(text)?.[1] ?? 0) <= 65_535,
+    'its port must be at most 65535',
+  ),
   v.transform((text) => {
     const at = text.lastIndexOf(':');
     return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };

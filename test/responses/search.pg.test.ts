@@ -104,7 +104,10 @@ test('a search that takes longer than its ten seconds is refused with what to do
 
 test('the screens search no longer than the API does: the list, and what is next to a response of it', async (t) => {
   const { id: org } = await makeClient(pool);
-  const response = await makeResponse(pool, { org_id: org, survey_id: await makeSurvey(pool, org) });
+  const response = await makeResponse(pool, {
+    org_id: org,
+    survey_id: await makeSurvey(pool, org),
+  });
   const { home, get } = await memberBrowser(pool, { app: bareApp(pool), org });
   const limits: number[] = [];
   t.mock.method(AbortSignal, 'timeout', (ms: number) => {
@@ -115,7 +118,10 @@ test('the screens search no longer than the API does: the list, and what is next
     assert.equal((await get(`${home}/${path}`)).status, 200);
     const answer = await get(`${home}/${path}?search=a`);
     assert.equal(answer.status, 422);
-    assert.match(await answer.text(), /ended after ten seconds\. Go back and search for more letters, or in a shorter range/);
+    assert.match(
+      await answer.text(),
+      /ended after ten seconds\. Go back and search for more letters, or in a shorter range/,
+    );
   }
   assert.deepEqual(limits, [10_000, 10_000]);
 });
