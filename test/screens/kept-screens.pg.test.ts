@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requestEnded } from '../../src/lib/http/http.ts';
+import { keptScreens } from '../support/walls/kept-screens.ts';
+import { keptEntries } from './entries.ts';
+import type { KeptEntry } from './entry.ts';
+import { cookieOf, type Reader } from './scene/organizations.ts';
+import { makeStillScene } from './scene/scene.ts';
+import { shownAnswer } from './shown.ts';
+
+const { app } = await makeStillScene();
+const kept = keptScreens('app');
+const seen = new Set<string>();
+requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
+
+for (const [folder, entries] of Object.entries(keptEntries)) {
+  for (const entry of entries) {
+    const { name, as = ['owner'] } = entry;
+    for (const reader of as) {
+      const file = as.length === 1 ? name : nameFor(name, reader);
+      test(`${folder}/${file} is as it is kept`, async () => {
+        kept.compare(`${folder}/${file}.txt`, await ask(entry, reader));
+      });
+    }
+  }
+}
+
+function nameFor(name: string, reader: Reader | null) {
+  return `${name}-as-${reader ?? 'visitor'}`;
+}
+
+async function ask({ path }: KeptEntry, reader: Reader | null) {
+  const headers = { Accept: 'text/html', ...(reader && cookieOf(reader)) };
+  const answer = await app.request(`https://askback.test${path}`, { headers });
+  assert.ok(answer.status < 500, `${path} answers ${answer.status}`);
+  const { lines, frame } = await shownAnswer(`GET ${path} as ${reader ?? 'visitor'}`, answer);
+  return frame ? [`frame ${frameOf(frame, reader)}`, ...lines] : lines;
+}
+
+const frames = new Map<string, string>();
+
+/** The name of a frame: of its reader, and of the place that it shows them to be in. */
+function frameOf(frame: readonly string[], reader: Reader | null): string {
+  const text = frame.join('\n');
+  const place = /href="([^"]*)" aria-current="page"/.exec(text)?.[1] ?? '';
+  const name = [reader ?? 'visitor', ...place.split('/').slice(2)].join('-');
+  for (let version = 1; ; version++) {
+    const numbered = version === 1 ? name : `${name}-${version}`;
+    const known = frames.get(numbered);
+    if (known === undefined) frames.set(numbered, text);
+    if (known === undefined || known === text) return numbered;
+  }
+}
+
+test('the frames of the pages are as they are kept', () => {
+  for (const [name, frame] of frames) kept.compare(`frames/${name}.txt`, frame.split('\n'));
+});
+
+test('every page of the app is kept', () => {
+  const missing = app.routes
+    .filter(({ method }) => method === 'GET')
+    .map(({ path }) => `GET ${path}`)
+    .filter((route) => isScreen.test(route) && !seen.has(route));
+  assert.deepEqual([...new Set(missing)], []);
+});
+
+const isScreen =
+  /^GET (\/forgot|\/(o|sign-in|reset|invitations|welcome|account|operator|notifications))(\/|$)/;
+
+test('every page that is kept is one of the app', () => {
+  assert.deepEqual(kept.left(), []);
+});

@@ -1,0 +1,42 @@
+import { mock } from 'node:test';
+import type { AppTools } from '../../../src/app.ts';
+import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+import { fakeResolver } from '../../support/fakes/dns.ts';
+import { testSettings } from '../../support/make/settings.ts';
+import { bareApp } from '../../support/probe/app.ts';
+import { stillDatabase } from '../../support/probe/still-database.ts';
+import { addCampaigns } from './campaigns.ts';
+import { now } from './names.ts';
+import { addOrganizations, addProofs } from './organizations.ts';
+import { addResponses } from './responses.ts';
+import { addSettings } from './settings.ts';
+import { addContacts, addSurveys } from './surveys.ts';
+import { addUploads } from './uploads.ts';
+import { addWebhooks } from './webhooks.ts';
+
+export type Scene = Awaited<ReturnType<typeof makeStillScene>>;
+
+/** An organization in which there is all that screens can show, at a moment that does not pass. */
+export async function makeStillScene(over: Partial<AppTools> = {}) {
+  mock.timers.enable({ apis: ['Date'], now });
+  const db = await stillDatabase(now);
+  const secrets = createSecrets([Buffer.alloc(32, 1)]);
+  await db.begin(async (tx) => {
+    await addOrganizations(tx);
+    await addSurveys(tx);
+    await addContacts(tx);
+    await addUploads(tx);
+    await addCampaigns(tx);
+    await addResponses(tx);
+    await addWebhooks(tx, { secrets });
+    await addSettings(tx, { secrets });
+  });
+  await addProofs(db);
+  const dns = fakeResolver({
+    ...{ 'MX larkspur.example': ['10 mx.larkspur.example'], 'A mx.larkspur.example': ['8.8.8.8'] },
+    'TXT larkspur.example': ['v=spf1 -all'],
+  });
+  const settings = { ...testSettings, smtpUrl: 'smtp://127.0.0.1:1' };
+  const app = bareApp(db, { secrets, dns, settings, ...over });
+  return { db, app, secrets };
+}
