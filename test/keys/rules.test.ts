@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readKey, spellKey } from '../../src/keys/rules.ts';
+import {
+  expiryOf,
+  expiryState,
+  isIdempotencyName,
+  judgeRepeat,
+  rateHeaders,
+  readKey,
+  spellKey,
+} from '../../src/keys/rules.ts';
 
 const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
@@ -24,3 +32,53 @@ for (const nonsense of ['', 'ask_live_', `${key}x`, ` ${key}`, key.toUpperCase()
   test(`${JSON.stringify(nonsense)} is not a key`, () =>
     assert.equal(readKey(nonsense), undefined));
 }
+
+test('headers say what is left of the minute, of a key or of an address without one, and never less than nothing', () => {
+  const counted = { rateLimit: 100, used: 40, resets_in_seconds: 7 };
+  assert.deepEqual(rateHeaders(true, counted), {
+    'RateLimit-Policy': '"default";q=100;w=60',
+    RateLimit: '"default";r=60;t=7',
+  });
+  assert.deepEqual(rateHeaders(false, counted), {
+    'RateLimit-Policy': '"default";q=100;w=60, "address";q=60;w=60',
+    RateLimit: '"address";r=20;t=7',
+  });
+  assert.equal(rateHeaders(false, { ...counted, used: 61 }).RateLimit, '"address";r=0;t=7');
+});
+
+test('the name of a request is 1 to 255 visible characters of ASCII', () => {
+  for (const name of ['!', '~', 'a'.repeat(255)]) assert.equal(isIdempotencyName(name), true);
+  for (const name of ['', ' ', 'a b', 'a\u007f', 'ä', 'a'.repeat(256)])
+    assert.equal(isIdempotencyName(name), false, name);
+});
+
+const first = { claimed_at: null, same_request: true, status: 201, answer: new Uint8Array() };
+const repeats: [before: Partial<Parameters<typeof judgeRepeat>[0]>, comesTo: string][] = [
+  [{ claimed_at: '2026-01-01', same_request: null, status: null, answer: null }, 'run'],
+  [{}, 'replay'],
+  [{ answer: null }, 'not_stored'],
+  [{ status: null, answer: null }, 'running'],
+  [{ same_request: false }, 'differs'],
+  [{ same_request: false, status: null }, 'differs'],
+];
+for (const [before, comesTo] of repeats) {
+  test(`a repeat after ${JSON.stringify(before)}: ${comesTo}`, () =>
+    assert.equal(judgeRepeat({ ...first, ...before }), comesTo));
+}
+
+test('a key that is made in the app ends so many days later, to the millisecond, or never', () => {
+  const now = new Date('2026-01-31T12:00:00.123Z');
+  const ends = (['30d', '90d', '365d', 'never'] as const).map((choice) => expiryOf(choice, now));
+  assert.deepEqual(
+    ends.map((end) => end?.toISOString()),
+    ['2026-03-02T12:00:00.123Z', '2026-05-01T12:00:00.123Z', '2027-01-31T12:00:00.123Z', undefined],
+  );
+});
+
+test('the end of a key is near in its last fourteen days, and over at its instant', () => {
+  const now = new Date('2026-01-31T12:00:00Z');
+  const states = [-1, 0, 1, 14 * 86_400_000 - 1, 14 * 86_400_000].map((ms) =>
+    expiryState(new Date(now.getTime() + ms), now),
+  );
+  assert.deepEqual(states, ['over', 'over', 'near', 'near', 'far']);
+});
