@@ -2,16 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Category } from '../../src/scores.ts';
 import {
+  analysisWaitMs,
   type ChurnRisk,
   churnRiskOf,
+  daysOf,
+  hasReservation,
+  monthWaitMs,
   type Sentiment,
+  scoreAnalysis,
   sentimentOf,
   speaksOfLeaving,
   tidyText,
   tidyThemes,
   toneOf,
 } from '../../src/summaries/rules.ts';
-import { themesOf, vocabulary } from '../../src/summaries/themes.ts';
+import { themesOf, usualThemes, vocabulary } from '../../src/summaries/themes.ts';
 
 const tones: [sentences: number[], category: Category, tone: Sentiment][] = [
   [[], 'passive', 'neutral'],
@@ -40,30 +45,187 @@ const sentiments: [tone: Sentiment, category: Category, sentiment: Sentiment][] 
   ['neutral', 'passive', 'neutral'],
   ['positive', 'passive', 'positive'],
   ['mixed', 'promoter', 'mixed'],
+  ['mixed', 'detractor', 'mixed'],
+  ['neutral', 'promoter', 'positive'],
+  ['negative', 'passive', 'negative'],
 ];
 for (const [tone, category, sentiment] of sentiments) {
   test(`${tone} words of a ${category} are ${sentiment}`, () =>
     assert.equal(sentimentOf(tone, category), sentiment));
 }
 
-const risks: [category: Category, sentiment: Sentiment, leaving: boolean, risk: ChurnRisk][] = [
-  ['promoter', 'positive', false, 'low'],
-  ['promoter', 'positive', true, 'medium'],
-  ['passive', 'negative', false, 'medium'],
-  ['passive', 'negative', true, 'high'],
-  ['detractor', 'mixed', false, 'medium'],
-  ['detractor', 'negative', false, 'high'],
+const all = ['positive', 'neutral', 'mixed', 'negative'] as const;
+const risks: [
+  category: Category,
+  risks: Record<Sentiment, ChurnRisk>,
+  leaving: Record<Sentiment, ChurnRisk>,
+][] = [
+  [
+    'promoter',
+    { positive: 'low', neutral: 'low', mixed: 'low', negative: 'medium' },
+    { positive: 'medium', neutral: 'medium', mixed: 'medium', negative: 'high' },
+  ],
+  [
+    'passive',
+    { positive: 'low', neutral: 'low', mixed: 'medium', negative: 'medium' },
+    { positive: 'medium', neutral: 'medium', mixed: 'high', negative: 'high' },
+  ],
+  [
+    'detractor',
+    { positive: 'medium', neutral: 'medium', mixed: 'medium', negative: 'high' },
+    { positive: 'high', neutral: 'high', mixed: 'high', negative: 'high' },
+  ],
 ];
-for (const [category, sentiment, leaving, risk] of risks) {
-  test(`a ${sentiment} ${category}${leaving ? ' who speaks of leaving' : ''}: ${risk} risk`, () =>
-    assert.equal(churnRiskOf(category, sentiment, leaving), risk));
+for (const [category, risk, whenLeaving] of risks) {
+  for (const sentiment of all) {
+    test(`a ${sentiment} ${category}: ${risk[sentiment]} risk, and ${whenLeaving[sentiment]} with words of leaving`, () => {
+      assert.equal(churnRiskOf(category, sentiment, false), risk[sentiment]);
+      assert.equal(churnRiskOf(category, sentiment, true), whenLeaving[sentiment]);
+    });
+  }
 }
+
+test('tones begin above a noticeable word, and against the score above a clear one', () => {
+  for (const [edge, beyond] of [
+    [0.15, 0.16],
+    [-0.15, -0.16],
+  ] as const) {
+    assert.equal(toneOf([edge], 'passive'), 'neutral');
+    assert.equal(toneOf([beyond], 'passive'), beyond > 0 ? 'positive' : 'negative');
+  }
+  assert.deepEqual(
+    [toneOf([0.45], 'detractor'), toneOf([0.46], 'detractor')],
+    ['neutral', 'positive'],
+  );
+  assert.deepEqual(
+    [toneOf([-0.45], 'promoter'), toneOf([-0.46], 'promoter')],
+    ['neutral', 'negative'],
+  );
+});
+
+test('an analyst is asked ten times, first after a minute and then after twice as long, or when it wishes within the hour', () => {
+  const waits = Array.from({ length: 10 }, (_, tries) => analysisWaitMs(tries, 0));
+  const minutes = [1, 2, 4, 8, 16, 32, 64, 128, 256].map((each) => each * 60_000);
+  assert.deepEqual(waits, [...minutes, null]);
+  assert.equal(analysisWaitMs(0, 90_000), 90_000);
+  assert.equal(analysisWaitMs(0, 2 * 3_600_000), 3_600_000);
+});
+
+test('the summary of a month waits eight times, first ten seconds and then twice as long', () => {
+  const waits = Array.from({ length: 9 }, (_, tries) => monthWaitMs(tries));
+  assert.deepEqual(waits, [...[1, 2, 4, 8, 16, 32, 64, 128].map((each) => each * 10_000), null]);
+});
+
+test('a comment that was not read has the sentiment of its score, and says so', () => {
+  assert.deepEqual(scoreAnalysis({ category: 'detractor', score: 3 }), {
+    ...{ sentiment: 'negative', themes: [], churn_risk: 'high' },
+    summary:
+      'A detractor (score 3) left a comment that was not read; the score alone says negative.',
+  });
+  const { sentiment, churn_risk } = scoreAnalysis({ category: 'passive', score: 7 });
+  assert.deepEqual([sentiment, churn_risk], ['neutral', 'low']);
+});
+
+test('a reservation is one of its words, as a whole and in any case', () => {
+  for (const word of ['but', 'though', 'Although', 'however', 'EXCEPT', 'unfortunately'])
+    assert.ok(hasReservation(`fine, ${word} slow`), word);
+  assert.ok(!hasReservation('a butter button'));
+});
+
+test('the days of a period are those of the clock of its organization, its end not included', () => {
+  const period = { start: new Date('2026-02-28T23:00:00Z'), end: new Date('2026-03-31T22:00:00Z') };
+  assert.deepEqual(daysOf(period, 'Europe/Berlin'), {
+    first_day: '2026-03-01',
+    last_day: '2026-03-31',
+  });
+  assert.deepEqual(daysOf(period, 'UTC'), { first_day: '2026-02-28', last_day: '2026-03-31' });
+});
 
 test('leaving is recognized in several words', () => {
   for (const words of ['We will cancel', 'switching to Acme', 'I want a refund', 'a competitor']) {
     assert.ok(speaksOfLeaving(words), words);
   }
   assert.ok(!speaksOfLeaving('We would never leave'));
+});
+
+const leaving = [
+  ...['cancelled', 'cancellation', 'unsubscribe', 'switched to them', 'switching to them'],
+  ...['switch to them', 'leave you', 'leaving for them', 'looking at other tools'],
+  ...['looking for another', 'looking for an alternative', 'alternatives', 'competitors'],
+  ...['refunded', 'terminate', 'quit', 'quitting'],
+];
+for (const words of leaving) {
+  test(`"${words}" speaks of leaving, unless it is denied within two words`, () => {
+    assert.ok(speaksOfLeaving(`we ${words}`));
+    for (const no of ['not', 'never', 'no', 'without', "don't", 'don’t', 'not even want'])
+      assert.ok(!speaksOfLeaving(`we ${no} ${words}`), no);
+    assert.ok(speaksOfLeaving(`not happy with it so ${words}`));
+  });
+}
+
+/** Of each theme the words of comments, as people write them. */
+const spoken: Record<string, string> = {
+  support:
+    'support, customer service, helpdesk, agents, tickets, response times, staff, on hold, called back, first call',
+  price: 'prices, pricing, expensive, costs, cheap, affordable, fees, value for money',
+  billing: 'billing, bills, overcharged, invoices, charged, payments, subscriptions, refunds',
+  performance: 'slow, fast, speed, performance, lags, laggy, loading, timeouts, quick',
+  reliability: 'crashes, bugs, buggy, errors, broken, outages, downtime, unstable, reliable',
+  'ease of use': 'easy, intuitive, confusing, complicated, usability, user-friendly, simple',
+  design: 'designs, interface, UI, layout, look and feel, dark mode',
+  features: 'features, functionality, missing, roadmap, capability',
+  onboarding: 'onboarding, setup, set up, getting started, training, tutorials',
+  documentation: 'documentation, docs, manual, guides, instructions',
+  integrations: 'integrations, integrated, API, webhooks, imports, exporting',
+  mobile: 'mobile, apps, Android, iOS, iPhone, tablets',
+  delivery: 'delivery, delivered, parcels, shipping, arrived, packages, couriers, late',
+  quality: 'quality, well made, durable, defective, faulty',
+  communication: 'communication, informed, updates, emails, announcements',
+  security: 'security, privacy, GDPR, logins, passwords, two-factor',
+  pay: 'salary, salaries, wages, compensation, benefits',
+  workload: 'workload, overtime, stress, burnout, understaffed',
+  management: 'management, managers, leadership, decisions, boss',
+  team: 'teams, teammates, colleagues, coworkers',
+  flexibility: 'flexible, flexibility, remote work, home office',
+  meetings: 'meetings',
+  growth: 'career, promotions, learned, learning, development',
+  reporting: 'reports, reporting, dashboards, analytics, charts',
+};
+for (const [theme, words] of Object.entries(spoken)) {
+  test(`each of "${words}" speaks of ${theme}`, () => {
+    for (const word of words.split(', '))
+      assert.deepEqual(themesOf(`so much of ${word}!`, usualThemes), [theme], word);
+  });
+}
+
+test('every usual theme is spoken of by a test', () => {
+  assert.deepEqual(
+    Object.keys(spoken),
+    usualThemes.map(({ name }) => name),
+  );
+});
+
+test('a word ends as English words do, and takes no letters of its own', () => {
+  const themes = [{ name: 'x', words: ['fee', 'charge', 'crash', '品質'] }];
+  for (const word of [
+    'fee',
+    'fees',
+    'charge',
+    'charges',
+    'charged',
+    'crash',
+    'crashes',
+    'crashed',
+    'crashing',
+    '高品質の',
+  ])
+    assert.deepEqual(themesOf(word, themes), ['x'], word);
+  for (const word of ['feed', 'feeing', 'charging', 'crasher', 'crashe'])
+    assert.deepEqual(themesOf(word, themes), [], word);
+  assert.deepEqual(
+    themesOf('[name] [email] [phone]', [{ name: 'x', words: ['name', 'email', 'phone'] }]),
+    [],
+  );
 });
 
 test('themes come in the order in which a comment comes to them', () => {
@@ -92,4 +254,11 @@ test('what an analyst gives is cut to what we keep', () => {
   ]);
   assert.equal(tidyText('a\u0007b  c', 10), 'a b c');
   assert.equal(tidyText('abcdef', 4), 'abc…');
+  assert.equal(tidyText('abcd', 4), 'abcd');
+  assert.equal(tidyText('a\nb\tc ', 10), 'a\nb c');
+  assert.equal(tidyText('ask [name] for it', 9), 'ask…');
+  assert.deepEqual(tidyThemes(['x'.repeat(40), '?!', 'of [name]', 'a\u0007b  c']), [
+    'x'.repeat(40),
+    'a b c',
+  ]);
 });
