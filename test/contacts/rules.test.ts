@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkContact, complainOfProperties } from '../../src/contacts/rules.ts';
+import {
+  checkContact,
+  complainOfName,
+  complainOfProperties,
+  complaintOfLine,
+  emailColumns,
+  nameColumns,
+} from '../../src/contacts/rules.ts';
+import { headerKey } from '../../src/lib/cli/header-key.ts';
 
 /** `{"x":"..."}` of so many bytes. */
 const ofBytes = (bytes: number) => ({ x: 'a'.repeat(bytes - '{"x":""}'.length) });
@@ -53,3 +61,51 @@ for (const [why, name, kept] of names) {
     else assert.equal('name' in checked && checked.name, kept);
   });
 }
+
+test('columns of addresses and names are known as services and languages call them', () => {
+  const addresses = [
+    ...['Email', 'E-mail address', 'Mail', 'Mail Address', 'person_email', 'Contact Email'],
+    ...['E-Mail-Adresse', 'Mailadresse', 'Adresse e-mail', 'Courriel', 'Correo electrónico'],
+  ];
+  const names = ['Name', 'Full Name', 'Person Name', 'contact_name', 'Nom', 'Nombre'];
+  assert.deepEqual(addresses.map(headerKey), emailColumns);
+  assert.deepEqual(names.map(headerKey), nameColumns);
+});
+
+test('what is wrong with a contact is said of its field, and in a file of its line', () => {
+  const ann = 'ann@people.test';
+  const said = (contact: Parameters<typeof checkContact>[0]) => {
+    const checked = checkContact(contact);
+    if (!('field' in checked)) return [];
+    const { email } = contact;
+    return [checked.field, complaintOfLine(checked, typeof email === 'string' ? email : null)];
+  };
+  assert.deepEqual(said({ email: ann }), []);
+  assert.deepEqual(said({}), ['email', 'the email is missing']);
+  assert.deepEqual(said({ email: 'ann' }), ['email', '"ann" is not an email address']);
+  assert.deepEqual(said({ email: ann, name: 7 }), ['name', 'the name must be text']);
+  assert.deepEqual(said({ email: ann, name: 'a\nb' }), [
+    ...['name', 'the name must be one line without control characters'],
+  ]);
+  assert.deepEqual(said({ email: ann, properties: [] }), [
+    ...['properties', 'the properties must be an object'],
+  ]);
+  assert.equal(complainOfName(` ${'a'.repeat(200)} `), undefined);
+  assert.equal(complainOfName('a'.repeat(201)), 'must be at most 200 characters');
+  const wrong: [object, string][] = [
+    [ofBytes(16_385), 'must be at most 16384 bytes as JSON'],
+    [nested(33), 'must be at most 32 levels deep'],
+    [{ a: Number.NaN }, 'must not hold such a number'],
+    [{ a: '\0' }, 'must not contain the character NUL'],
+    [{ a: '\ud800' }, 'must not contain half a surrogate pair'],
+    [JSON.parse('{"__proto__": 1}'), 'must not have a field named __proto__'],
+  ];
+  for (const [properties, complaint] of wrong)
+    assert.equal(complainOfProperties(properties), complaint);
+});
+
+test('a contact is kept under the address as it is spelled, and compared in lower case', () => {
+  assert.deepEqual(checkContact({ email: ' Ann@People.test ', properties: null }), {
+    ...{ email: 'Ann@People.test', key: 'ann@people.test', name: null, properties: {} },
+  });
+});

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { headerKey } from '../../src/lib/cli/header-key.ts';
 import { readFileTime } from '../../src/moving/file-time.rules.ts';
 import { type FileKind, planFile } from '../../src/moving/plan.rules.ts';
 import { readRow } from '../../src/moving/row.rules.ts';
-import { askNicely, delighted, type FormerService } from '../../src/moving/services.ts';
+import {
+  askNicely,
+  delighted,
+  type FormerService,
+  surveyTypeNames,
+} from '../../src/moving/services.ts';
 
 const now = Date.parse('2026-05-01T00:00:00Z');
 const at = '2026-04-01 10:00:00 UTC';
@@ -30,6 +36,87 @@ test('a header says what a file holds, and what each column is', () => {
     ...['people', 'E-Mail: email', 'First Name: first name', 'Plan: property'],
   ]);
   assert.deepEqual(columns(['Email'], { as: 'bounced' }), ['bounced', 'Email: email']);
+});
+
+/** For each use the names of its columns, as both services are known to write them. */
+const spelled: [service: FormerService, kind: FileKind, Record<string, string>][] = [
+  [
+    delighted,
+    'responses',
+    {
+      'first name': 'First Name, Person First Name',
+      'last name': 'last_name, Person Last Name',
+      score: 'Score, Survey Score, Response Score, Rating',
+      time: 'Created At, Responded At, Survey Responded At, Response Created At, Response Time, Response Date, Submitted At, Timestamp, Date',
+      comment: 'Comment, Comments, Survey Comment, Response Comment',
+      type: 'Survey Type, Type',
+      tags: 'Tags, Tag, Response Tags',
+      note: 'Notes, Note',
+      'left out':
+        'ID, Response ID, Survey Response ID, Person ID, Permalink, Updated At, Survey Sent At, Sent At, Survey ID, Survey Name, Project',
+    },
+  ],
+  [
+    delighted,
+    'people',
+    {
+      unsubscribed: 'Unsubscribed At, Unsubscribed, Unsubscribed On, Date Unsubscribed',
+      bounced: 'Bounced At, Bounced, Bounced On, Date Bounced',
+      'left out':
+        'ID, Person ID, Created At, Updated At, Last Sent At, Last Survey Sent At, Last Responded At, Next Survey Scheduled At, Next Survey At, Send At',
+    },
+  ],
+  [
+    askNicely,
+    'responses',
+    {
+      score: 'answer, score, nps_score, rating',
+      time: 'responded, responded_at, responded_time, response_time, response_date',
+      comment: 'comment, comments, feedback',
+      type: 'question_type, survey_type, metric',
+      tags: 'tags, tag',
+      note: 'note, notes',
+      'left out':
+        'id, response_id, person_id, contact_id, answerlabel, data, status, dontcontact, sent, opened, lastemailed, created, published, publishedname, publishedavatar, caseclosedtime, deliverymethod',
+    },
+  ],
+  [
+    askNicely,
+    'people',
+    {
+      unsubscribed: 'unsubscribetime, unsubscribed_at, unsubscribedtime, unsubscribed',
+      status: 'status, state',
+      active: 'active, is_active',
+      'left out':
+        'id, contact_id, person_id, created, lastemailed, scheduled, importedattime, imported_at',
+    },
+  ],
+];
+for (const [service, kind, columns] of spelled) {
+  test(`columns of ${kind} that ${service.name} exports are known by each of their names`, () => {
+    for (const [use, names] of Object.entries(columns)) {
+      for (const name of names.split(', ')) {
+        const others =
+          kind === 'people'
+            ? ['Email']
+            : service === delighted
+              ? ['Rating', 'Date']
+              : ['rating', 'responded'];
+        const header = [name, ...others.filter((other) => other !== name)];
+        assert.equal(plan(header, { service, as: kind }).columns[0]?.use, use, name);
+      }
+    }
+  });
+}
+
+test('the type of a survey is known by each of its names', () => {
+  const names = {
+    ...{ nps: 'NPS, eNPS', csat: 'CSAT, Smileys', ces: 'ces', thumbs: 'Thumbs' },
+    star5: '5-Star, star5, Five Star, stars five, Stars',
+  };
+  for (const [type, each] of Object.entries(names)) {
+    for (const name of each.split(', ')) assert.equal(surveyTypeNames[headerKey(name)], type, name);
+  }
 });
 
 const refused: [header: string[], as: FileKind | undefined, sentence: string][] = [
