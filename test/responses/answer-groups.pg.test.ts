@@ -83,6 +83,21 @@ test('answers that come together are recorded in one transaction, each with its 
   await assertTalliesHold(db);
 });
 
+test('a group of more answers than fifty is refused as a whole', async () => {
+  const s = await survey();
+  const groupOf = (size: number) =>
+    Array.from({ length: size }, () => {
+      const response = responseOf(s, null);
+      return { response, effects: effectsOf(response) };
+    });
+  await assert.rejects(
+    db.begin((tx) => recordTogether(tx, groupOf(51), 0)),
+    /too many responses/,
+  );
+  assert.equal((await db.begin((tx) => recordTogether(tx, groupOf(50), 0))).length, 50);
+  assert.equal((await responsesOf(s)).length, 50);
+});
+
 test('an answer that cannot be stored fails alone, with its own error', async () => {
   const s = await survey();
   const bad = responseOf(s, s.people[0]!, { category: 'no category' as never });

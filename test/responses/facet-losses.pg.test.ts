@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import type { NewResponse } from '../../src/responses/answer.queries.ts';
 import type { Facet } from '../../src/responses/facets.cte.ts';
 import { readNps } from '../../src/responses/nps.ts';
+import { createAnswerRecorder } from '../../src/responses/record-answer.ts';
 import { everything } from '../../src/responses/scope.cte.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { makeTwins, type Twin } from '../support/make/twins.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
 
 const { db } = await testDatabase();
 const day = '2024-03-04';
@@ -34,7 +38,7 @@ async function makeScene() {
   await db`
     insert into analyses (org_id, response_id, sentiment, provider)
     select ${org}, id, 'negative', 'test' from responses where org_id = ${org}`;
-  return { org, tag: tag!.id };
+  return { org, survey, tag: tag!.id };
 }
 
 type Scene = Awaited<ReturnType<typeof makeScene>>;
@@ -82,6 +86,58 @@ for (const [what, [facetOf, lose]] of Object.entries(losses)) {
     await foldTallies(db);
     assert.ok((await keptOf(scene.org)) > 0);
     assert.equal(await count(), (many * 2) / 3);
+  });
+}
+
+const record = createAnswerRecorder(db);
+
+/** An answer to the scene's survey on its day, as from a page that was open for long. */
+const answer = ({ org, survey }: Scene, hour: number) => {
+  const response: NewResponse = {
+    ...{ id: randomUUID(), org_id: org, survey_id: survey, contact_id: null, score: 1 },
+    ...{ source: 'share', category: 'detractor', comment: null, held_reason: null },
+    ...{ traceparent: null, type: 'nps', language: 'en', properties: null },
+    created_at: new Date(`${day}T${hour}:10:00Z`),
+  };
+  return record(response, { added: { orgId: org, events: [] }, analyze: false });
+};
+
+const waysToChange: Record<string, (scene: Scene) => unknown> = {
+  'an answer': (scene) => answer(scene, 11),
+  'answers that come together': (scene) =>
+    Promise.all([11, 12, 13].map((hour) => answer(scene, hour))),
+  'an import': ({ org, survey }) => db`
+    insert into responses (org_id, survey_id, score, category, created_at)
+    values (${org}, ${survey}, 7, 'passive', ${`${day} 09:10Z`})`,
+  'a hold': ({ org }) => db`
+    update responses set held_reason = 'by hand'
+    where org_id = ${org} and created_at = ${`${day} 10:00Z`}`,
+  'another score': ({ org }) => db`
+    update responses set score = 7, category = 'passive'
+    where org_id = ${org} and created_at = ${`${day} 10:00Z`}`,
+  'a deletion': (scene) => db`
+    delete from responses where org_id = ${scene.org} and created_at = ${`${day} 10:00Z`}`,
+};
+const daysWithHours = async ({ org, survey }: Scene) =>
+  (
+    await db`
+      select from day_tallies where survey_id = ${survey} and slot = 0 and by_half_hour is not null
+      union all
+      select from organization_day_tallies where org_id = ${org} and slot = 0 and by_half_hour is not null`
+  ).length;
+for (const [way, change] of Object.entries(waysToChange)) {
+  test(`half hours of a kept day are right after ${way}, once it is folded, and after the next count`, async () => {
+    const scene = await makeScene();
+    await foldTallies(db);
+    assert.equal(await daysWithHours(scene), 2);
+    await change(scene);
+    await assertTalliesHold(db);
+    await db`call fold_tallies()`;
+    await assertTalliesHold(db);
+    assert.equal(await daysWithHours(scene), 0);
+    await foldTallies(db);
+    assert.equal(await daysWithHours(scene), 2);
+    await assertTalliesHold(db);
   });
 }
 

@@ -9,22 +9,29 @@ export async function assertTalliesHold(sql: Sql) {
   assert.deepEqual(await wrongHours(sql), []);
 }
 
-/** Hours that are read, since their day has one row, and are not what the responses say. */
+/** Hours that are read, since their day has one row, and are not what the responses of the survey or organization say. */
 const wrongHours = async (sql: Sql) =>
   plain(
     await sql<Row[]>`
-    select t.survey_id, t.day, t.by_half_hour
-    from day_tallies t
-    where t.by_half_hour is not null
-      and not exists (
-        select from day_tallies o where o.survey_id = t.survey_id and o.day = t.day and o.slot <> t.slot)
-      and t.by_half_hour <> array(
+    with kept as (
+      select survey_id as of, day, slot, by_half_hour from day_tallies
+      union all
+      select org_id, day, slot, by_half_hour from organization_day_tallies
+    ), counted as (
+      select of, (created_at at time zone 'UTC')::date as day, created_at, category
+      from responses
+      cross join lateral (values (survey_id), (org_id)) v (of)
+      where held_reason is null
+    )
+    select k.of, k.day, k.by_half_hour
+    from kept k
+    where k.by_half_hour is not null
+      and not exists (select from kept o where o.of = k.of and o.day = k.day and o.slot <> k.slot)
+      and k.by_half_hour <> array(
         select count(*) filter (where half_hour_of(r.created_at) < half)::int
         from generate_series(1, 47) half
         cross join (values ('promoter', 1), ('passive', 2), ('detractor', 3)) c (category, place)
-        left join responses r
-          on r.survey_id = t.survey_id and r.held_reason is null and r.category = c.category
-          and (r.created_at at time zone 'UTC')::date = t.day
+        left join counted r on r.of = k.of and r.category = c.category and r.day = k.day
         group by half, place
         order by half, place)`,
   );
