@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import * as v from 'valibot';
-import { enqueue } from '../../../src/jobs.ts';
-import { connect } from '../../../src/lib/db/db.ts';
+import { enqueue, enqueueEach, enqueueEachTraced } from '../../../src/jobs.ts';
+import { connect, type Sql } from '../../../src/lib/db/db.ts';
 import { handOver } from '../../../src/lib/queue/pump.ts';
 import { task } from '../../../src/lib/queue/task.ts';
 import { testDatabase } from '../../support/probe/database.ts';
@@ -111,6 +111,48 @@ test('the payload arrives as it was, with the trace it belongs to', async (t) =>
   assert.equal(job.traceparent, traceparent);
   assert.ok(job.maxAttempts >= 5, 'a crash must not use up the attempts');
 });
+
+const inTrace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const webhook = { org_id: 'org', webhook_id: 'webhook' };
+const payload = (sql: Sql): ReturnType<Sql> =>
+  sql`select ${JSON.stringify(webhook)}::text::jsonb as payload`;
+const waysToEnqueue: [way: string, write: (sql: Sql, trace: string | null) => unknown][] = [
+  [
+    'with others',
+    (sql, traceparent) =>
+      enqueue(sql, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]),
+  ],
+  [
+    'from a select',
+    (sql, traceparent) => enqueueEach(sql, { task: 'webhooks.deliver', traceparent }, payload(sql)),
+  ],
+  [
+    'from a select with spans',
+    (sql, traceparent) =>
+      enqueueEachTraced(sql, 'webhooks.deliver', sql`${payload(sql)}, ${traceparent}::text`),
+  ],
+];
+for (const [way, write] of waysToEnqueue) {
+  test(`a job that is written ${way} carries its cause, if there is one`, async () => {
+    const written = async (traceparent: string | null) => {
+      await emptyQueue();
+      const began = Date.now();
+      await write(db, traceparent);
+      const [row] = await db`select task, payload, run_at from outbox`;
+      const { _caused_at: causedAt, ...rest } = row!['payload'] as { _caused_at?: number };
+      return {
+        ...row,
+        payload: rest,
+        inTime: causedAt !== undefined && causedAt >= began && causedAt <= Date.now(),
+      };
+    };
+    const job = { task: 'webhooks.deliver', run_at: null };
+    assert.deepEqual(await written(inTrace), {
+      ...{ ...job, payload: { ...webhook, _trace: inTrace }, inTime: true },
+    });
+    assert.deepEqual(await written(null), { ...job, payload: webhook, inTime: false });
+  });
+}
 
 test('a payload that is not of its form never reaches the task, and the job stays', async (t) => {
   await emptyQueue();
