@@ -27,8 +27,12 @@ async function keep(subject: string | null = null) {
     survey: { subject, question_text: 'Wie war’s, <b>Zoë</b>?' },
   });
   const envelope = { from: 'ann@acme.test', to: 'zoë@people.test' };
-  const kept = await createMailbox(db).send(envelope, raw);
-  return { raw, id: /[0-9a-f-]{36}/.exec(kept.kind === 'accepted' ? kept.response : '')![0] };
+  return { raw, id: await kept(envelope, raw) };
+}
+
+async function kept(envelope: { from: string; to: string }, raw: Buffer) {
+  const outcome = await createMailbox(db).send(envelope, raw);
+  return /[0-9a-f-]{36}/.exec(outcome.kind === 'accepted' ? outcome.response : '')![0];
 }
 
 test('the mailbox lists mails, newest first, with their subjects decoded', async () => {
@@ -79,8 +83,17 @@ test('programs read the mailbox as JSON', async () => {
   const { data: list } = JSON.parse((await ask('/mailbox', accept)).body);
   assert.partialDeepStrictEqual(list[0], { id, subject: 'For programs', from: 'ann@acme.test' });
   const { data } = JSON.parse((await ask(`/mailbox/${id}`, accept)).body);
+  assert.equal((await ask(`/mailbox/${id}/html`)).status, 200);
   assert.match(data.text, /tok_1/);
   assert.match(data.html, /tok_1/);
+});
+
+test('a mail that is only text has no HTML part', async () => {
+  const raw = Buffer.from('Subject: Plain\r\n\r\nOnly words.\r\n');
+  const id = await kept({ from: 'ann@acme.test', to: 'bob@people.test' }, raw);
+  assert.equal((await ask(`/mailbox/${id}/html`)).status, 404);
+  const { data } = JSON.parse((await ask(`/mailbox/${id}`, { Accept: 'application/json' })).body);
+  assert.partialDeepStrictEqual(data, { text: 'Only words.\n', html: null });
 });
 
 for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST`, `[::1]:${port}`]) {
