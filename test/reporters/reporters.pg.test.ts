@@ -152,6 +152,143 @@ test('making and revoking a reporter leaves a trace', async () => {
   );
 });
 
+type Row = Record<string, unknown>;
+
+/** Views whose columns are those of a table; what is called otherwise there. */
+const copied: Record<string, { table: string; renamed?: Record<string, string> }> = {
+  surveys: { table: 'surveys' },
+  contacts: { table: 'contacts' },
+  mails: { table: 'mails', renamed: { created_at: 'claimed_at' } },
+  deliveries: { table: 'deliveries' },
+  campaigns: { table: 'campaigns' },
+};
+
+test('columns of a view that are those of a table say what the table says', async () => {
+  const { id, survey_id } = await fill('copied');
+  await db`insert into campaigns ${db({ org_id: id, survey_id, kind: 'asking', name: 'By itself', status: 'running' })}`;
+  await db`
+    update surveys set audience = 'employee', status = 'completed', completed_by = 'hand',
+      completed_at = '2026-01-01', created_at = '2026-01-02', updated_at = '2026-01-03'
+    where org_id = ${id}`;
+  const { reporter } = await open(id);
+  for (const [view, { table, renamed = {} }] of Object.entries(copied)) {
+    const [shown, ...rest] = await reporter<
+      { row: Row }[]
+    >`select to_jsonb(v) as row from ${reporter(view)} v`;
+    assert.deepEqual(rest, [], view);
+    const [{ row }] = await db<[{ row: Row }]>`
+      select to_jsonb(t) as row from ${db(table)} t where id = ${String(shown!.row['id'])}`;
+    const wanted = Object.keys(shown!.row).map((name) => [name, row[renamed[name] ?? name]]);
+    assert.deepEqual(shown!.row, Object.fromEntries(wanted), view);
+  }
+});
+
+test('responses are shown with their survey, their contact, what was handed in and what was read out of them', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id, { name: 'Own', type: 'csat' });
+  const of = { org_id, survey_id };
+  const given = { email: 'ada@a.test', name: 'Ada', properties: db.json({ plan: 'pro' }) };
+  const contact_id = await makeContact(db, of, given);
+  const at = (day: number) => new Date(`2026-01-0${day}T12:00:00Z`);
+  const answered = await makeResponse(db, of, {
+    ...{ contact_id, score: 4, category: 'passive', comment: 'Fine', language: 'de' },
+    created_at: at(1),
+  });
+  await db`insert into analyses ${db({
+    ...{ org_id, response_id: answered, sentiment: 'mixed', themes: ['price'] },
+    ...{ churn_risk: 'low', summary: 'In short', provider: 'test' },
+  })}`;
+  await makeResponse(db, of, {
+    ...{ source: 'share', score: 1, category: 'detractor', held_reason: 'hidden_field' },
+    ...{ properties: db.json({ page: '/home' }), created_at: at(2) },
+  });
+  const { reporter } = await open(org_id);
+  const rows = await reporter<Row[]>`select * from responses order by created_at`;
+  const shown = rows.map(({ id, ...rest }) => rest);
+  const both = { survey_id, survey_name: 'Own', survey_type: 'csat' };
+  assert.deepEqual(shown, [
+    {
+      ...both,
+      ...{
+        contact_id,
+        contact_email: 'ada@a.test',
+        contact_name: 'Ada',
+        properties: { plan: 'pro' },
+      },
+      ...{ score: 4, category: 'passive', comment: 'Fine', language: 'de', source: 'link' },
+      ...{ held: false, ai_sentiment: 'mixed', ai_themes: ['price'], ai_churn_risk: 'low' },
+      ...{ ai_summary: 'In short', created_at: at(1) },
+    },
+    {
+      ...both,
+      ...{
+        contact_id: null,
+        contact_email: null,
+        contact_name: null,
+        properties: { page: '/home' },
+      },
+      ...{ score: 1, category: 'detractor', comment: null, language: null, source: 'share' },
+      ...{ held: true, ai_sentiment: null, ai_themes: [], ai_churn_risk: null },
+      ...{ ai_summary: null, created_at: at(2) },
+    },
+  ]);
+  assert.equal(rows[0]!['id'], answered);
+});
+
+test('the NPS of a day is of all that count, of each survey, and of no day without responses', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id, { type: 'nps' });
+  const days: [day: string, ...categories: string[]][] = [
+    ['2026-01-01', 'promoter', 'promoter', 'promoter', 'passive', 'passive', 'detractor'],
+    ['2026-01-02', 'detractor'],
+  ];
+  for (const [day, ...categories] of days) {
+    for (const category of categories) {
+      await makeResponse(db, { org_id, survey_id }, { category, created_at: `${day} 12:00Z` });
+    }
+  }
+  const held = { held_reason: 'hidden_field', created_at: '2026-01-02 13:00Z' };
+  await makeResponse(db, { org_id, survey_id }, held);
+  await makeContact(db, { org_id, survey_id }, { created_at: '2026-01-03 12:00Z' });
+  const { reporter } = await open(org_id);
+  const shown = await reporter<
+    { row: Row }[]
+  >`select to_jsonb(v) as row from nps_by_day v order by day`;
+  const of = { survey_id, survey_type: 'nps' };
+  assert.deepEqual(
+    shown.map(({ row }) => row),
+    [
+      { day: '2026-01-01', ...of, responses: 6, promoters: 3, passives: 2, detractors: 1, nps: 33 },
+      {
+        day: '2026-01-02',
+        ...of,
+        responses: 1,
+        promoters: 0,
+        passives: 0,
+        detractors: 1,
+        nps: -100,
+      },
+    ],
+  );
+});
+
+test('a reporter has few connections, which end what takes long, and rights of no other role', async () => {
+  const { role } = await open(own.id);
+  const [made] = await db`
+    select rolcanlogin, rolinherit, rolsuper, rolcreatedb, rolcreaterole, rolconnlimit, rolconfig
+    from pg_roles where rolname = ${role}`;
+  assert.deepEqual(made, {
+    ...{ rolcanlogin: true, rolinherit: false, rolsuper: false, rolcreatedb: false },
+    ...{ rolcreaterole: false, rolconnlimit: 5 },
+    rolconfig: [
+      'default_transaction_read_only=on',
+      'statement_timeout=60s',
+      'idle_in_transaction_session_timeout=60s',
+      'search_path=askback_reports',
+    ],
+  });
+});
+
 const manual = readFileSync('ops/reports.md', 'utf8');
 
 test('ops/reports.md documents exactly the columns that there are', async () => {
