@@ -192,7 +192,7 @@ test('responses are shown with their survey, their contact, what was handed in a
   const at = (day: number) => new Date(`2026-01-0${day}T12:00:00Z`);
   const answered = await makeResponse(db, of, {
     ...{ contact_id, score: 4, category: 'passive', comment: 'Fine', language: 'de' },
-    created_at: at(1),
+    ...{ properties: db.json({ page: '/ours' }), created_at: at(1) },
   });
   await db`insert into analyses ${db({
     ...{ org_id, response_id: answered, sentiment: 'mixed', themes: ['price'] },

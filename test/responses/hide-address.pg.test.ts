@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { patternOfAddress } from '../../src/lib/smtp/address.ts';
 import { hideAddress } from '../../src/responses/erase.queries.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -51,3 +52,37 @@ for (const { before, count, last } of cases) {
     assert.deepEqual(await textsOf(other), untouched);
   });
 }
+
+test('an address is found between all characters but those that make it another one, by Postgres as by this code', async () => {
+  const [ascii, odd] = [
+    Array.from({ length: 94 }, (_, n) => String.fromCharCode(n + 33)),
+    'a+b.c@x-y.test',
+  ];
+  const isWord = (text: string) => /^[A-Za-z0-9]$/.test(text);
+  const cases = ascii.flatMap((other) => [
+    { text: `${other}${odd}`, isOther: isWord(other) || '._%+-'.includes(other) },
+    { text: `${odd}${other}`, isOther: isWord(other) || other === '-' },
+    { text: `${odd}.${other}`, isOther: isWord(other) },
+    {
+      text: `\\${other}${odd}`,
+      isOther: !'bfnrt'.includes(other.toLowerCase()) && (isWord(other) || '._%+-'.includes(other)),
+    },
+    { text: odd.replace('+', other), isOther: other !== '+' },
+    { text: odd.replaceAll('.', other), isOther: other !== '.' },
+  ]);
+  const texts = cases.map(({ text }) => text);
+  const hidden = await db<{ text: string }[]>`
+    select hide_address(text, ${odd}) as text
+    from unnest(${texts}::text[]) with ordinality as given (text, n)
+    order by n`;
+  const wanted = cases.map(({ text, isOther }) => (isOther ? text : text.replace(odd, '[email]')));
+  assert.deepEqual(
+    hidden.map(({ text }) => text),
+    wanted,
+  );
+  const pattern = new RegExp(patternOfAddress(odd), 'gi');
+  assert.deepEqual(
+    texts.map((text) => text.replace(pattern, '[email]')),
+    wanted,
+  );
+});
