@@ -3,15 +3,21 @@ import { ago, id, idOfTime, word } from './scene/names.ts';
 import { empty } from './scene/organizations.ts';
 
 const home: KeptEntry[] = [
-  { name: 'home', path: at(''), as: ['owner', 'viewer'] },
+  { name: 'home', path: at('') },
   { name: 'home-csat-year', path: at('?type=csat&period=365d') },
-  { name: 'home-days', path: at('?type=ces&date_from=2026-05-01&date_to=2026-05-10') },
+  {
+    name: 'home-days',
+    path: at('?type=ces&date_from=2026-05-01&date_to=2026-05-10'),
+    as: ['viewer'],
+  },
   { name: 'home-survey', path: at(`?survey_id=${id('survey-star5')}&period=90d`) },
   { name: 'home-employees', path: at(`?survey_id=${id('survey-employees')}&period=7d`) },
   { name: 'home-compared', path: at('?compare=plan&period=90d') },
   { name: 'home-of-property', path: at('?property.plan=pro&type=thumbs&period=90d') },
-  { name: 'home-mistake', path: at('?date_from=2026-05-02&date_to=2026-05-01') },
-  { name: 'home-property-mistake', path: at('?property.plan=pro&property=colour&compare=') },
+  {
+    name: 'home-mistakes',
+    path: at('?type=thumbs&date_from=2026-05-02&date_to=2026-05-01&property=colour'),
+  },
   { name: 'home-empty', path: atEmpty(''), as: ['owner', 'viewer'] },
   { name: 'home-old-slug', path: '/o/larkspur-old/surveys?search=x' },
   { name: 'home-no-such-page', path: at('/no-such-page') },
@@ -70,7 +76,7 @@ const surveys: KeptEntry[] = [
 ];
 
 const responses: KeptEntry[] = [
-  { name: 'responses', path: at('/responses'), as: ['editor', 'viewer'] },
+  { name: 'responses', path: at('/responses'), as: ['editor'] },
   { name: 'responses-second-page', path: at('/responses?page=2&category=detractor') },
   { name: 'responses-held', path: at('/responses?held=true') },
   {
@@ -78,16 +84,20 @@ const responses: KeptEntry[] = [
     path: at(
       `/responses?survey_id=${id('survey-nps')}&category=detractor&tag=${id('tag-1')}&search=billed&sentiment=mixed&state=open&property.plan=pro`,
     ),
+    as: ['viewer'],
   },
   { name: 'responses-none-found', path: at('/responses?date_from=2001-01-01&date_to=2001-01-02') },
-  { name: 'responses-mistake', path: at('/responses?date_from=2026-05-02&date_to=2026-05-01') },
+  {
+    name: 'responses-mistake',
+    path: at('/responses?date_from=2026-05-02&date_to=2026-05-01&search=zzz'),
+  },
   { name: 'responses-past-the-end', path: at('/responses?page=99') },
   { name: 'responses-empty', path: atEmpty('/responses') },
   { name: 'responses-export.csv', path: at('/responses/export?format=csv&category=promoter') },
   { name: 'responses-export.jsonl', path: at('/responses/export?format=jsonl&held=true') },
   { name: 'response-late', path: response('late'), as: ['editor', 'viewer'] },
   { name: 'response-in-list', path: response('owned', '?category=detractor&state=open') },
-  ...['done', 'quiet', 'praise', 'held', 'trapped', 'filled', 'imported', 'csat-0', 'thumbs-1'].map(
+  ...['done', 'quiet', 'praise', 'held', 'filled', 'imported', 'csat-0', 'thumbs-1'].map(
     (name) => ({ name: `response-${name}`, path: response(name) }),
   ),
   { name: 'response-delete', path: response('late', '/delete?category=detractor') },
@@ -130,11 +140,9 @@ const webhooks: KeptEntry[] = [
   { name: 'webhooks', path: at('/webhooks'), as: ['editor', 'viewer'] },
   { name: 'webhooks-empty', path: atEmpty('/webhooks'), as: ['editor', 'viewer'] },
   { name: 'webhook-new', path: at('/webhooks/new') },
-  { name: 'webhook-well', path: webhook('well'), as: ['editor', 'viewer'] },
-  { name: 'webhook-failing', path: webhook('failing', '?status=failed') },
-  { name: 'webhook-pending', path: webhook('failing', '?status=pending') },
-  { name: 'webhook-none-found', path: webhook('well', '?status=skipped') },
-  { name: 'webhook-off', path: webhook('off') },
+  { name: 'webhook-well', path: webhook('well'), as: ['editor'] },
+  { name: 'webhook-failing', path: webhook('failing', '?status=failed'), as: ['viewer'] },
+  { name: 'webhook-off', path: webhook('off', '?status=delivered') },
   { name: 'webhook-edit', path: webhook('failing', '/edit') },
   { name: 'webhook-rotate-secret', path: webhook('well', '/rotate-secret') },
   { name: 'webhook-delete', path: webhook('well', '/delete') },

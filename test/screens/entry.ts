@@ -9,9 +9,17 @@ export type KeptEntry = {
   path: string;
   /** `null` is a visitor who is not signed in. An owner, where none is named. */
   as?: readonly (Reader | null)[];
-  headers?: Record<string, string>;
-  /** A form that is posted, in place of a page that is asked for. */
-  form?: Record<string, string | string[]>;
+};
+
+/** A form that is posted: by an owner, unless it names another reader. */
+export type KeptForm = {
+  /** Of the file of the page that answers; without one it leads elsewhere. */
+  name?: string;
+  path: string;
+  form: Record<string, string | string[]>;
+  as?: Reader | null;
+  /** Where it leads is what is kept. */
+  follow?: boolean;
 };
 
 /** Below the organization that has everything. */

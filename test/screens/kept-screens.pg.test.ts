@@ -39,16 +39,18 @@ async function ask({ path }: KeptEntry, reader: Reader | null) {
 
 const frames = new Map<string, string>();
 
-/** The name of a frame: of its reader, and of the place that it shows them to be in. */
+/** The name of a frame: of its reader and the organization, and where it says that the reader is. */
 function frameOf(frame: readonly string[], reader: Reader | null): string {
-  const text = frame.join('\n');
-  const place = /href="([^"]*)" aria-current="page"/.exec(text)?.[1] ?? '';
-  const name = [reader ?? 'visitor', ...place.split('/').slice(2)].join('-');
+  const all = frame.join('\n');
+  const [current, place = 'nowhere'] = /href="([^"]*)" aria-current="page"/.exec(all) ?? [];
+  const text = current ? all.replace(' aria-current="page"', '') : all;
+  const organization = /href="\/o\/([\w-]+)" aria-current="true"/.exec(all)?.[1] ?? 'alone';
+  const name = `${reader ?? 'visitor'}-${organization}`;
   for (let version = 1; ; version++) {
     const numbered = version === 1 ? name : `${name}-${version}`;
     const known = frames.get(numbered);
     if (known === undefined) frames.set(numbered, text);
-    if (known === undefined || known === text) return numbered;
+    if (known === undefined || known === text) return `${numbered} at ${place}`;
   }
 }
 

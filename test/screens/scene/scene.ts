@@ -6,6 +6,7 @@ import { testSettings } from '../../support/make/settings.ts';
 import { bareApp } from '../../support/probe/app.ts';
 import { stillDatabase } from '../../support/probe/still-database.ts';
 import { addCampaigns } from './campaigns.ts';
+import { addMailbox } from './mailbox.ts';
 import { now } from './names.ts';
 import { addOrganizations, addProofs } from './organizations.ts';
 import { addResponses } from './responses.ts';
@@ -26,6 +27,7 @@ export async function makeStillScene(over: Partial<AppTools> = {}) {
     await addSurveys(tx);
     await addContacts(tx);
     await addUploads(tx);
+    await addMailbox(tx);
     await addCampaigns(tx);
     await addResponses(tx);
     await addWebhooks(tx, { secrets });

@@ -12,13 +12,13 @@ export async function addSettings(sql: Sql, { secrets }: { secrets: Pick<Secrets
   await addAudit(sql);
   await sql`insert into notification_choices ${sql({
     ...{ org_id: full.id, member_id: id('member-owner'), digest: 'week' },
-    ...{ events: ['detractor.detected'], time_zone: 'Europe/Berlin' },
+    ...{ events: ['detractor', 'webhook_off'], time_zone: 'Europe/Berlin' },
   })}`;
   await sql`
     insert into notification_contents ${sql({ org_id: full.id, people: true, unedited: false })}`;
   const url = secrets.seal(hookPlace(full.id), 'https://hooks.slack.example/services/T0/B0/secret');
   await sql`insert into slack_hooks ${sql({
-    ...{ org_id: full.id, url, events: ['detractor.detected'], digest: 'day' },
+    ...{ org_id: full.id, url, events: ['detractor', 'limit_near'], digest: 'day' },
   })}`;
   await addReceipts(sql);
   await sql`insert into worker_pools ${sql({
