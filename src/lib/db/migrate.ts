@@ -6,6 +6,7 @@ import { listAssets, readAsset } from '../process/assets.ts';
 import { type Db, one, type Sql } from './db.ts';
 import { beginStep, runAtOnce, runBatch, type StepSession } from './migrate-step.ts';
 import { type MigrationStep, readSteps, stepsOf } from './migrate-step-files.ts';
+import { isUpToDate } from './up-to-date.ts';
 
 const folder = 'sql/migrations/';
 export const oldestPostgres = 15;
@@ -28,6 +29,8 @@ export async function migrate(
   steps = readSteps(),
 ): Promise<string[]> {
   await refuseUnfitPostgres(db);
+  const wanted = { migrations, steps: stepsOf(steps, migrations) };
+  if (await isUpToDate(db, lockName, wanted)) return [];
   const session = await db.reserve();
   try {
     // An index on a big table takes as long as it takes.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../../../src/lib/db/db.ts';
+import { connect, type Db } from '../../../src/lib/db/db.ts';
 import { migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
 
@@ -45,3 +45,41 @@ test('a migration that fails leaves nothing of itself', async () => {
   assert.equal(half?.['table'], null);
   assert.deepEqual(await migrate(db, [future]), [future.name]);
 });
+
+test('a start that finds everything there writes nothing', async () => {
+  const { db, url } = await emptyDatabase();
+  await migrate(db);
+  const reader = connect(`${url}${url.includes('?') ? '&' : '?'}default_transaction_read_only=on`, {
+    connections: 1,
+  });
+
+  assert.deepEqual(await migrate(reader), []);
+  await assert.rejects(migrate(reader, [...readMigrations(), future]), { message: /read-only/ });
+  await reader.end();
+});
+
+test('a start waits for a process that is at the schema, whatever it finds', async () => {
+  const { db, url } = await emptyDatabase();
+  await migrate(db);
+  const other = connect(url, { connections: 1 });
+  await other`select pg_advisory_lock(hashtext('schema migrations'))`;
+  const starting = migrate(db);
+  const first = await Promise.race([starting, looks(other)]);
+  await other`insert into schema_migrations (name, sha256) values ('9999_future.sql', 'f')`;
+  await other.end();
+
+  assert.equal(first, 'looked');
+  await assert.rejects(starting, { message: /newer than this program/ });
+});
+
+/** Resolves when another connection has asked for the lock of migrations in a session of its own. */
+async function looks(sql: Db): Promise<'looked'> {
+  for (;;) {
+    const asking = await sql`
+      select
+      from pg_stat_activity
+      where datname = current_database() and query like '%select pg_try_advisory_lock(hashtext%'
+        and pid <> pg_backend_pid()`;
+    if (asking.length > 0) return 'looked';
+  }
+}
