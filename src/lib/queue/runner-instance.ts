@@ -34,6 +34,8 @@ export type RunnerWork = Connecting & {
   alive: Set<string>;
   /** Called when jobs of a dead pool have become free. */
   onFreed: () => void;
+  /** Resolves when another runner has made Graphile's schema. */
+  schema: Promise<void> | undefined;
 };
 
 /**
@@ -55,16 +57,15 @@ export async function startInstance(
   work: RunnerWork,
   onConnected: () => void,
 ): Promise<RunnerInstance> {
-  const session = await openSession(work, work.log, work.program);
+  const [session] = await Promise.all([openSession(work, work.log, work.program), work.schema]);
   const connections = openConnections(work);
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
   const creation = registerOnCreation(events, { work, session, connections });
   const inFlight = countInFlight(work.tasks);
-
-  const taskList = inFlight.tasks; // without one, the working directory is searched for tasks
-  const options = { ...runnerOptions(work, connections.pool), events, taskList };
+  // Without a list of tasks, the working directory is searched for them.
+  const options = { ...runnerOptions(work, connections.pool), events, taskList: inFlight.tasks };
   const runner = await run(options).catch(async (error) => {
     await Promise.all([session.end(), connections.pool.end()]);
     throw error;

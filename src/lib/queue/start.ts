@@ -2,7 +2,7 @@
 
 import { type CronItem, parseCronItems } from 'graphile-worker';
 import { deadline, withinMs } from '../async/deadline.ts';
-import type { Db } from '../db/db.ts';
+import type { Db, Sql } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { type OwnBackends, ownBackends, type QueueAddress } from './connections.ts';
 import { startDueTimes } from './due-times.ts';
@@ -107,8 +107,8 @@ type Start = {
 };
 
 /**
- * The first one alone until it is connected: on a new database it migrates Graphile's own schema. Runners
- * sweep in turn, since each finds the jobs of a dead process in all groups.
+ * All at once, but for a new database, where the first one makes Graphile's own schema. Runners sweep in turn, since
+ * each finds the jobs of a dead process in all groups.
  */
 async function startRunners(options: JobsOptions, { runners, timing, nudge, own }: Start) {
   const { url, servers, program, log, crontab = [] } = options;
@@ -118,6 +118,8 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge, own 
     options.onFreed?.();
   };
   const alive = new Set<string>();
+  const first = Promise.withResolvers<void>();
+  if (await hasSchema(options.db)) first.resolve();
   const names = Object.keys(options.tasks);
   const groups = Object.entries(options.groups).filter(([group]) =>
     names.some((name) => groupOf(name) === group),
@@ -141,11 +143,17 @@ async function startRunners(options: JobsOptions, { runners, timing, nudge, own 
       alive,
       own,
       onFreed,
+      schema: at === 0 ? undefined : first.promise,
     });
     runners.set(group, runner);
-    if (runners.size === 1) await runner.connected;
+    if (at === 0) void runner.connected.then(first.resolve);
   }
   await Promise.all([...runners.values()].map(({ tried }) => tried));
+}
+
+async function hasSchema(sql: Sql): Promise<boolean> {
+  const found = await sql`select where to_regclass('graphile_worker.migrations') is not null`;
+  return found.length > 0;
 }
 
 function groupFinder(groups: Record<string, RunnerGroup>) {
