@@ -56,13 +56,16 @@ export async function startJobWork(
   { secrets, outbound, progress, reader, erasureFile }: SharedWork,
 ) {
   const { db, sessions } = database;
-  for (const complaint of await makePartitionsAhead(db)) log.warn(complaint);
   const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
-  const lease = await parts.start(
-    'lease',
-    () => holdLease(sessions, log, `askback ${program.version}`),
-    (it) => it.stop(),
-  );
+  const [lease, complaints] = await Promise.all([
+    parts.start(
+      'lease',
+      () => holdLease(sessions, log, `askback ${program.version}`),
+      (it) => it.stop(),
+    ),
+    makePartitionsAhead(db),
+  ]);
+  for (const complaint of complaints) log.warn(complaint);
 
   let jobs: Jobs | undefined;
   const pump = () => jobs?.pump();

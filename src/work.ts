@@ -26,17 +26,19 @@ export async function startWork(given: Work & Saying) {
   const { config, log, parts, database, say } = given;
   const { db, sessions } = database;
   const secrets = configuredSecrets(config, database.dataDir);
-  await parts.start('secrets', () => resealAll({ db, log, secrets }));
   const outbound = await parts.start(
     'outbound',
     () => createOutbound({ ...config.webhooks, perHostConnections: connectionsPerHost }),
     (it) => it.close(),
   );
-  const progress = await parts.start(
-    'send progress',
-    () => createSendProgress({ db, log, listenOn: sessions.db }),
-    (it) => it.stop(),
-  );
+  const [progress] = await Promise.all([
+    parts.start(
+      'send progress',
+      () => createSendProgress({ db, log, listenOn: sessions.db }),
+      (it) => it.stop(),
+    ),
+    parts.start('secrets', () => resealAll({ db, log, secrets })),
+  ]);
   const reader = await startReader({ log, parts });
   const erasureFile = await startErasureFile({ config, log, parts, database, say });
   const shared = { secrets, outbound, progress, reader, erasureFile };

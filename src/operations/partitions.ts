@@ -1,7 +1,7 @@
 import type { Db, Sql } from '../lib/db/db.ts';
 import { addPartitions, timeOf } from '../lib/db/partition-changes.ts';
 import { type PartitionedTable, stretchesKept } from '../lib/db/partition-stretches.ts';
-import { keepPartitions } from '../lib/db/partitions.ts';
+import { keepPartitions, listLacking } from '../lib/db/partitions.ts';
 import { visitsByTime } from '../responses/partitions.ts';
 import { blockedMailsByDay } from '../sends/partitions.ts';
 import { attemptsByTime, endedDeliveriesByTime } from '../webhooks/partitions.ts';
@@ -14,7 +14,7 @@ const divided: readonly PartitionedTable[] = [
 /** Makes the partitions that the next rows need, and returns why one cannot be made. The nightly jobs try again. */
 export async function makePartitionsAhead(db: Db): Promise<string[]> {
   const complaints: string[] = [];
-  for (const table of divided) {
+  for (const table of await listLacking(db, divided)) {
     const round = await keepPartitions(db, table, { tries: 1, drops: false });
     complaints.push(...round.complaints);
   }

@@ -21,6 +21,21 @@ export async function listPartitions(sql: Sql, divided: PartitionedTable): Promi
   return rows.flatMap(({ name }) => stretchNamed(divided, name) ?? []);
 }
 
+/** The names of all partitions of some tables, and the time of the database. */
+export async function listAllPartitions(sql: Sql, tables: readonly PartitionedTable[]) {
+  const { now, names } = one(
+    await sql<{ now: Date; names: string[] }[]>`
+      select clock_timestamp() as now,
+             array(
+               select c.relname::text
+               from pg_inherits i
+               join pg_class c on c.oid = i.inhrelid
+               where i.inhparent = any (${tables.map(({ table }) => table)}::text[]::regclass[])
+             ) as names`,
+  );
+  return { now, present: new Set(names) };
+}
+
 /**
  * Adds partitions in a transaction of the caller that nothing else waits for, as in a database that is being filled.
  */

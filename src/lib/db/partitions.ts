@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
-import { dropPartition, listPartitions, makePartition, timeOf } from './partition-changes.ts';
+import {
+  dropPartition,
+  listAllPartitions,
+  listPartitions,
+  makePartition,
+  timeOf,
+} from './partition-changes.ts';
 import {
   isOver,
   type PartitionedTable,
@@ -50,6 +56,14 @@ export async function keepPartitions(
     note(round, 'dropped', stretch, outcome);
   }
   return round;
+}
+
+/** The tables that lack a partition which their next rows need, found by one statement. */
+export async function listLacking(db: Db, tables: readonly PartitionedTable[]) {
+  const { now, present } = await listAllPartitions(db, tables);
+  return tables.filter((divided) =>
+    stretchesAhead(divided, now).some(({ name }) => !present.has(name)),
+  );
 }
 
 type Outcome = boolean | string;

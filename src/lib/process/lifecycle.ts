@@ -3,7 +3,10 @@
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 
-/** The parts of a running service, stopped in the reverse of the order in which they were started. */
+/**
+ * The parts of a running service, stopped in the reverse of the order in which they were started. Parts that need
+ * nothing of each other may start at once: they stop in the reverse of the order in which they were up.
+ */
 export type Lifecycle = {
   start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
   stop: () => Promise<void>;
@@ -14,7 +17,7 @@ const beginningMs = 3000;
 
 export function createLifecycle(log: Log): Lifecycle {
   const running: { name: string; end: () => unknown }[] = [];
-  let beginning: Promise<unknown> = Promise.resolve();
+  const beginning = new Set<Promise<unknown>>();
   let stopping = false;
   return {
     async start(name, begin, end) {
@@ -24,8 +27,8 @@ export function createLifecycle(log: Log): Lifecycle {
         if (end) running.push({ name, end: () => end(part) });
         return part;
       })();
-      beginning = begun.catch(() => {});
-      const part = await begun;
+      beginning.add(begun);
+      const part = await begun.finally(() => beginning.delete(begun));
       log.debug({ part: name }, 'started');
       return part;
     },
@@ -33,7 +36,7 @@ export function createLifecycle(log: Log): Lifecycle {
     /** A part that cannot stop does not keep the others from stopping. */
     async stop() {
       stopping = true;
-      await withinMs(beginning, beginningMs, () => {});
+      await withinMs(Promise.allSettled(beginning), beginningMs, () => {});
       for (let part = running.pop(); part; part = running.pop()) {
         const { name, end } = part;
         try {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, type Sql } from '../../../src/lib/db/db.ts';
-import { listPartitions } from '../../../src/lib/db/partition-changes.ts';
-import type { PartitionedTable } from '../../../src/lib/db/partition-stretches.ts';
-import { keepPartitions } from '../../../src/lib/db/partitions.ts';
+import { dropPartition, listPartitions } from '../../../src/lib/db/partition-changes.ts';
+import { type PartitionedTable, stretchesAhead } from '../../../src/lib/db/partition-stretches.ts';
+import { keepPartitions, listLacking } from '../../../src/lib/db/partitions.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
 
 const { db, url } = await emptyDatabase();
@@ -51,6 +51,19 @@ test('rows go to the partition of their stretch, and to the default one when the
     await insert(db, visits, at);
     assert.equal(await partitionOf(visits, at), name);
   }
+});
+
+test('one look finds the tables whose next rows lack a partition', async () => {
+  const [whole, short] = [await dividedTable('whole'), await dividedTable('short')];
+  await keepPartitions(db, whole);
+  await keepPartitions(db, short);
+  const now = new Date();
+  const [, next] = stretchesAhead(short, now);
+  await dropPartition(db, short, next!);
+
+  assert.deepEqual(await listLacking(db, [whole, short]), [short]);
+  await keepPartitions(db, short);
+  assert.deepEqual(await listLacking(db, [whole, short]), []);
 });
 
 test('after weeks away rows of the stretch of now move out of the default partition', async () => {

@@ -71,3 +71,27 @@ test('a part that is half-way up when all is to stop comes down too, and no othe
     /stopped while starting/,
   );
 });
+
+test('of parts that start at once, those that are half-way up come down as well', async () => {
+  const stopped: string[] = [];
+  const parts = createLifecycle(quiet);
+  const half = Promise.withResolvers<number>();
+  const starting = Promise.all([
+    parts.start(
+      'slow',
+      () => half.promise,
+      () => stopped.push('slow'),
+    ),
+    parts.start(
+      'quick',
+      () => 1,
+      () => stopped.push('quick'),
+    ),
+  ]);
+
+  const stopping = parts.stop();
+  setImmediate(half.resolve, 1);
+  await Promise.all([starting, stopping]);
+
+  assert.deepEqual(stopped, ['slow', 'quick']);
+});
