@@ -47,7 +47,7 @@ const shown = ({ name, unit, rows_done, rows_estimated, failure }: StepState) =>
 
 /** Works on the steps, or waits for the process that does, until none is left; a failure ends the command. */
 async function finishSteps({ db, sessions }: Pick<Database, 'db' | 'sessions'>) {
-  const worker = startSteps({ sessions, log: serviceLog({ level: 'silent' }) });
+  const worker = await startSteps({ sessions, log: serviceLog({ level: 'silent' }) });
   let isOver = false;
   const ended = worker.ended.then(() => {
     isOver = true;

@@ -23,6 +23,11 @@ export async function listSteps(sql: Sql): Promise<StepState[]> {
     order by name`;
 }
 
+/** Whether there may be anything to do: a step that has ended never begins again. */
+export async function hasOpenSteps(sql: Sql): Promise<boolean> {
+  return (await sql`select from migration_steps where ended_at is null limit 1`).length > 0;
+}
+
 /** Whether a step has ended: what needs what it makes does without until then. Once true, it stays true. */
 export async function stepEnded(sql: Sql, step: string): Promise<boolean> {
   const [row] = await sql<{ ended: boolean }[]>`select migration_step_ended(${step}) as ended`;
