@@ -93,8 +93,17 @@ export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLi
     returning ${linkFields(sql)}`;
 }
 
-export async function deleteWelcomeLinks(sql: Sql) {
-  await sql`delete from member_links where kind = 'welcome'`;
+/** Ends the welcome links of before; whether there is no member yet, so that this one is made. */
+export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer): Promise<boolean> {
+  const made = await sql`
+    with ended as (
+      delete from member_links where kind = 'welcome'
+    )
+    insert into member_links (token_hash, kind, expires_at)
+    select ${tokenHash}, 'welcome', now() + ${validFor.welcome}::interval
+    where not exists (select from members)
+    returning id`;
+  return made.length > 0;
 }
 
 /** Links for a new password end with the first that is used. */

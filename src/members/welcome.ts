@@ -6,7 +6,7 @@ import { clientAddress } from '../lib/http/client-address.ts';
 import { createOrganization } from '../organizations/manage.ts';
 import { hashToken, newToken } from '../sessions/cookie.ts';
 import { memberActor } from '../sessions/session.ts';
-import { deleteWelcomeLinks, findLink, insertLink, takeLink } from './links.queries.ts';
+import { findLink, replaceWelcomeLink, takeLink } from './links.queries.ts';
 import { hashPassword } from './password.ts';
 import { hasMembers, insertMember } from './queries.ts';
 import { saveRole } from './roles.queries.ts';
@@ -14,13 +14,9 @@ import { beginMemberSession, type SignInTools } from './sign-in.ts';
 
 /** The link by which the first member comes in; a new one ends those before. None once there is a member. */
 export async function makeWelcomeLink(db: Db, publicUrl: string): Promise<string | undefined> {
-  return await inTransaction(db, async (tx) => {
-    await deleteWelcomeLinks(tx);
-    if (await hasMembers(tx)) return undefined;
-    const token = newToken();
-    await insertLink(tx, { kind: 'welcome', tokenHash: hashToken(token) });
-    return `${publicUrl}/welcome/${token}`;
-  });
+  const token = newToken();
+  const isMade = await replaceWelcomeLink(db, hashToken(token));
+  return isMade ? `${publicUrl}/welcome/${token}` : undefined;
 }
 
 /** Whether the link still makes the first member. */
