@@ -5,6 +5,7 @@ import { operatorFiles } from '../../src/operations/files.ts';
 import { bundle, threadFile } from './bundle.ts';
 import { noticesFile } from './notices.ts';
 import { packPostgres } from './postgres.ts';
+import { v8Options } from './v8-options.ts';
 import { packWebAssets } from './web-assets.ts';
 
 const largestBytes = 150_000_000;
@@ -18,13 +19,6 @@ const assetFolders = [
   noticesFile,
   ...operatorFiles().map((name) => `ops/${name}`),
 ];
-
-/**
- * A start keeps most of what it makes. With V8's own first size of 1 MB it is copied from one half of the young
- * generation to the other again and again, which is a tenth of what a start costs; at rest it takes no more memory.
- * The compiled code is only taken by a V8 with the same options as the one that compiled it.
- */
-const v8Options = ['--min-semi-space-size=4'];
 
 /**
  * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { bundle } from '../../ops/build/bundle.ts';
+import { v8Options } from '../../ops/build/v8-options.ts';
 import { secretKey } from './surveys.ts';
 
 const shipped = '.cache/bench/bundle/askback.mjs';
@@ -21,7 +22,7 @@ export type Service = {
 
 let bundled: Promise<unknown> | undefined;
 
-/** The service as it is shipped: one module, compiled before, in a process of its own. */
+/** The service as it is shipped: one module, compiled before, in a process of its own with the executable's options. */
 export async function startService(
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},
@@ -32,7 +33,7 @@ export async function startService(
     await bundled;
   }
   const begun = performance.now();
-  const options = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
+  const options = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? v8Options;
   const command = module.endsWith('.mjs') ? [process.execPath, ...options, module] : [module];
   const child = spawn(command[0]!, [...command.slice(1), 'serve'], {
     env: {
