@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, type Db } from '../../src/lib/db/db.ts';
+import { connect, type Db, type Sql } from '../../src/lib/db/db.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -161,6 +161,36 @@ test('folding waits for no writer, and loses nothing of what one holds', async (
   await assertTalliesHold(db);
   await foldTallies(db);
   await assertTalliesHold(db);
+});
+
+test('folding passes over rows that a writer changes, of each kind of total', async () => {
+  const of = { org_id: await makeOrganization(db), survey_id: '' };
+  of.survey_id = await makeSurvey(db, of.org_id);
+  const write = async (sql: Sql) => {
+    await makeContact(sql, of, { created_at: '2024-05-01', sent_at: '2024-05-01' });
+    await makeResponse(sql, of, { created_at: '2024-05-01' });
+  };
+  const slots = async () =>
+    (
+      await db`
+        select slot from survey_tallies where survey_id = ${of.survey_id}
+        union all select slot from day_tallies where survey_id = ${of.survey_id}
+        union all select slot from asked_tallies where survey_id = ${of.survey_id}
+        union all select slot from organization_day_tallies where org_id = ${of.org_id}`
+    ).map(({ slot }) => slot === 0);
+  const [writer, folder] = [connect(url, { connections: 1 }), connect(url, { connections: 1 })];
+  await folder`set lock_timeout = '5s'`;
+  await write(writer);
+  await writer.begin(async (tx) => {
+    await write(tx);
+    await foldTallies(folder);
+    assert.deepEqual(await slots(), [false, false, false, false]);
+  });
+  await assertTalliesHold(db);
+  await foldTallies(folder);
+  assert.deepEqual(await slots(), [true, true, true, true]);
+  await assertTalliesHold(db);
+  await Promise.all([writer.end(), folder.end()]);
 });
 
 test('folding waits for no writer, whichever connection that has', async () => {
