@@ -1,3 +1,4 @@
+import { httpAddress, isWildcardHost } from '../lib/http/http-address.ts';
 import { type Finding, finding } from './finding.ts';
 
 const extensionsNeeded = ['btree_gin', 'pg_trgm'];
@@ -5,7 +6,6 @@ const skewToWarnOfMs = 2000;
 const skewToFailAtMs = 60_000;
 const diskToWarnOfBytes = 1024 ** 3;
 const diskToFailAtBytes = 100 * 1024 ** 2;
-const wildcardHosts = ['0.0.0.0', '::'];
 
 export function judgeServer(server: {
   version: string;
@@ -51,7 +51,8 @@ export function judgeSchema(state: {
     return finding('schema', 'fail', message);
   }
   if (missing.length === 0) return finding('schema', 'ok', `all ${applied} migrations are applied`);
-  const message = `${missing.length} migrations are missing: run \`askback migrate\`, or start \`askback serve\``;
+  const count = missing.length === 1 ? '1 migration is' : `${missing.length} migrations are`;
+  const message = `${count} missing: run \`askback migrate\`, or start \`askback serve\``;
   return finding('schema', 'warn', message);
 }
 
@@ -111,11 +112,11 @@ export function judgePublicUrl(config: {
     const message = `${publicUrl} is not https: answers travel in the clear`;
     return finding('public URL', 'warn', message);
   }
-  if (wildcardHosts.includes(host)) {
-    const message = `links in mails would begin with http://${host}:${port}: set ASKBACK_PUBLIC_URL`;
+  if (isWildcardHost(host)) {
+    const message = `links in mails would begin with ${httpAddress(host, port)}: set ASKBACK_PUBLIC_URL`;
     return finding('public URL', 'warn', message);
   }
-  const message = `ASKBACK_PUBLIC_URL is not set: links work where http://${host}:${port} does`;
+  const message = `ASKBACK_PUBLIC_URL is not set: links work where ${httpAddress(host, port)} does`;
   return finding('public URL', isLocal ? 'ok' : 'warn', message);
 }
 

@@ -19,61 +19,185 @@ const server = (major: number, { read_only = false, folds = true } = {}) =>
     setting: 'DATABASE_URL',
   });
 
-const cases: [why: string, finding: Finding, status: Finding['status']][] = [
-  ['PostgreSQL 15 is new enough', server(15), 'ok'],
-  ['PostgreSQL 14 is too old', server(14), 'fail'],
-  ['a replica cannot be written', server(18, { read_only: true }), 'fail'],
-  ['Turkish letters are not compared as addresses are', server(18, { folds: false }), 'fail'],
-  ['both extensions are needed', rules.judgeExtensions({ extensions: ['pg_trgm'] }), 'fail'],
+const cases: [why: string, finding: Finding, said: string][] = [
+  ['PostgreSQL 15 is new enough', server(15), 'ok database: PostgreSQL 15.1 answers'],
+  [
+    'PostgreSQL 14 is too old',
+    server(14),
+    'fail database: PostgreSQL 14.1: askback needs 15 or newer',
+  ],
+  [
+    'a replica cannot be written',
+    server(18, { read_only: true }),
+    'fail database: PostgreSQL 18.1 is a replica that cannot be written; DATABASE_URL must name the primary',
+  ],
+  [
+    'Turkish letters are not compared as addresses are',
+    server(18, { folds: false }),
+    'fail database: the database writes I in lower case as ı: create it again with another locale',
+  ],
+  [
+    'both extensions are needed',
+    rules.judgeExtensions({ extensions: ['pg_trgm'] }),
+    'fail extensions: btree_gin cannot be installed: the server lacks its contrib modules',
+  ],
   [
     'both extensions are enough',
     rules.judgeExtensions({ extensions: ['btree_gin', 'pg_trgm'] }),
-    'ok',
+    'ok extensions: btree_gin, pg_trgm are there',
   ],
   [
     'a missing migration is worth a warning',
     rules.judgeSchema({ applied: 1, missing: ['2'], unknown: [] }),
-    'warn',
+    'warn schema: 1 migration is missing: run `askback migrate`, or start `askback serve`',
   ],
   [
     'an unknown migration is a failure',
     rules.judgeSchema({ applied: 2, missing: [], unknown: ['3'] }),
-    'fail',
+    'fail schema: the database is newer than this askback: it has 3',
   ],
-  ['a clock may differ by less than two seconds', clock(1999), 'ok'],
-  ['a clock two seconds ahead is worth a warning', clock(2000), 'warn'],
-  ['a clock two seconds behind is worth a warning', clock(-2000), 'warn'],
-  ['a clock a minute off is a failure', clock(60_000), 'fail'],
-  ['a gibibyte free is fine', disk(1024), 'ok'],
-  ['less than a gibibyte free is worth a warning', disk(1023), 'warn'],
-  ['100 MiB free are worth a warning', disk(100), 'warn'],
-  ['less than 100 MiB free is a failure', disk(99), 'fail'],
-  ['an https public URL is fine', url('https://a.example'), 'ok'],
-  ['plain http in public is worth a warning', url('http://a.example'), 'warn'],
-  ['plain http on this machine is fine', url('http://localhost:8080', { isLocal: true }), 'ok'],
-  ['a wildcard HOST cannot be in links', url(null, { host: '0.0.0.0' }), 'warn'],
-  ['a loopback HOST needs no public URL', url(null, { isLocal: true }), 'ok'],
+  [
+    'a clock may differ by less than two seconds',
+    clock(1999),
+    "ok clock: the database's clock is 1999 ms ahead of this machine's",
+  ],
+  [
+    'a clock two seconds ahead is worth a warning',
+    clock(2000),
+    "warn clock: the database's clock is 2000 ms ahead of this machine's",
+  ],
+  [
+    'a clock two seconds behind is worth a warning',
+    clock(-2000),
+    "warn clock: the database's clock is 2000 ms behind this machine's",
+  ],
+  [
+    'a clock a minute off is a failure',
+    clock(60_000),
+    "fail clock: the database's clock is 60000 ms ahead of this machine's: set both by NTP",
+  ],
+  ['a gibibyte free is fine', disk(1024), 'ok disk: 1024 MiB free in /data'],
+  ['less than a gibibyte free is worth a warning', disk(1023), 'warn disk: 1023 MiB free in /data'],
+  ['100 MiB free are worth a warning', disk(100), 'warn disk: 100 MiB free in /data'],
+  ['less than 100 MiB free is a failure', disk(99), 'fail disk: 99 MiB free in /data'],
+  ['an https public URL is fine', url('https://a.example'), 'ok public URL: https://a.example'],
+  [
+    'plain http in public is worth a warning',
+    url('http://a.example'),
+    'warn public URL: http://a.example is not https: answers travel in the clear',
+  ],
+  [
+    'plain http on this machine is fine',
+    url('http://localhost:8080', { isLocal: true }),
+    'ok public URL: http://localhost:8080 works on this machine only',
+  ],
+  [
+    'a wildcard HOST cannot be in links',
+    url(null, { host: '0.0.0.0' }),
+    'warn public URL: links in mails would begin with http://0.0.0.0:8080: set ASKBACK_PUBLIC_URL',
+  ],
+  [
+    'a loopback HOST needs no public URL',
+    url(null, { isLocal: true }),
+    'ok public URL: ASKBACK_PUBLIC_URL is not set: links work where http://127.0.0.1:8080 does',
+  ],
   [
     'a damaged secret key is a failure',
     rules.judgeSecret({ from: 'nowhere', why: 'damaged' }),
-    'fail',
+    'fail secret key: damaged',
   ],
   [
     'a secret key may be generated by the first start',
     rules.judgeSecret({ from: 'to be generated' }),
-    'ok',
+    'ok secret key: will be generated into the data directory by the first `askback serve`',
   ],
   [
     'a secret key that opens no stored secret is a failure',
     rules.judgeSecret({ from: 'environment', unreadable: 'wrong' }),
-    'fail',
+    'fail secret key: wrong',
+  ],
+  [
+    'two missing migrations are worth a warning',
+    rules.judgeSchema({ applied: 1, missing: ['2', '3'], unknown: [] }),
+    'warn schema: 2 migrations are missing: run `askback migrate`, or start `askback serve`',
+  ],
+  [
+    'all migrations are there',
+    rules.judgeSchema({ applied: 3, missing: [], unknown: [] }),
+    'ok schema: all 3 migrations are applied',
+  ],
+  [
+    'steps of migrations have ended',
+    rules.judgeSteps(undefined),
+    'ok migration steps: all have ended',
+  ],
+  [
+    'a step of a migration goes on',
+    rules.judgeSteps('step 0070 has not ended'),
+    'warn migration steps: step 0070 has not ended',
+  ],
+  [
+    'a clock a minute behind is a failure',
+    clock(-60_000),
+    "fail clock: the database's clock is 60000 ms behind this machine's: set both by NTP",
+  ],
+  [
+    'a clock less than a minute off is worth a warning',
+    clock(59_999),
+    "warn clock: the database's clock is 59999 ms ahead of this machine's",
+  ],
+  [
+    'a secret key of the environment',
+    rules.judgeSecret({ from: 'environment' }),
+    'ok secret key: given as ASKBACK_SECRET_KEY',
+  ],
+  [
+    'a secret key of a file',
+    rules.judgeSecret({ from: 'file' }),
+    'ok secret key: kept in the data directory',
+  ],
+  [
+    'a wildcard HOST of IPv6 cannot be in links',
+    url(null, { host: '::', isLocal: true }),
+    'warn public URL: links in mails would begin with http://[::]:8080: set ASKBACK_PUBLIC_URL',
+  ],
+  [
+    'without a public URL links lead to HOST',
+    url(null, { host: '192.0.2.1' }),
+    'warn public URL: ASKBACK_PUBLIC_URL is not set: links work where http://192.0.2.1:8080 does',
+  ],
+  [
+    'Postgres without a pooler',
+    rules.judgePooler('none', false),
+    'ok pooler: DATABASE_URL leads to Postgres itself',
+  ],
+  [
+    'a pooler by transaction',
+    rules.judgePooler('transaction', true),
+    'ok pooler: DATABASE_URL leads through a pooler in transaction mode',
+  ],
+  [
+    'a pooler that plans each statement again',
+    rules.judgePooler('transaction', false),
+    'ok pooler: DATABASE_URL leads through a pooler in transaction mode; it does not carry prepared statements, so each statement is planned again (PgBouncer 1.21 and newer do, with max_prepared_statements)',
+  ],
+  [
+    'a pooler by session',
+    rules.judgePooler('session', false),
+    'ok pooler: DATABASE_URL leads through a pooler in session mode',
+  ],
+  [
+    'a replica that follows',
+    rules.judgeReplica(undefined),
+    'ok replica: ASKBACK_READ_DATABASE_URL follows the primary',
+  ],
+  [
+    'a replica that does not follow',
+    rules.judgeReplica('is 9 s behind'),
+    'warn replica: ASKBACK_READ_DATABASE_URL is 9 s behind; the primary answers its reads',
   ],
 ];
 
-for (const [why, finding, status] of cases) {
-  test(why, () => assert.equal(finding.status, status, finding.message));
+for (const [why, { status, name, message }, said] of cases) {
+  test(why, () => assert.equal(`${status} ${name}: ${message}`, said));
 }
-
-test('the clock skew is reported with its direction', () => {
-  assert.equal(clock(-30).message, "the database's clock is 30 ms behind this machine's");
-});

@@ -130,6 +130,25 @@ function counting() {
   return { sent, mailJobs: createMailJobs({ db, log, mailer, progress, settings }) };
 }
 
+test('a mail is reported with how long its attempt took, and how long it took since its claim', async (t) => {
+  const [sent, stranded] = [await claimed(1), await claimed(1, '25 hours')];
+  await failForGood(stranded.orgId);
+  const times = new Map<string, (string | number | null)[]>();
+  const minutes = (ms: number | null) => (ms === null ? null : Math.floor(ms / 60_000));
+  t.after(
+    mailed.subscribe(({ orgId, outcome, ms, sinceMs }) => {
+      times.set(orgId, [outcome, minutes(ms), minutes(sinceMs)]);
+    }),
+  );
+  await counting().mailJobs.run(
+    sent.orgId,
+    sent.sends.map(({ id }) => id),
+  );
+  await takeUp();
+  assert.deepEqual(times.get(sent.orgId), ['sent', 0, 10]);
+  assert.deepEqual(times.get(stranded.orgId), ['failed', null, 25 * 60]);
+});
+
 test('what a dead process began with its last words is given up by the job that finds it so', async () => {
   const left = await claimed(1);
   const { sent, mailJobs } = counting();

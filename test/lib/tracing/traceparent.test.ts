@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   readTraceparent,
   spanContextOf,
+  traceIdOf,
   traceparentOf,
 } from '../../../src/lib/tracing/traceparent.ts';
 
@@ -43,4 +44,12 @@ test('a span is named and found by the same text', () => {
   for (const text of [whole, `00-${trace}-${span}-00`]) {
     assert.equal(traceparentOf(spanContextOf(text)), text);
   }
+});
+
+test('the parts of a traceparent are its trace, its span and whether it is sampled', () => {
+  assert.equal(traceIdOf(whole), trace);
+  assert.equal(traceIdOf(null), null);
+  const context = { traceId: trace, spanId: span, isRemote: true };
+  assert.deepEqual(spanContextOf(whole), { ...context, traceFlags: 1 });
+  assert.deepEqual(spanContextOf(`00-${trace}-${span}-00`), { ...context, traceFlags: 0 });
 });
