@@ -56,6 +56,7 @@ const cases: [why: string, finding: Finding, said: string][] = [
     rules.judgeSchema({ applied: 2, missing: [], unknown: ['3'] }),
     'fail schema: the database is newer than this askback: it has 3',
   ],
+  ['clocks agree', clock(0), "ok clock: the database's clock is 0 ms ahead of this machine's"],
   [
     'a clock may differ by less than two seconds',
     clock(1999),

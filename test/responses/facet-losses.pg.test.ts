@@ -46,46 +46,80 @@ type Scene = Awaited<ReturnType<typeof makeScene>>;
 const keptOf = async (org: string) =>
   (await db`select from facet_day_tallies where org_id = ${org} and day = ${day}`).length;
 
-/** A third of the responses; what they had, and what takes it from them. */
+/** A third of the responses. */
 const third = ({ org }: Scene) => db`
   select id from (select id, row_number() over (order by created_at) as n from responses where org_id = ${org}) r
   where n % 3 = 0`;
 
-const losses: Record<string, [facet: (scene: Scene) => Facet, lose: (scene: Scene) => unknown]> = {
-  tag: [
-    ({ tag }) => ({ kind: 'tag', name: '', value: tag }),
-    (scene) => db`
+type Change = (scene: Scene) => unknown;
+
+const ofTag = ({ tag }: Scene): Facet => ({ kind: 'tag', name: '', value: tag });
+const ofSentiment = (): Facet => ({ kind: 'sentiment', name: '', value: 'negative' });
+const ofProperty = (): Facet => ({ kind: 'property', name: 'source', value: 'shop' });
+const setSentiment = (scene: Scene, sentiment: string) => db`
+  update analyses set sentiment = ${sentiment}
+  where org_id = ${scene.org} and response_id in (${third(scene)})`;
+const setProperties = (scene: Scene, properties: Record<string, string>) => db`
+  update contacts set properties = ${db.json(properties)}
+  where id in (select contact_id from responses where id in (${third(scene)}))`;
+const setHold = (scene: Scene, reason: string | null) => db`
+  update responses set held_reason = ${reason}
+  where org_id = ${scene.org} and id in (${third(scene)})`;
+
+/** What a third of the responses have, and what takes it from them and gives it back. */
+const losses: Record<string, { facet: (scene: Scene) => Facet; lose: Change; regain: Change }> = {
+  tag: {
+    facet: ofTag,
+    lose: (scene) => db`
       delete from response_tags where org_id = ${scene.org} and response_id in (${third(scene)})`,
-  ],
-  sentiment: [
-    () => ({ kind: 'sentiment', name: '', value: 'negative' }),
-    (scene) => db`
-      update analyses set sentiment = 'positive'
-      where org_id = ${scene.org} and response_id in (${third(scene)})`,
-  ],
-  property: [
-    () => ({ kind: 'property', name: 'source', value: 'shop' }),
-    (scene) => db`
-      update contacts set properties = '{}'
-      where id in (select contact_id from responses where id in (${third(scene)}))`,
-  ],
+    regain: (scene) => db`
+      insert into response_tags (org_id, response_id, tag_id)
+      select ${scene.org}, id, ${scene.tag} from (${third(scene)}) lost`,
+  },
+  sentiment: {
+    facet: ofSentiment,
+    lose: (scene) => setSentiment(scene, 'positive'),
+    regain: (scene) => setSentiment(scene, 'negative'),
+  },
+  analysis: {
+    facet: ofSentiment,
+    lose: (scene) => db`
+      delete from analyses where org_id = ${scene.org} and response_id in (${third(scene)})`,
+    regain: (scene) => db`
+      insert into analyses (org_id, response_id, sentiment, provider)
+      select ${scene.org}, id, 'negative', 'test' from (${third(scene)}) lost`,
+  },
+  property: {
+    facet: ofProperty,
+    lose: (scene) => setProperties(scene, {}),
+    regain: (scene) => setProperties(scene, { source: 'shop' }),
+  },
+  'property in a response that counts': {
+    facet: ofProperty,
+    lose: (scene) => setHold(scene, 'by hand'),
+    regain: (scene) => setHold(scene, null),
+  },
 };
 
-for (const [what, [facetOf, lose]] of Object.entries(losses)) {
-  test(`a ${what} that a third of many responses lose counts for the others, before and after the next count`, async () => {
+for (const [what, { facet, lose, regain }] of Object.entries(losses)) {
+  test(`a ${what} that a third of many responses lose and have again counts, before and after the next count`, async () => {
     const scene = await makeScene();
     const count = async () => {
-      const scope = { ...everything, facets: [facetOf(scene)] };
+      const scope = { ...everything, facets: [facet(scene)] };
       return (await readNps(db, scene.org, scope)).promoters;
     };
     await foldTallies(db);
-    assert.ok((await keptOf(scene.org)) > 0);
     assert.equal(await count(), many);
-    await lose(scene);
-    assert.equal(await count(), (many * 2) / 3);
-    await foldTallies(db);
-    assert.ok((await keptOf(scene.org)) > 0);
-    assert.equal(await count(), (many * 2) / 3);
+    for (const [change, left] of [
+      [lose, (many * 2) / 3],
+      [regain, many],
+    ] as const) {
+      assert.ok((await keptOf(scene.org)) > 0);
+      await change(scene);
+      assert.equal(await count(), left);
+      await foldTallies(db);
+      assert.equal(await count(), left);
+    }
   });
 }
 

@@ -252,6 +252,22 @@ test('a day stays as it is, and its change open, while any of its figures is loc
   assert.deepEqual(await countKept(db, twins[0]), kept);
 });
 
+test('a change of a day waits for no other transaction that takes its figures away', async () => {
+  const [{ org }] = twins;
+  for (const table of writtenTables) {
+    await foldTallies(db);
+    const day = (await countKept(db, twins[0]))[table]![0]!;
+    await db.begin(async (tx) => {
+      await tx`select from ${tx(table)} where org_id = ${org} and day = ${day} for update`;
+      await db.begin(async (other) => {
+        await other`set local lock_timeout = '5s'`;
+        await other`select change_facet_days(${org}, array[${day}::date])`;
+      });
+    });
+  }
+  await foldTallies(db);
+});
+
 const dayOr = (sql: Sql, day: string | null) => (day === null ? null : sql`${day}::date`);
 
 test('sets are read of the kept days in range whose figures are valid, whatever becomes of another organization', async () => {

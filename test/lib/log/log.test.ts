@@ -51,9 +51,15 @@ const quoting: [string, string][] = [
     'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
     'row 018f7c1e-0000-7000-8000-0123456789ab is gone',
   ],
+  [`a word of ${'a1'.repeat(10)} is one of 20 letters`, 'a word of … is one of 20 letters'],
+  [`${'a1'.repeat(9)}a is one of 19 letters`, `${'a1'.repeat(9)}a is one of 19 letters`],
+  [`${'a'.repeat(30)} has no number`, `${'a'.repeat(30)} has no number`],
+  [`${'1'.repeat(30)} has no letter`, `${'1'.repeat(30)} has no letter`],
+  [`${'a '.repeat(497)}"quote`, `${'a '.repeat(497)}"quote`],
+  [`${'a '.repeat(497)}"quoted`, `${'a '.repeat(497)}…`],
 ];
 for (const [message, kept] of quoting) {
-  test(`of an error that says ${message} the log keeps: ${kept}`, () => {
+  test(`of an error that says ${message.slice(-120)} the log keeps: ${kept.slice(-120)}`, () => {
     const [line] = logged((log) => log.error({ err: new Error(message) }, 'fault'));
     assert.equal((line!['err'] as { message: string }).message, kept);
     assert.ok(!JSON.stringify(line).includes('geheim'));
@@ -96,6 +102,27 @@ test('an error keeps its code, its frames and its cause, and no value that Postg
   assert.deepEqual([err.code, err.cause.code], ['23505', 'ECONNRESET']);
   assert.match(err.stack, /^\s+at .*log\.test\.ts/);
   assert.ok(!JSON.stringify(line).includes('anna@'));
+});
+
+test('of the causes of an error five are kept', () => {
+  const causes = (count: number): Error =>
+    new Error(String(count), count > 0 ? { cause: causes(count - 1) } : {});
+  const [line] = logged((log) => log.error({ err: causes(9) }, 'fault'));
+  const messages: string[] = [];
+  type Kept = { message: string; cause?: Kept };
+  for (let err = line!['err'] as Kept | undefined; err; err = err.cause) messages.push(err.message);
+  assert.deepEqual(messages, ['9', '8', '7', '6', '5', '4']);
+});
+
+test('on a terminal each level has its color', () => {
+  const painted = (level: string) => {
+    const json = JSON.stringify({ level, time: '2026-01-02T03:04:05.000Z', msg: 'said' });
+    return /\u001b\[(\d+)m\w+/.exec(terminalLine(json, { colors: true }).replace(/^.*? /, ''))?.[1];
+  };
+  const [red, green, yellow, dim] = ['31', '32', '33', '2'];
+  assert.deepEqual(['fatal', 'error', 'warn', 'info', 'debug'].map(painted), [
+    ...[red, red, yellow, green, dim],
+  ]);
 });
 
 test('on a terminal a line is read without braces, an error under it', () => {
