@@ -19,6 +19,8 @@ const home: KeptEntry[] = [
     path: at('?type=thumbs&date_from=2026-05-02&date_to=2026-05-01&property=colour'),
   },
   { name: 'home-empty', path: atEmpty(''), as: ['owner', 'viewer'] },
+  { name: 'home-troubled', path: '/o/tern?type=csat' },
+  { name: 'home-untouched', path: '/o/osprey' },
   { name: 'home-old-slug', path: '/o/larkspur-old/surveys?search=x' },
   { name: 'home-no-such-page', path: at('/no-such-page') },
 ];
@@ -52,6 +54,7 @@ const surveys: KeptEntry[] = [
   { name: 'survey-qr.svg', path: survey('nps', '/share/qr.svg') },
   { name: 'survey-unknown', path: at(`/surveys/${id('nothing')}`) },
   { name: 'contacts', path: contacts, as: ['editor', 'viewer'] },
+  { name: 'contacts-page', path: `${contacts}?limit=3&page=2` },
   { name: 'contacts-found', path: `${contacts}?search=ada&status=responded` },
   { name: 'contacts-none', path: survey('draft', '/contacts'), as: ['editor', 'viewer'] },
   { name: 'contacts-none-found', path: `${contacts}?search=zzz` },
@@ -77,7 +80,7 @@ const surveys: KeptEntry[] = [
 
 const responses: KeptEntry[] = [
   { name: 'responses', path: at('/responses'), as: ['editor'] },
-  { name: 'responses-second-page', path: at('/responses?page=2&category=detractor') },
+  { name: 'responses-second-page', path: at('/responses?limit=4&page=2&category=detractor') },
   { name: 'responses-held', path: at('/responses?held=true') },
   {
     name: 'responses-filtered',
@@ -108,6 +111,7 @@ const person = (name: string, path = '') => at(`/people/${id(name)}${path}`);
 
 const people: KeptEntry[] = [
   { name: 'people', path: at('/people'), as: ['owner', 'viewer'] },
+  { name: 'people-page', path: at('/people?limit=3&page=2') },
   { name: 'people-found', path: at('/people?search=ada') },
   { name: 'people-none-found', path: at('/people?search=zzz') },
   { name: 'people-empty', path: atEmpty('/people') },
@@ -148,6 +152,10 @@ const webhooks: KeptEntry[] = [
   { name: 'webhook-delete', path: webhook('well', '/delete') },
   { name: 'webhook-replay', path: webhook('failing', '/replay') },
   { name: 'webhook-replay-since', path: webhook('failing', '/replay?since=2026-05-01') },
+  {
+    name: 'webhook-replay-confirm',
+    path: webhook('failing', '/replay?since=2026-05-01&confirm=true'),
+  },
   { name: 'webhook-replay-off', path: webhook('off', '/replay') },
   delivery('well', 'delivered', 0),
   delivery('well', 'test', 1),
@@ -187,13 +195,15 @@ const settings: KeptEntry[] = [
   { name: 'texts', path: setting('texts') },
   { name: 'texts-unset', path: atEmpty('/settings/texts') },
   { name: 'mail', path: setting('mail') },
+  { name: 'mail-no-server', path: setting('mail'), sso: true },
+  { name: 'usage-reached', path: '/o/tern/settings/usage' },
   { name: 'mail-looked', path: setting('mail?look=now') },
   { name: 'notifications', path: setting('notifications'), as: ['owner', 'viewer'] },
   { name: 'notifications-unset', path: atEmpty('/settings/notifications') },
   { name: 'usage', path: setting('usage'), as: ['owner', 'viewer'] },
   { name: 'usage-none', path: atEmpty('/settings/usage') },
   { name: 'audit', path: setting('audit') },
-  { name: 'audit-filtered', path: setting('audit?page=2&act=key.created') },
+  { name: 'audit-filtered', path: setting('audit?limit=5&page=2') },
   { name: 'audit-none', path: atEmpty('/settings/audit') },
   { name: 'audit-export.csv', path: setting('audit/export?format=csv&act=key.created') },
 ];
@@ -212,12 +222,22 @@ const account: KeptEntry[] = [
   { name: 'codes-off', path: '/account/codes/off' },
   { name: 'sso-remove', path: '/account/sso/remove' },
   { name: 'prove-sso', path: '/account/prove/oidc' },
+  { name: 'account-sso', path: '/account', sso: true },
+  { name: 'prove-by-sso', path: '/account/prove?next=/account', sso: true, as: ['owner of old'] },
+  { name: 'prove-first', path: '/account/codes/off', as: ['owner of old'] },
 ];
 
 const comingIn: KeptEntry[] = [
   { name: 'front', path: '/', as: [null, 'owner', 'operator'] },
   { name: 'sign-in', path: '/sign-in?next=/o/larkspur/surveys', as: [null, 'owner'] },
-  { name: 'sign-in-code', path: '/sign-in/code', as: visitor },
+  { name: 'sign-in-code', path: '/sign-in/code?next=/account', as: [null, 'owner without code'] },
+  { name: 'sign-in-sso-alone', path: '/sign-in?next=/account', as: visitor, sso: true },
+  {
+    name: 'invitation-sso',
+    path: `/invitations/${word('operator invited')}`,
+    as: visitor,
+    sso: true,
+  },
   { name: 'sign-in-sso', path: '/sign-in/oidc', as: visitor },
   { name: 'sign-in-sso-back', path: '/sign-in/oidc/callback?state=x', as: visitor },
   { name: 'led-to-sign-in', path: at('/surveys?search=x'), as: visitor },
@@ -236,6 +256,7 @@ const comingIn: KeptEntry[] = [
 
 const operator: KeptEntry[] = [
   { name: 'overview', path: '/operator', as: ['operator', 'owner'] },
+  { name: 'overview-unwell', path: '/operator', as: ['operator'], sso: true },
   { name: 'organization-new', path: '/operator/organizations/new', as: ['operator'] },
   { name: 'organization', path: `/operator/organizations/${empty.id}`, as: ['operator'] },
   {

@@ -9,6 +9,8 @@ export type KeptEntry = {
   path: string;
   /** `null` is a visitor who is not signed in. An owner, where none is named. */
   as?: readonly (Reader | null)[];
+  /** Of the service that members come in to by single sign-on alone. */
+  sso?: boolean;
 };
 
 /** A form that is posted: by an owner, unless it names another reader. */

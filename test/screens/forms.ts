@@ -23,6 +23,17 @@ const surveys: KeptForm[] = [
     form: { ...goodSurvey, act: 'add-language', add_language: 'de' },
   },
   { name: 'survey-preview', path: at('/surveys/preview'), form: { ...goodSurvey, name: 'P' } },
+  ...['mail', 'promoter', 'passive', 'detractor'].map((show) => ({
+    name: `survey-preview-${show}`,
+    path: at('/surveys/preview'),
+    form: {
+      ...{ ...goodSurvey, question_text: 'Fine, {{properties.plan}}?', intro: 'Dear {{name}}' },
+      ...{ 'thanks.promoter': 'Thanks!', follow_up: 'And why?', type: 'ces' },
+      ...{ 'preview.show': show, 'preview.scheme': show === 'passive' ? 'dark' : 'light' },
+    },
+  })),
+  { name: 'survey-preview-empty', path: at('/surveys/preview'), form: { type: 'star5' } },
+  { name: 'survey-preview-wrong', path: at('/surveys/preview'), form: { question_text: '{{x' } },
   { name: 'survey-delete-wrong', path: survey('csat', '/delete'), form: { name: 'other' } },
   { name: 'contacts-wrong', path: survey('nps', '/contacts'), form: { email: 'no', name: 'N' } },
   { name: 'upload-wrong', path: survey('nps', '/contacts/uploads'), form: { list: 'a;b\nc;d\n' } },
@@ -194,6 +205,19 @@ const account: KeptForm[] = [
   { name: 'codes-renewed', path: '/account/codes/renew', form: {}, follow: true },
   { name: 'prove-wrong', path: '/account/prove', form: { password: '' } },
   { name: 'passkey-name-wrong', path: '/account/passkeys/passkey-key/name', form: { name: '' } },
+  {
+    name: 'code-missing',
+    path: '/sign-in/code?next=/account',
+    form: {},
+    as: 'owner without code',
+  },
+  {
+    name: 'proof-too-old',
+    path: at('/settings/api-keys'),
+    form: { name: 'two words', permission: 'read', expires: 'never' },
+    as: 'owner of old',
+  },
+  { path: '/account/codes/off', form: {}, as: 'owner of old' },
   { path: '/account/name', form: { name: 'Hana M.' } },
   { path: `/account/sessions/${id('session-phone')}/end`, form: {} },
   { path: '/account/sessions/end', form: {} },
@@ -219,7 +243,8 @@ const comingIn: KeptForm[] = [
     as: null,
   },
   { path: '/forgot', form: { email: 'unknown@larkspur.example' }, as: null },
-  { name: 'signed-out', path: '/account/name', form: { name: 'X' }, as: null },
+  { name: 'signed-out', path: '/account/name', form: { name: 'X Y' }, as: null },
+  { name: 'signed-out-empty', path: '/account/sessions/end', form: {}, as: null },
   { path: '/sign-out', form: {}, as: 'viewer' },
 ];
 

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { apiDocument } from '../../src/api.ts';
+import { renderDocs } from '../../src/lib/openapi/docs/page.tsx';
+import { notSavedPage } from '../../src/responses/view/messages.tsx';
+import { errorPage } from '../../src/web/error-page.tsx';
+import { languageOf } from '../../src/web/language.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { htmlLines } from '../support/walls/html-lines.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
 import { id, withNames, word } from './scene/names.ts';
 import { makeStillScene } from './scene/scene.ts';
@@ -26,6 +33,7 @@ const handedIn = encodeURIComponent('{"plan":"pro","page":"/a&b"}');
 
 const pages: KeptPage[] = [
   ...ofScales,
+  { name: 'monogram', path: share('alone') },
   { name: 'personal', path: link('ben') },
   { name: 'personal-ar', path: `${link('gil')}?score=3`, language: 'ar' },
   { name: 'personal-of-language', path: link('ada') },
@@ -80,7 +88,7 @@ for (const page of pages) {
   test(`the page ${page.name} is as it is kept`, async () => {
     const { path, language = 'en', form } = page;
     const answer = await app.request(
-      `https://askback.test${path}`,
+      `${path.startsWith('/mailbox') ? 'http://localhost' : 'https://askback.test'}${path}`,
       {
         method: form ? 'POST' : 'GET',
         headers: { Accept: 'text/html', 'Accept-Language': language },
@@ -96,6 +104,24 @@ for (const page of pages) {
     kept.compare(`${page.name}.txt`, whole.map(withNames));
   });
 }
+
+test('the pages without a survey are as they are kept', () => {
+  const fields = { score: '7', comment: 'a <b>', topic: 'x' };
+  const unsaved = notSavedPage(languageOf('en'), { action: '/s/token', fields });
+  kept.compare('not-saved.txt', htmlLines(bodyOf(unsaved.html)));
+  const troubles = ['notFound', 'tooManyRequests', 'tooLarge', 'refused', 'unavailable'] as const;
+  const pages = troubles.map((why) => bodyOf(errorPage(why, languageOf('de')).html));
+  kept.compare('troubles-de.txt', pages.flatMap(htmlLines));
+});
+
+test('the page of the API is as it is kept', () => {
+  const { paths, ...document } = apiDocument(testSettings);
+  const some = ['/api/v1/tags'].map((path) => [path, paths[path]]);
+  const html = renderDocs({ ...document, paths: Object.fromEntries(some) }, 'https://ask.example');
+  kept.compare('docs.txt', htmlLines(html.replace(/<style>[\s\S]*?<\/style>/g, '<style></style>')));
+});
+
+const bodyOf = (html: string) => /<main>[\s\S]*<\/main>/.exec(html)?.[0] ?? '';
 
 test('every page that is kept is one of these', () => {
   assert.deepEqual(kept.left(), []);

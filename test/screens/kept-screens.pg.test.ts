@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestEnded } from '../../src/lib/http/http.ts';
+import { stopToken } from '../../src/notifications/stop-link.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
 import { keptEntries } from './entries.ts';
 import type { KeptEntry } from './entry.ts';
-import { cookieOf, type Reader } from './scene/organizations.ts';
+import { id } from './scene/names.ts';
+import { cookieOf, full, type Reader } from './scene/organizations.ts';
 import { makeStillScene } from './scene/scene.ts';
 import { shownAnswer } from './shown.ts';
 
-const { app } = await makeStillScene();
+const { app, singleSignOn, secrets } = await makeStillScene();
 const kept = keptScreens('app');
 const seen = new Set<string>();
 requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
@@ -26,12 +28,13 @@ for (const [folder, entries] of Object.entries(keptEntries)) {
 }
 
 function nameFor(name: string, reader: Reader | null) {
-  return `${name}-as-${reader ?? 'visitor'}`;
+  return `${name}-as-${(reader ?? 'visitor').replaceAll(' ', '-')}`;
 }
 
-async function ask({ path }: KeptEntry, reader: Reader | null) {
+async function ask({ path, sso = false }: KeptEntry, reader: Reader | null) {
   const headers = { Accept: 'text/html', ...(reader && cookieOf(reader)) };
-  const answer = await app.request(`https://askback.test${path}`, { headers });
+  const asked = sso ? singleSignOn : app;
+  const answer = await asked.request(`https://askback.test${path}`, { headers });
   assert.ok(answer.status < 500, `${path} answers ${answer.status}`);
   const { lines, frame } = await shownAnswer(`GET ${path} as ${reader ?? 'visitor'}`, answer);
   return frame ? [`frame ${frameOf(frame, reader)}`, ...lines] : lines;
@@ -45,7 +48,7 @@ function frameOf(frame: readonly string[], reader: Reader | null): string {
   const [current, place = 'nowhere'] = /href="([^"]*)" aria-current="page"/.exec(all) ?? [];
   const text = current ? all.replace(' aria-current="page"', '') : all;
   const organization = /href="\/o\/([\w-]+)" aria-current="true"/.exec(all)?.[1] ?? 'alone';
-  const name = `${reader ?? 'visitor'}-${organization}`;
+  const name = `${(reader ?? 'visitor').replaceAll(' ', '-')}-${organization}`;
   for (let version = 1; ; version++) {
     const numbered = version === 1 ? name : `${name}-${version}`;
     const known = frames.get(numbered);
@@ -53,6 +56,19 @@ function frameOf(frame: readonly string[], reader: Reader | null): string {
     if (known === undefined || known === text) return `${numbered} at ${place}`;
   }
 }
+
+test('the page that stops notifications is as it is kept', async () => {
+  for (const kind of ['detractor', 'digest'] as const) {
+    const token = stopToken(secrets, { orgId: full.id, memberId: id('member-owner'), kind });
+    const path = `/notifications/stop/${token}`;
+    const pages = ['GET', 'POST'].map(async (method) => await app.request(path, { method }));
+    const shown = await Promise.all(
+      pages.map(async (page) => await shownAnswer('the page', await page)),
+    );
+    const lines = shown.flatMap(({ lines }) => lines.map((line) => line.replace(token, 'TOKEN')));
+    kept.compare(`coming-in/stop-${kind}.txt`, lines);
+  }
+});
 
 test('the frames of the pages are as they are kept', () => {
   for (const [name, frame] of frames) kept.compare(`frames/${name}.txt`, frame.split('\n'));

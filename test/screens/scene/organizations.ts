@@ -8,7 +8,8 @@ export const empty = { id: id('northgate'), slug: 'northgate-clinic' };
 
 /** Who reads the screens. */
 export const readers = ['owner', 'editor', 'viewer', 'operator'] as const;
-export type Reader = (typeof readers)[number];
+/** The owner too, long after the last proof, and between password and code. */
+export type Reader = (typeof readers)[number] | 'owner of old' | 'owner without code';
 
 const members = {
   owner: { name: 'Hana Moreau', email: 'hana@larkspur.example' },
@@ -21,7 +22,7 @@ const members = {
 export async function addOrganizations(sql: Sql) {
   await sql`insert into organizations ${sql({
     ...{ ...full, name: 'Larkspur & Söhne', color: '#7a3e9d', time_zone: 'Europe/Berlin' },
-    ...{ logo: null, language: 'de', postal_address: 'Hauptstraße 5, 10115 Berlin' },
+    ...{ logo: 'abc123.png', language: 'de', postal_address: 'Hauptstraße 5, 10115 Berlin' },
     ...{ mail_foot: 'Registered in Berlin', contact_email: 'hello@larkspur.example' },
     ...{ people: ['Jana', 'Otto'], monthly_send_limit: 1000, frequency_days: 30 },
     ...{ ai_enabled: true, keep_comments_days: 730, keep_contacts_days: 1095 },
@@ -29,6 +30,10 @@ export async function addOrganizations(sql: Sql) {
   })}`;
   await sql`
     insert into organizations ${sql({ ...empty, name: 'Northgate Clinic', created_at: ago(20) })}`;
+  await sql`insert into organization_logos ${sql({
+    ...{ org_id: full.id, type: 'image/png', width: 120, height: 40, bytes: Buffer.from('png') },
+    changed_at: ago(3),
+  })}`;
   await sql`insert into former_slugs ${sql({ org_id: full.id, slug: 'larkspur-old' })}`;
   const month = '2026-05-01';
   await sql`insert into mail_usage ${sql({ org_id: full.id, month, used: 873 })}`;
@@ -38,7 +43,7 @@ export async function addOrganizations(sql: Sql) {
   await addOtherMembers(sql);
 }
 
-async function addReader(sql: Sql, reader: Reader) {
+async function addReader(sql: Sql, reader: (typeof readers)[number]) {
   const member = id(`member-${reader}`);
   await sql`insert into members ${sql({
     ...{ id: member, ...members[reader], is_operator: reader === 'operator' },
@@ -113,6 +118,14 @@ export async function addProofs(db: Db) {
     await db`
       insert into recovery_codes ${db({ member_id, code_hash, used_at: n === 0 ? ago(5) : null })}`;
   }
+  await db`insert into sessions ${db({
+    ...{ token_hash: hashToken(word('session owner of old')), id: id('session-old'), member_id },
+    ...{ address: '192.0.2.2', proved_at: ago(0, 3), used_at: ago(0, 1), created_at: ago(8) },
+  })}`;
+  await db`insert into sessions ${db({
+    ...{ token_hash: hashToken(word('session owner without code')), id: id('session-code') },
+    ...{ member_id, awaits_code: true, address: '192.0.2.3', created_at: ago(0) },
+  })}`;
   await db`insert into sessions ${db({
     ...{ token_hash: hashToken(word('phone')), id: id('session-phone'), member_id },
     ...{ address: '2001:db8:3f:91::/64', used_at: ago(3), created_at: ago(12) },

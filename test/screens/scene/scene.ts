@@ -12,6 +12,7 @@ import { addOrganizations, addProofs } from './organizations.ts';
 import { addResponses } from './responses.ts';
 import { addSettings } from './settings.ts';
 import { addContacts, addSurveys } from './surveys.ts';
+import { addTroubled } from './troubled.ts';
 import { addUploads } from './uploads.ts';
 import { addWebhooks } from './webhooks.ts';
 
@@ -32,6 +33,7 @@ export async function makeStillScene(over: Partial<AppTools> = {}) {
     await addResponses(tx);
     await addWebhooks(tx, { secrets });
     await addSettings(tx, { secrets });
+    await addTroubled(tx);
   });
   await addProofs(db);
   const dns = fakeResolver({
@@ -40,5 +42,17 @@ export async function makeStillScene(over: Partial<AppTools> = {}) {
   });
   const settings = { ...testSettings, smtpUrl: 'smtp://127.0.0.1:1' };
   const app = bareApp(db, { secrets, dns, settings, ...over });
-  return { db, app, secrets };
+  const checks = { database: () => 'no answer within 2 s', outbox: () => undefined };
+  const elsewhere = { ...testSettings, signIn: { byPassword: false, oidc } };
+  const singleSignOn = bareApp(db, {
+    ...{ secrets, settings: elsewhere, checks, mailbox: false },
+    warnings: { disk: () => '91 % full' },
+  });
+  return { db, app, singleSignOn, secrets };
 }
+
+/** Members come in by it alone, and the service is not well. */
+const oidc = {
+  ...{ issuer: 'https://login.example', clientId: 'askback', clientSecret: 'secret' },
+  ...{ name: 'Larkspur ID', domains: [], organization: null, role: null, groups: [] },
+};
