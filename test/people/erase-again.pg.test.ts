@@ -124,6 +124,23 @@ test('a receipt waits in the database while its file cannot be written', async (
   );
 });
 
+test('more receipts than one step takes are appended to the file in one run, the oldest first', async () => {
+  const { db, org } = await deployment();
+  await db`
+    insert into erasures (org_id, address_hash, scores, counts, erased_at)
+    select ${org}, sha256(n::text::bytea), 'kept', '{}', now() - make_interval(mins => n)
+    from generate_series(1, 1001) n`;
+  const path = join(folder, 'many.jsonl');
+  const erasureFile = openErasureFile({ erasuresFile: path }, folder, assert.fail);
+  await fileErasures({ db, erasureFile });
+  const times = parseErasures(readFileSync(path, 'utf8')).map(({ erased_at }) => erased_at);
+  assert.equal(times.length, 1001);
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a.getTime() - b.getTime()),
+  );
+});
+
 test('an address that only others name is hidden again', async () => {
   const { db, url, org, of, erase, erasuresFile } = await deployment();
   await erase();

@@ -213,6 +213,36 @@ test('an organization that has set no days keeps everything', async () => {
   assert.deepEqual(await acts(), []);
 });
 
+test('more comments, contacts and mails than one step takes go in one run, and what is young stays', async () => {
+  const { org, of, acts } = await scene({
+    ...{ keep_comments_days: days, keep_contacts_days: days, keep_mails_days: days },
+  });
+  const { survey_id } = of;
+  await db`
+    insert into responses (org_id, survey_id, score, category, comment, created_at)
+    select ${org}, ${survey_id}, 10, 'promoter', 'words', ${ages.old} from generate_series(1, 401)`;
+  await db`
+    insert into contacts (org_id, survey_id, email, token, created_at, updated_at)
+    select ${org}, ${survey_id}, n || '@people.test', gen_random_uuid(), ${ages.old}, ${ages.old}
+    from generate_series(1, 401) n`;
+  const young = { created_at: ages.young, updated_at: ages.young };
+  const contact_id = await makeContact(db, of, young);
+  await makeResponse(db, of, { created_at: ages.young, comment: 'young' });
+  await db`
+    insert into mails (org_id, survey_id, contact_id, request_id, email, month, status, blocks_resend, claimed_at, finished_at)
+    select ${org}, ${survey_id}, ${contact_id}, gen_random_uuid(), 'a@people.test', '2026-01-01', 'failed', false,
+           ${ages.old}, ${ages.old}
+    from generate_series(1, 1001)`;
+  await applyRetention({ db });
+  const [left] = await db`
+    select (select count(*)::int from responses where org_id = ${org} and comment is not null) as comments,
+           (select count(*)::int from contacts where org_id = ${org}) as contacts,
+           (select count(*)::int from mails where org_id = ${org}) as mails`;
+  assert.deepEqual({ ...left }, { comments: 1, contacts: 1, mails: 0 });
+  assert.deepEqual(await acts(), [{ ...none, comments: 401, contacts: 401, mails: 1001 }]);
+  await assertTalliesHold(db);
+});
+
 test('Usage says what the last run deleted, and the audit log that it was the service', async () => {
   const { org, of } = await scene({ keep_comments_days: days, keep_openings_days: days });
   const { home, get } = await memberBrowser(db, { org });
