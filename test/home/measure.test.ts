@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compare, type Measured, measure } from '../../src/home/measure.rules.ts';
+import { boundsOf, compare, type Measured, measure, sumOf } from '../../src/home/measure.rules.ts';
 import { homeTexts } from '../../src/home/screen-texts.ts';
 
 const counted = { promoters: 60, passives: 20, detractors: 20, scoreSum: 420 };
@@ -63,4 +63,50 @@ test('the sentence says no more than the figures', () => {
     say(sure(51, 7), { value: null, margin: null, total: 0 }),
     'There are no responses in the 90 days before to compare with.',
   );
+});
+
+test('two responses have a margin, on each scale', () => {
+  const two = { promoters: 1, passives: 0, detractors: 1, scoreSum: 7 };
+  assert.deepEqual(measure('thumbs', two, null), { total: 2, value: 50, margin: 69.3 });
+  assert.deepEqual(measure('ces', two, 0.5), { total: 2, value: 3.5, margin: 0.98 });
+  assert.deepEqual(measure('ces', two, null), { total: 2, value: 3.5, margin: null });
+});
+
+test('a number lies between the ends of what it measures', () => {
+  const bounds = (['nps', 'csat', 'thumbs', 'ces', 'star5'] as const).map((type) => {
+    const { lowest, highest } = boundsOf(type);
+    return [lowest, highest];
+  });
+  assert.deepEqual(bounds, [
+    [-100, 100],
+    [0, 100],
+    [0, 100],
+    [1, 7],
+    [1, 5],
+  ]);
+});
+
+test('a change is rounded as its number is, a mean to hundredths and all else to tenths', () => {
+  const change = (type: 'star5' | 'csat', by: number) =>
+    compare(type, sure(3 + by, 0.011), sure(3, 0.02));
+  assert.deepEqual(change('star5', 0.126), { by: 0.13, margin: 0.02, meaning: 'better' });
+  assert.deepEqual(change('star5', -0.03), { by: -0.03, margin: 0.02, meaning: 'worse' });
+  assert.deepEqual(change('csat', 0.26), { by: 0.3, margin: 0, meaning: 'better' });
+  assert.deepEqual(change('csat', 0.04), { by: 0, margin: 0, meaning: 'none' });
+});
+
+test('without a margin on either side a change is that of few responses', () => {
+  const unsure: Measured = { value: 40, margin: null, total: 50 };
+  const few = { by: -4, margin: 0, meaning: 'few' };
+  assert.deepEqual(compare('nps', unsure, sure(44, 7)), few);
+  assert.deepEqual(compare('nps', sure(40, 7), { ...unsure, value: 44 }), few);
+  assert.equal(compare('nps', { ...unsure, value: null }, sure(44, 7)), null);
+});
+
+test('steps add up to their period, figure by figure', () => {
+  const step = { promoters: 1, passives: 20, detractors: 300, scoreSum: 4000 };
+  assert.deepEqual(sumOf([step, step]), {
+    ...{ promoters: 2, passives: 40, detractors: 600, scoreSum: 8000 },
+  });
+  assert.deepEqual(sumOf([]), { promoters: 0, passives: 0, detractors: 0, scoreSum: 0 });
 });

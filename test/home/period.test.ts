@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AskedPeriod, choosePeriod } from '../../src/home/period.rules.ts';
+import {
+  type AskedPeriod,
+  addDays,
+  choosePeriod,
+  type HomePeriod,
+  isDay,
+} from '../../src/home/period.rules.ts';
 
 const today = '2026-11-22';
 const choose = (asked: AskedPeriod) => choosePeriod(asked, today);
@@ -44,4 +50,52 @@ test('dates that cannot be are a mistake at their field', () => {
     const chosen = choose(asked) as { errors?: object };
     assert.deepEqual(Object.keys(chosen.errors ?? {}), [field], JSON.stringify(asked));
   }
+});
+
+test('each period that can be chosen has its days and its steps', () => {
+  const steps = ['7d', '30d', '90d', '365d'].map((period) => {
+    const { from, days, interval } = choose({ period }) as HomePeriod;
+    return `${from} ${days} ${interval}`;
+  });
+  assert.deepEqual(steps, [
+    ...['2026-11-16 7 day', '2026-10-24 30 day', '2026-08-25 90 week', '2025-11-23 365 month'],
+  ]);
+});
+
+test('up to 31 days are shown by day, up to 200 by week, and three years at most', () => {
+  const from = (days: number) => addDays(today, 1 - days);
+  const shown = [31, 32, 200, 201, 1095].map((days) => {
+    const period = choose({ date_from: from(days) }) as HomePeriod;
+    assert.equal(period.days, days);
+    return period.interval;
+  });
+  assert.deepEqual(shown, ['day', 'week', 'week', 'month', 'month']);
+  assert.deepEqual(choose({ date_from: from(1096) }), {
+    errors: { date_from: 'A period has three years at most.' },
+  });
+});
+
+test('a mistake in a date says what to enter', () => {
+  const enter = 'Enter a day, such as 2026-04-01.';
+  const wrong: [AskedPeriod, object][] = [
+    [{ date_from: 'soon' }, { date_from: enter }],
+    [{ date_from: '', date_to: today }, { date_from: enter }],
+    [{ date_to: today }, { date_from: enter }],
+    [{ date_from: today, date_to: 'soon' }, { date_to: enter }],
+    [{ date_from: today, date_to: '2026-11-21' }, { date_to: 'This day is before the first one.' }],
+  ];
+  for (const [asked, errors] of wrong) assert.deepEqual(choose(asked), { errors });
+});
+
+test('a day is one of the calendar, from 1990 to 2998', () => {
+  for (const day of ['1990-01-01', '2024-02-29', '2998-12-31']) assert.ok(isDay(day), day);
+  for (const day of [
+    '1989-12-31',
+    '2999-01-01',
+    '2026-02-29',
+    '2026-13-01',
+    '2026-1-01',
+    ' 2026-01-01',
+  ])
+    assert.ok(!isDay(day), day);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readProperties } from '../../src/home/property.rules.ts';
+import { facetsOf, propertyParameter, readProperties } from '../../src/home/property.rules.ts';
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`property.p${n}`, ['x']]));
@@ -37,3 +37,11 @@ for (const [fact, queries, properties, error] of read) {
     assert.deepEqual(found.typed, error ? { property: queries['property']?.at(-1) ?? '' } : {});
   });
 }
+
+test('properties become what a list is limited to, and back', () => {
+  const parameter = propertyParameter('plan');
+  assert.equal(parameter, 'property.plan');
+  assert.deepEqual(facetsOf({ [parameter]: 'pro' }), [
+    { kind: 'property', name: 'plan', value: 'pro' },
+  ]);
+});
