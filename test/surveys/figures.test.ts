@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { measure } from '../../src/home/measure.rules.ts';
 import { formatMargin, formatValue } from '../../src/home/screen-texts.ts';
 import type { SurveyType } from '../../src/scores.ts';
-import { figureOfScores, totalsOf } from '../../src/surveys/figures.rules.ts';
+import { distribution, figureOfScores, totalsOf } from '../../src/surveys/figures.rules.ts';
 
 const given: Record<SurveyType, [score: number, count: number][]> = {
   nps: [
@@ -46,3 +46,27 @@ for (const [type, counts] of Object.entries(given) as [SurveyType, [number, numb
     assert.equal(figure.margin, formatMargin(type, margin!));
   });
 }
+
+test('every figure has its name, and none without answers', () => {
+  const named = (['nps', 'csat', 'ces', 'star5', 'thumbs'] as const).map((type) =>
+    figureOfScores(type, []),
+  );
+  assert.deepEqual(named, [
+    { title: 'Net Promoter Score', value: null, margin: null },
+    { title: 'Satisfied, 4 or 5', value: null, margin: null },
+    { title: 'Mean effort score, of 7', value: null, margin: null },
+    { title: 'Mean of 5 stars', value: null, margin: null },
+    { title: 'Thumbs up', value: null, margin: null },
+  ]);
+});
+
+test('every score of a scale has its row, the highest first, also one that nobody gave', () => {
+  const rows = distribution('star5', [
+    { score: 5, count: 3 },
+    { score: 2, count: 1 },
+  ]);
+  assert.deepEqual(
+    rows.map(({ score, count, share, category }) => `${score} ${count} ${share} ${category}`),
+    ['5 3 75 promoter', '4 0 0 promoter', '3 0 0 passive', '2 1 25 detractor', '1 0 0 detractor'],
+  );
+});

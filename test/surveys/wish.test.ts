@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from '../../src/lib/validation/parse.ts';
+import { embeddingOf } from '../../src/surveys/asking.schemas.ts';
+import { checkContent, nameOfCopy } from '../../src/surveys/content.rules.ts';
+import type { SurveyContent } from '../../src/surveys/manage.queries.ts';
+import { acceptedLanguages, dependsOnProperties } from '../../src/surveys/texts.ts';
+import { NewSurveyInput } from '../../src/surveys/wish.schemas.ts';
+
+const usual = {
+  ...{ name: 'Onboarding', question_text: 'How was it?' },
+  ...{ from_name: 'Ann', from_email: 'ann@acme.test' },
+};
+const read = (over: object) => parse(NewSurveyInput, { ...usual, ...over });
+const complaint = (over: object) => {
+  try {
+    read(over);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+const long = (length: number) => '👩'.repeat(length);
+const url = (length: number) => 'https://acme.test/'.padEnd(length, 'a');
+const days = (...after: number[]) => after.map((after_days) => ({ after_days }));
+const origins = (many: number) =>
+  Array.from({ length: many }, (_, place) => `https://a${place}.test`);
+const languages = (many: number) =>
+  Object.fromEntries(
+    Array.from({ length: many }, (_, place) => [`de-x-a${place}`, { question_text: 'x' }]),
+  );
+
+/** Where a limit is: what is just taken, what is not, and what is said of it. */
+const edges: [field: string, taken: unknown, refused: unknown, complaint: string][] = [
+  ['name', long(200), long(201), 'name: must be at most 200 characters'],
+  ['question_text', long(500), long(501), 'question_text: must be at most 500 characters'],
+  ['from_name', long(200), long(201), 'from_name: must be at most 200 characters'],
+  ['subject', long(200), long(201), 'subject: must be at most 200 characters'],
+  ['intro', long(2000), long(2001), 'intro: must be at most 2000 characters'],
+  ['follow_up', long(300), 7, 'follow_up: must be text, or an object of texts by category'],
+  [
+    'thanks',
+    long(1000),
+    7,
+    'thanks: must be text, or an object by category of text, link_url and link_text',
+  ],
+  ['ask_after_days', 0, -1, 'ask_after_days: must be a whole number from 0 to 365'],
+  ['ask_after_days', 365, 366, 'ask_after_days: must be a whole number from 0 to 365'],
+  ['ask_after_days', 1, 1.5, 'ask_after_days: must be a whole number from 0 to 365'],
+  ['reminders', days(1), days(0), 'reminders.0.after_days: must be a whole number from 1 to 60'],
+  ['reminders', days(60), days(61), 'reminders.0.after_days: must be a whole number from 1 to 60'],
+  ['reminders', days(1, 2, 3), days(1, 2, 3, 4), 'reminders: must be at most 3'],
+  ['reminders', days(1, 2), days(2, 2), 'reminders: must be after different numbers of days'],
+  [
+    'embed',
+    { origins: origins(20) },
+    { origins: origins(21) },
+    'embed.origins: must be at most 20',
+  ],
+  [
+    'embed',
+    { origins: [], delay_seconds: 600 },
+    { origins: [], delay_seconds: 601 },
+    'embed.delay_seconds: must be a whole number from 0 to 600',
+  ],
+  [
+    'embed',
+    { origins: [], every_days: 365 },
+    { origins: [], every_days: 366 },
+    'embed.every_days: must be a whole number from 0 to 365',
+  ],
+  [
+    'embed',
+    { origins: [], position: 'inline' },
+    { origins: [], position: 'top' },
+    'embed.position: must be inline or corner',
+  ],
+  ['texts', languages(30), languages(31), 'texts: must be in at most 30 languages'],
+];
+for (const [field, taken, refused, said] of edges) {
+  test(`a survey is refused: ${said}`, () => {
+    assert.equal(complaint({ [field]: taken }), undefined);
+    assert.equal(complaint({ [field]: refused }), said);
+  });
+}
+
+const inner: [field: string, taken: unknown, refused: unknown][] = [
+  ['follow_up', long(300), long(301)],
+  ['follow_up', { passive: long(300) }, { passive: long(301) }],
+  ['follow_up', { detractor: 'x' }, { other: 'x' }],
+  ['thanks', long(1000), long(1001)],
+  ['thanks', { promoter: { text: long(1000) } }, { promoter: { text: long(1001) } }],
+  [
+    'thanks',
+    { passive: { text: 'x', link_text: long(80) } },
+    { passive: { text: 'x', link_text: long(81) } },
+  ],
+  [
+    'thanks',
+    { passive: { text: 'x', link_url: url(2000) } },
+    { passive: { text: 'x', link_url: url(2001) } },
+  ],
+  [
+    'thanks',
+    { passive: { text: 'x', link_url: url(20) } },
+    { passive: { text: 'x', link_url: 'http://acme.test' } },
+  ],
+  [
+    'thanks',
+    { passive: { text: 'x' } },
+    { passive: { text: 'x', link_url: 'https://ann@acme.test' } },
+  ],
+  [
+    'thanks',
+    { passive: { text: 'x' } },
+    { passive: { text: 'x', link_url: 'https://:secret@acme.test' } },
+  ],
+  ['thanks', { detractor: { text: 'x' } }, {}],
+];
+for (const [field, taken, refused] of inner) {
+  test(`${field}: ${JSON.stringify(refused).slice(0, 60)} is refused`, () => {
+    assert.equal(complaint({ [field]: taken }), undefined);
+    assert.match(complaint({ [field]: refused }) ?? '', new RegExp(`^${field}`));
+  });
+}
+
+const windows: [window: object, complaint: string | undefined][] = [
+  [{}, undefined],
+  [{ from: '00:00', to: '23:59' }, undefined],
+  [{ from: '17:00', to: '17:00' }, 'send_window: must begin before it ends'],
+  [{ from: '08:60' }, 'send_window.from: must be a time such as 09:00'],
+  [{ to: '24:00' }, 'send_window.to: must be a time such as 09:00'],
+  [{ to: '19:60' }, 'send_window.to: must be a time such as 09:00'],
+  [{ days: [] }, 'send_window.days: must name at least one day'],
+  [{ days: ['monday'] }, 'send_window.days.0: must be among mon, tue, wed, thu, fri, sat, sun'],
+  [{ time_zone: 'Mars/Base' }, 'send_window.time_zone: must be a time zone such as Europe/Berlin'],
+];
+for (const [over, said] of windows) {
+  test(`a window with ${JSON.stringify(over)}: ${said ?? 'taken'}`, () => {
+    const window = {
+      days: ['mon'],
+      from: '09:00',
+      to: '17:00',
+      time_zone: 'Europe/Berlin',
+      ...over,
+    };
+    assert.equal(complaint({ send_window: window }), said);
+  });
+}
+
+test('what is given is kept in order: days of the week, reminders by their days, each origin once', () => {
+  const time_zone = 'Europe/Berlin';
+  const wish = read({
+    send_window: { days: ['sun', 'mon', 'sun'], from: '09:00', to: '17:00', time_zone },
+    reminders: [
+      { after_days: 9, subject: null },
+      { after_days: 2, subject: 'Again' },
+    ],
+    embed: { origins: ['https://A.test/', 'https://a.test', ' http://localhost:3000 '] },
+    texts: { 'pt-br': { question_text: 'Como foi?', intro: null, subject: 'Uma pergunta' } },
+  });
+  assert.deepEqual(wish.send_window?.days, ['mon', 'sun']);
+  assert.deepEqual(wish.reminders, [{ after_days: 2, subject: 'Again' }, { after_days: 9 }]);
+  assert.deepEqual(wish.embed, {
+    ...{ origins: ['https://a.test', 'http://localhost:3000'], position: 'corner' },
+    ...{ delay_seconds: 5, every_days: 30 },
+  });
+  assert.deepEqual(wish.texts, {
+    'pt-BR': { question_text: 'Como foi?', subject: 'Uma pergunta' },
+  });
+  assert.deepEqual(embeddingOf({ every_days: 0 }), {
+    ...{ origins: [], position: 'corner', delay_seconds: 5, every_days: 0 },
+  });
+});
+
+test('a website is named by its origin, with encryption except on this machine', () => {
+  const isTaken = (origin: string) => complaint({ embed: { origins: [origin] } }) === undefined;
+  for (const origin of [
+    'https://acme.test',
+    'https://acme.test:8443',
+    'http://127.0.0.1',
+    'http://[::1]:1',
+  ])
+    assert.ok(isTaken(origin), origin);
+  for (const origin of [
+    'http://acme.test',
+    'https://acme.test/a',
+    'https://*.acme.test',
+    'ftp://localhost',
+    'acme.test',
+    'https://a;b.test',
+  ])
+    assert.ok(!isTaken(origin), origin);
+});
+
+test('only an nps survey asks employees, and no text of another language is in its own', () => {
+  const content = (over: object) =>
+    ({ type: 'nps', audience: null, language: 'en', texts: {}, ...over }) as SurveyContent;
+  checkContent(content({}));
+  checkContent(content({ audience: 'employee' }));
+  checkContent(content({ type: 'csat', texts: { de: { question_text: 'x' } } }));
+  assert.throws(() => checkContent(content({ type: 'csat', audience: 'employee' })), {
+    ...{ kind: 'invalid', message: 'audience: only an nps survey asks employees' },
+  });
+  assert.throws(() => checkContent(content({ texts: { en: { question_text: 'x' } } })), {
+    kind: 'invalid',
+    message:
+      "texts: en is the survey's own language, whose texts are question_text, subject, intro, follow_up and thanks",
+  });
+});
+
+test('the name of a copy fits its limit, and cuts no character in two', () => {
+  assert.equal(nameOfCopy('Onboarding'), 'Onboarding (copy)');
+  assert.equal(nameOfCopy(long(200)), `${long(190)} (copy)`);
+  assert.equal(complaint({ name: nameOfCopy(long(200)) }), undefined);
+});
+
+test('of what a browser accepts twenty languages are read, the favourite first', () => {
+  assert.deepEqual(acceptedLanguages('en;q=0.5, de ; q=0.9,fr, sv;q=0, *'), ['fr', 'de', 'en']);
+  const many = Array.from({ length: 21 }, (_, place) => `l${place}`);
+  assert.deepEqual(acceptedLanguages(many.join(',')), many.slice(0, 20));
+  assert.deepEqual(acceptedLanguages(), []);
+});
+
+test('a survey depends on properties by another language or a placeholder alone', () => {
+  const survey = { language: 'en', texts: {}, question_text: 'How was {{name}}?' };
+  assert.equal(dependsOnProperties(survey), false);
+  assert.equal(dependsOnProperties({ ...survey, intro: 'on {{ properties.plan }}' }), true);
+  assert.equal(dependsOnProperties({ ...survey, texts: { de: { question_text: 'x' } } }), true);
+});
