@@ -4,7 +4,8 @@ import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { postNotification } from '../../src/notifications/post.ts';
 import { resealSlackHooks } from '../../src/notifications/reseal-slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
-import { subscriber } from '../support/fakes/subscriber.ts';
+import type { SubscriberAnswer } from '../../src/webhooks/deliver.ts';
+import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -36,7 +37,10 @@ async function scene(form: Record<string, string | string[]> = {}) {
   return { org_id, page, owner, bad };
 }
 
-type Job = { payload: { org_id: string; notification_id: string; tries: number }; later: boolean };
+type Job = {
+  payload: { org_id: string; notification_id: string; tries: number };
+  minutes: number;
+};
 
 /** Runs the jobs that there are, and returns the posts. */
 async function run(...statuses: (number | null)[]) {
@@ -45,9 +49,9 @@ async function run(...statuses: (number | null)[]) {
   await sweepNotifications(tools);
   const jobs = await db<Job[]>`
     delete from outbox where task = 'notifications.post'
-    returning payload, run_at > now() + interval '50 seconds' as later`;
+    returning payload, round(extract(epoch from run_at - now()) / 60)::int as minutes`;
   for (const { payload } of jobs) await postNotification(tools, payload);
-  return { posts, later: jobs.map(({ later }) => later) };
+  return { posts, minutes: jobs.map((job) => job.minutes) };
 }
 
 test('a detractor is posted once, in text and blocks, without the contact', async () => {
@@ -100,19 +104,59 @@ test('a post that was not taken is tried a few times, later; one without an answ
   const refusing = await scene();
   await refusing.bad();
   const counts: number[] = [];
-  const waits: (boolean | undefined)[] = [];
+  const waits: (number | undefined)[] = [];
   for (let times = 0; times < 7; times++) {
-    const { posts, later } = await run(503);
+    const { posts, minutes } = await run(503);
     counts.push(posts.length);
-    waits.push(later[0]);
+    waits.push(minutes[0]);
   }
   assert.deepEqual(counts, [1, 1, 1, 1, 1, 0, 0]);
-  assert.deepEqual(waits.slice(1, 5), [true, true, true, true]);
+  assert.deepEqual(waits.slice(1, 5), [1, 5, 30, 120]);
 
   const silent = await scene();
   await silent.bad();
   assert.equal((await run(null)).posts.length, 1);
   assert.equal((await run(200)).posts.length, 0);
+});
+
+type Answered = [
+  statusCode: number | null,
+  errorKind: SubscriberAnswer['errorKind'],
+  again: boolean,
+];
+const answers: Answered[] = [
+  ...[200, 299, 199, 300, 404, 428, 499].map((code): Answered => [code, null, false]),
+  ...[429, 500, 599].map((code): Answered => [code, null, true]),
+  ...(['dns', 'connect', 'tls', 'busy'] as const).map((kind): Answered => [null, kind, true]),
+  ...(['timeout', 'forbidden'] as const).map((kind): Answered => [null, kind, false]),
+];
+
+test('a post is tried again where it was certainly not taken, and else it is given up with a line', async () => {
+  for (const [statusCode, errorKind, again] of answers) {
+    const { org_id, bad } = await scene();
+    await bad();
+    await sweepNotifications(taskTools(db));
+    const [job] = await db<
+      Job[]
+    >`delete from outbox where task = 'notifications.post' returning payload`;
+    const lines: object[] = [];
+    const log = { warn: (facts: object) => lines.push(facts) } as never;
+    const answer = { ...answerOf(200), statusCode, errorKind, error: errorKind && 'failed' };
+    const outbound = { post: async () => answer };
+    await postNotification({ ...taskTools(db), secrets, outbound, log }, job!.payload);
+    const next = await db<
+      Job[]
+    >`delete from outbox where task = 'notifications.post' returning payload`;
+    const what = `${statusCode} ${errorKind}`;
+    assert.deepEqual(
+      next.map(({ payload }) => payload.tries),
+      again ? [1] : [],
+      what,
+    );
+    const isTaken = statusCode !== null && statusCode >= 200 && statusCode < 300;
+    const line = { org_id, outcome: errorKind ?? 'status' };
+    assert.deepEqual(lines, again || isTaken ? [] : [line], what);
+  }
 });
 
 test('the address is sealed, never shown, kept by an empty field, and resealed with a new key', async () => {

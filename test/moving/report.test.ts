@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noCounts, readExport, scored, understoodOf } from '../../src/moving/count.ts';
+import type { ImportReport } from '../../src/moving/import-export.ts';
+import type { Export } from '../../src/moving/open-export.ts';
+import { type FileKind, planFile } from '../../src/moving/plan.rules.ts';
+import { reportText, verdict } from '../../src/moving/report.ts';
+import { delighted } from '../../src/moving/services.ts';
+import { nothingTaken } from '../../src/moving/take-over.ts';
+
+const rules = { type: 'nps', zone: 'UTC', now: Date.parse('2026-05-01T00:00:00Z') } as const;
+
+function exportOf(header: string[], rows: readonly string[][], as?: FileKind): Export {
+  const plan = planFile(delighted, { header, line: 1, as });
+  const read = async function* () {
+    for (const [place, cells] of rows.entries()) yield { line: place + 2, cells };
+  };
+  return { name: 'a.csv', plan, rows: read } as Export;
+}
+
+async function counted(opened: Export) {
+  const file = noCounts();
+  const kinds: string[] = [];
+  for await (const row of readExport(opened, rules, file)) kinds.push(row.kind);
+  return { file, kinds };
+}
+
+const at = '2026-04-01';
+const responses = exportOf(
+  ['Score', 'Date', 'Type', 'Plan', ' '],
+  [
+    ...[
+      ['10', at],
+      ['9', at],
+      ['8', at],
+      ['3', at],
+      ['', at],
+      ['', at],
+    ],
+    ...[
+      ['4', at, 'CSAT'],
+      ['5', at, 'CES'],
+      ['1', at, 'CSAT'],
+    ],
+    ...Array.from({ length: 22 }, () => ['eleven', at]),
+  ],
+);
+
+test('every row of a file is counted by its fate, and the first twenty that are not clear are kept', async () => {
+  const { file, kinds } = await counted(responses);
+  assert.deepEqual(kinds, Array(4).fill('response'));
+  const { shown, ...numbers } = file;
+  assert.deepEqual(numbers, {
+    ...{ rows: 31, responses: { promoters: 2, passives: 1, detractors: 1 } },
+    ...{ people: 0, unsubscribed: 0, bounced: 0 },
+    passed: { unanswered: 2, 'other type': 3 },
+    otherTypes: ['CSAT', 'CES'],
+    unclear: 22,
+  });
+  assert.equal(shown.length, 20);
+  assert.deepEqual(shown[0], {
+    ...{ line: 11, column: 'Score', complaint: '"eleven" is no score from 0 to 10' },
+  });
+  assert.equal(understoodOf(file), 4);
+});
+
+test('people and suppressions are counted, and are understood', async () => {
+  const { file } = await counted(
+    exportOf(
+      ['Email', 'Unsubscribed', 'Bounced'],
+      [
+        ['a@people.test'],
+        ['b@people.test', '1'],
+        ['c@people.test', '', '1'],
+        ['d@people.test'],
+        [''],
+      ],
+    ),
+  );
+  const { people, unsubscribed, bounced, passed } = file;
+  assert.deepEqual([people, unsubscribed, bounced, passed], [2, 1, 1, { 'without address': 1 }]);
+  assert.equal(understoodOf(file), 4);
+});
+
+const tally = (promoters: number, passives: number, detractors: number) =>
+  scored({ promoters, passives, detractors });
+
+async function reported(opened: Export, over: Partial<ImportReport> = {}): Promise<ImportReport> {
+  const { file } = await counted(opened);
+  const inFile = scored(file.responses);
+  return {
+    file,
+    inFile,
+    before: tally(0, 0, 0),
+    after: inFile,
+    taken: nothingTaken(),
+    seconds: 2,
+    ...over,
+  };
+}
+
+test('the report says what each column became, every fate of a row, both figures and what is not clear', async () => {
+  const taken = { ...nothingTaken(), responses: 2, erased: 1 };
+  const before = tally(1, 0, 0);
+  const after = tally(2, 1, 0);
+  const report = await reported(responses, { taken, before, after });
+  const lines = reportText(responses, report, false)
+    .split('\n')
+    .map((line) => line.trimEnd());
+  assert.deepEqual(lines.slice(0, -20), [
+    'a.csv holds responses. Its columns:',
+    ...['  Score      score', '  Date       time', '  Type       type'],
+    ...['  Plan       property', '  (no name)  left out', ''],
+    'rows                               31',
+    'responses                          4   2 new, 1 there already',
+    'no score: not answered             2   left out',
+    "of another type than the survey's  3   left out: CSAT, CES",
+    'of people who were erased          1   left out',
+    'not understood                     22  left out, see below',
+    'Took 2.0 s, 16 rows a second.',
+    '',
+    '                      responses  promoters  passives  detractors  NPS',
+    'in the file           4          2          1         1           25',
+    'in the survey before  1          1          0         0           100',
+    'in the survey after   3          2          1         0           67',
+    'They differ: the survey lacks 1 of the file: 1 are of people who were erased.',
+    '',
+    '22 rows were not understood. Mend them in the file and import it again: the rest is there already.',
+    '  a.csv, line 11, column "Score": "eleven" is no score from 0 to 10',
+  ]);
+  assert.equal(lines.at(-1), '  and 2 more');
+});
+
+test('a dry run says what would be, and people have no figures', async () => {
+  const people = exportOf(['Email', 'Unsubscribed'], [['a@people.test'], ['b@people.test', '1']]);
+  const taken = { ...nothingTaken(), contacts: 1, unsubscribed: 1 };
+  const text = async (dryRun: boolean) =>
+    reportText(people, await reported(people, { taken, seconds: 0 }), dryRun)
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .slice(4);
+  assert.deepEqual(await text(true), [
+    ...['rows          2', 'people        1', 'unsubscribed  1', 'A dry run: nothing was written.'],
+  ]);
+  assert.deepEqual(await text(false), [
+    ...['rows          2', 'people        1  1 new', 'unsubscribed  1  1 new'],
+    'Took 0.0 s, 2000 rows a second.',
+  ]);
+});
+
+const agreements: [what: string, after: ReturnType<typeof tally>, taken: number, said: string][] = [
+  ['the same', tally(2, 1, 1), 4, 'They agree.'],
+  ['more', tally(3, 1, 1), 5, 'They agree: the survey has 1 more, which are not of this file.'],
+  ['fewer', tally(1, 0, 1), 2, 'They differ: the survey lacks 2 of the file.'],
+  ['as many others', tally(1, 2, 1), 4, 'They differ: the survey lacks 0 of the file.'],
+  ['one meanwhile', tally(2, 1, 1), 3, 'While this ran, 1 came in besides: the survey has 4.'],
+  ['one deleted', tally(2, 1, 1), 5, 'While this ran, 1 were deleted besides: the survey has 4.'],
+];
+for (const [what, after, responses, said] of agreements) {
+  test(`the figures of a survey that has ${what}: ${said}`, () => {
+    const taken = { ...nothingTaken(), responses };
+    assert.equal(verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, taken }), said);
+  });
+}
