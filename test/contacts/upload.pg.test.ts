@@ -159,6 +159,70 @@ test('a character at the edge of a piece stays whole', async () => {
   assert.match(chunks.map(({ chunk }) => chunk).join(''), /😀/);
 });
 
+test('a list of as many columns as one may have is taken, and a name of a file is cut', async () => {
+  const where = await survey();
+  const id = await take(where, `ann@people.test${',x'.repeat(199)}\n`, 'n'.repeat(201));
+  const unnamed = await take(where, 'ann@people.test\n', '');
+  const { name } = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+  assert.equal(name, 'n'.repeat(200));
+  const other = await getUpload(db, where.orgId, { id: unnamed, surveyId: where.surveyId });
+  assert.equal(other.name, 'list');
+});
+
+test('a list of more than one batch is saved whole, and what is left out of it is listed', async () => {
+  const where = await survey();
+  const rows = Array.from({ length: 4100 }, (_, n) =>
+    n % 41 === 0 ? `bad ${n}` : `p${n}@people.test`,
+  );
+  const { added, known, repeated } = await upload(
+    where,
+    `email\n${[...rows, rows[1]].join('\n')}\n`,
+  );
+  assert.deepEqual([added, known, repeated], [4000, 0, 1]);
+  const rejects = await listRejects(db, where, 1000);
+  assert.equal(rejects.length, 100);
+  assert.deepEqual(
+    { ...rejects[1] },
+    {
+      ...{ line: 43, value: 'bad 41', reason: '"bad 41" is not an email address' },
+    },
+  );
+  const again = await upload(where, `email\n${rows.join('\n')}\nnew@people.test\n`);
+  assert.deepEqual([again.added, again.known], [1, 4000]);
+});
+
+test('the first five rows show what a list holds, and what its columns seem to be', async () => {
+  const where = await survey();
+  const shown = async (text: string) => {
+    const id = await take(where, text);
+    const list = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+    const { columns, rows } = await previewUpload(db, where.orgId, list);
+    return [rows.length, ...columns.map(({ name, use }) => `${name}: ${use}`)];
+  };
+  const seven = (row: (n: number) => string) =>
+    Array.from({ length: 7 }, (_, n) => row(n)).join('\n');
+  assert.deepEqual(
+    await shown(`Mail,Nom,Contact Email,,Name\n${seven((n) => `,N${n},p${n}@people.test,,x`)}`),
+    [
+      ...[
+        5,
+        'Mail: property',
+        'Nom: name',
+        'Contact Email: email',
+        'Column 4: property',
+        'Name: property',
+      ],
+    ],
+  );
+  assert.deepEqual(await shown(seven((n) => `N${n},p${n}@people.test`)), [
+    ...[5, 'Column 1: property', 'Column 2: email'],
+  ]);
+  assert.deepEqual(
+    await shown(`Who,Where\n${seven((n) => `p${n}@people.test,q${n}@people.test`)}`),
+    [...[5, 'Who: email', 'Where: property']],
+  );
+});
+
 test('a list of another organization is not found', async () => {
   const [one, other] = [await survey(), await survey()];
   const id = await take(one, 'ann@people.test');

@@ -143,3 +143,73 @@ test('the same file is taken over into each survey', async () => {
     assert.equal(imported, 1);
   }
 });
+
+test('columns are known by each of their names, and times by each of their forms', async () => {
+  const where = await survey();
+  const times = {
+    ...{ 'Created At': '2024-03-01T10:00:00Z', 'Responded At': '2024-03-01 10:00:00 UTC' },
+    ...{ Date: '2024-03-01 12:00:00 +0200', Timestamp: '1709287200' },
+    'Submitted At': '2024-03-01 10:00:00',
+  };
+  const words = ['Comment', 'Feedback', 'Answer', 'Comment', 'Comment'];
+  for (const [place, [time, value]] of Object.entries(times).entries()) {
+    const file = `${place % 2 ? 'Rating' : 'Score'},${time},${words[place]}\n8,${value},said ${place}\n`;
+    assert.equal((await importResponses(tools, where, file)).imported, 1, time);
+  }
+  await importResponses(tools, where, 'Score,Date\n3,2024-03-01\n');
+  const rows = await db`
+    select created_at, comment from responses where survey_id = ${where.surveyId} order by created_at, comment`;
+  assert.deepEqual(
+    rows.map(({ created_at, comment }) => [created_at.toISOString(), comment]),
+    [
+      ['2024-03-01T00:00:00.000Z', null],
+      ...[0, 1, 2, 3, 4].map((place) => ['2024-03-01T10:00:00.000Z', `said ${place}`]),
+    ],
+  );
+});
+
+const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+const badLines: [line: string, complaint: string][] = [
+  [',2024-03-01,,', 'the score is missing'],
+  ['11,2024-03-01,,', 'the score 11 is not from 0 to 10'],
+  ['9,,,', 'the time is missing'],
+  [`9,${at(86_400_000 + 60_000)},,`, ' is not a time'],
+  ['9,12345678901,,', '"12345678901" is not a time'],
+  [`9,2024-03-01,${'x'.repeat(5001)},`, 'the comment has more than 5000 characters'],
+  ['9,2024-03-01,,ann', '"ann" is not an email address'],
+];
+for (const [line, complaint] of badLines) {
+  test(`a line is not imported: ${complaint}`, async () => {
+    const where = await survey();
+    await assert.rejects(
+      importResponses(tools, where, `Score,Date,Comment,Email\n${line}\n`),
+      ({ message }: Error) => message.includes('line 2: ') && message.endsWith(complaint),
+    );
+  });
+}
+
+test('the longest comment and a time within a day from now are imported', async () => {
+  const where = await survey();
+  const file = `Score,Date,Comment\n9,${at(86_400_000 - 60_000)},${'x'.repeat(5000)}\n`;
+  assert.equal((await importResponses(tools, where, file)).imported, 1);
+});
+
+test('a file of more than one batch is imported whole, with its progress', async () => {
+  const where = await survey();
+  const steps: number[][] = [];
+  const counted = { db, onProgress: (...step: number[]) => steps.push(step) };
+  const rows = (line: (n: number) => string) =>
+    Array.from({ length: 2001 }, (_, n) => line(n)).join('\n');
+  const of = [2001, 2001, 2001];
+  const people = `email,name\n${rows((n) => `p${n}@people.test,P ${n}`)}`;
+  assert.deepEqual(await importContacts(counted, where, people), { contacts: 2001, erased: 0 });
+  assert.deepEqual(
+    steps,
+    [1000, 2000, 2001].map((done, place) => [done, of[place]]),
+  );
+  const answers = `Score,Date,Email\n${rows((n) => `${n % 11},2024-03-01,p${n % 3}@people.test`)}`;
+  const { imported } = await importResponses(counted, where, answers);
+  assert.equal(imported, 2001);
+  assert.deepEqual(steps.slice(3), steps.slice(0, 3));
+  assert.equal((await importResponses(counted, where, answers)).passed_over, 2001);
+});
