@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { redactedExcerpt } from '../../src/lib/redact/redact.ts';
+import { releaseResponse } from '../../src/responses/release.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  writeKeyOf,
+} from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 
 const { db } = await testDatabase();
@@ -16,7 +25,7 @@ async function inbox() {
   const page = async (query: string) => await (await browser.get(`${list}${query}`)).text();
   const respond = () => makeResponse(db, of);
   const hold = () => makeResponse(db, of, { held_reason: 'scores_opened' });
-  return { org, ...browser, list, page, respond, hold };
+  return { org, of, ...browser, list, page, respond, hold };
 }
 
 test('the held among the chosen are released at once, of the own organization alone', async () => {
@@ -51,4 +60,28 @@ test('a response that is released twice says so, and counts once', async () => {
   assert.match(await (await submit(`${list}/${id}/release`)).text(), /it was released already/);
   const unknown = '00000000-0000-4000-8000-000000000000';
   assert.equal((await post(`${list}/${unknown}/release`, {})).status, 404);
+});
+
+test('a release takes its survey before its response, so that two of the last ones complete it', async () => {
+  const { org, of } = await inbox();
+  const writer = writeKeyOf(org);
+  const held = await Promise.all(
+    [1, 2].map(async () => {
+      const contact_id = await makeContact(db, of, { status: 'sent' });
+      return await makeResponse(db, of, { contact_id, source: 'link', held_reason: 'hidden_link' });
+    }),
+  );
+  const holder = await db.reserve();
+  await holder`begin`;
+  await holder`select from surveys where id = ${of.survey_id} for update`;
+  const tools = { db, excerpt: redactedExcerpt };
+  const released = Promise.all(held.map((id) => releaseResponse(tools, writer, id)));
+  await untilLockWaits(db, 2);
+  const free = await holder`select from responses where id in ${holder(held)} for update nowait`;
+  assert.equal(free.length, 2);
+  await holder`commit`;
+  holder.release();
+  await released;
+  const [survey] = await db`select status, completed_by from surveys where id = ${of.survey_id}`;
+  assert.deepEqual({ ...survey }, { status: 'completed', completed_by: 'answers' });
 });

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openExport } from '../../src/moving/open-export.ts';
+import type { FileKind } from '../../src/moving/plan.rules.ts';
+import { delighted } from '../../src/moving/services.ts';
+
+const open = (
+  pieces: readonly string[],
+  { name = 'export.csv', as }: { name?: string; as?: FileKind } = {},
+) =>
+  openExport(
+    delighted,
+    {
+      ...{ name, encoding: 'UTF-8' },
+      pieces: async function* () {
+        yield* pieces;
+      },
+    },
+    as,
+  );
+
+async function read(pieces: readonly string[]) {
+  const { plan, rows } = await open(pieces);
+  const read: [number, ...string[]][] = [];
+  for await (const { line, cells } of rows()) read.push([line, ...cells]);
+  return [plan.columns.map(({ name }) => name), ...read];
+}
+
+const text = 'sep=;\nScore;Date;Comment\n9;2026-04-01;Good\n3;2026-04-02;"Bad; and\nslow"\n';
+const expected = [
+  ['Score', 'Date', 'Comment'],
+  [3, '9', '2026-04-01', 'Good'],
+  [4, '3', '2026-04-02', 'Bad; and\nslow'],
+];
+
+test('a file is read the same, in whatever pieces it comes', async () => {
+  assert.deepEqual(await read([text]), expected);
+  for (let cut = 1; cut < text.length; cut++) {
+    assert.deepEqual(await read([text.slice(0, cut), text.slice(cut)]), expected, `cut at ${cut}`);
+  }
+  assert.deepEqual(await read([...text]), expected);
+});
+
+test('the rows of a file can be read again', async () => {
+  const { rows } = await open([text]);
+  for (const _ of [1, 2]) {
+    let count = 0;
+    for await (const _row of rows()) count += 1;
+    assert.equal(count, 2);
+  }
+});
+
+test('an empty file is refused, with its name', async () => {
+  await assert.rejects(open(['']), { message: 'export.csv is empty. Nothing was imported' });
+});
+
+const people = ['Email\nann@people.test\n'];
+for (const [name, said] of [
+  ['/exports/Unsubscribes.csv', 'unsubscribed'],
+  ['opt-outs.csv', 'unsubscribed'],
+  ['optout.csv', 'unsubscribed'],
+  ['Bounced people.csv', 'bounced'],
+] as const) {
+  test(`people of ${name} are asked only when that is said`, async () => {
+    await assert.rejects(open(people, { name }), {
+      message: `${name} has no column that says when somebody ${said}: if all of its people are, import it with --as ${said}; if none is, with --as people. Nothing was imported`,
+    });
+    const kinds = await Promise.all(
+      (['people', said] as const).map(async (as) => (await open(people, { name, as })).plan.kind),
+    );
+    assert.deepEqual(kinds, ['people', said]);
+    const column = `Email,${said === 'bounced' ? 'Bounced At' : 'Unsubscribed At'}\n`;
+    assert.equal((await open([column], { name })).plan.kind, 'people');
+  });
+}
+
+test('a folder says nothing of the people in a file', async () => {
+  assert.equal((await open(people, { name: '/bounces/people.csv' })).plan.kind, 'people');
+});
