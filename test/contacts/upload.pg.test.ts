@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/actor.ts';
+import { cleanUpUploads } from '../../src/contacts/cleanup.ts';
 import { getUpload, listRejects } from '../../src/contacts/upload.queries.ts';
 import { previewUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { importUpload } from '../../src/contacts/upload-import.ts';
@@ -253,4 +254,19 @@ test('a first list keeps what another transaction adds at one of its addresses m
   assert.deepEqual([ann?.name, ann?.properties], ['Ann', { plan: 'pro' }]);
   const after = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
   assert.deepEqual([after.added, after.known], [1, 1]);
+});
+
+test('a list is kept for a week, with what was left out of it', async () => {
+  const where = await survey();
+  const ages = [24 * 7 + 1, 24 * 7 - 1];
+  for (const hours of ages) {
+    const { id } = await upload(where, 'email\nann@people.test\nbad\n');
+    await db`update contact_uploads set created_at = now() - make_interval(hours => ${hours}) where id = ${id}`;
+  }
+  await cleanUpUploads({ db });
+  const [left] = await db`
+    select count(*)::int as lists, min(round(extract(epoch from now() - created_at) / 3600))::int as hours,
+           (select count(*)::int from contact_upload_rejects where org_id = ${where.orgId}) as rejects
+    from contact_uploads where org_id = ${where.orgId}`;
+  assert.deepEqual({ ...left }, { lists: 1, hours: ages[1], rejects: 1 });
 });

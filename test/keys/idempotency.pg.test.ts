@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { notFound } from '../../src/errors.ts';
+import { deleteAnswers } from '../../src/keys/erase-answers.queries.ts';
+import { findAnswers } from '../../src/keys/erase-answers.ts';
+import { answerStore } from '../../src/keys/idempotency.ts';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { readBody } from '../../src/lib/http/body.ts';
 import { makeClient } from '../support/make/rows.ts';
@@ -10,6 +14,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const path = '/api/v1/orders';
+const testSecrets = createSecrets([Buffer.alloc(32, 1)]);
 
 test('a repeat gets the stored answer and runs nothing', async () => {
   const { ran, post, mine } = await shop();
@@ -257,6 +262,27 @@ test('an answer opens only for the name that it was stored under', async () => {
     update idempotency_keys set name = 'order-2'
     where key_id in (select id from api_keys where org_id = ${id})`;
   assert.equal((await post({ ...mine, 'Idempotency-Key': 'order-2' })).status, 500);
+});
+
+test('of all the stored answers of an organization those that match are found, however many there are', async () => {
+  const { id: org } = await makeClient(db);
+  const [key] = await db<{ id: string }[]>`select id from api_keys where org_id = ${org} limit 1`;
+  const names = Array.from({ length: 250 }, (_, place) => `name ${place}`);
+  const sealed = names.map(async (name, place) =>
+    answerStore(testSecrets, { owner: org, id: `${key!.id} ${name}` }).pack(`answer ${place}.`),
+  );
+  const rows = (await Promise.all(sealed)).map((answer, place) => ({
+    ...{ key_id: key!.id, name: names[place]!, request_hash: Buffer.alloc(32), status: 200 },
+    answer,
+  }));
+  await db`insert into idempotency_keys ${db(rows)}`;
+  const secrets = testSecrets;
+  const found = async (matches: (text: string) => boolean) =>
+    (await findAnswers({ db, secrets }, org, matches)).map(({ name }) => name);
+  assert.deepEqual((await found(() => true)).toSorted(), names.toSorted());
+  assert.deepEqual(await found((text) => text === 'answer 249.'), ['name 249']);
+  assert.equal(await deleteAnswers(db, org, [{ key_id: key!.id, name: 'name 7' }]), 1);
+  assert.equal((await found(() => true)).length, 249);
 });
 
 /** An application with one place that counts how often it really ran and answers as it is set to. */
