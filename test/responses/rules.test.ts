@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HeldReason, judgeAnswer, type LinkVisit } from '../../src/responses/rules.ts';
+import {
+  checkSubmission,
+  type HeldReason,
+  judgeAnswer,
+  type LinkVisit,
+  readScore,
+  rollUp,
+} from '../../src/responses/rules.ts';
 
 const visit = (kind: LinkVisit['kind'], score: number | null, agoMs: number) => ({
   kind,
@@ -55,3 +62,60 @@ for (const [why, visits, honeypotHit, held] of cases) {
   test(`${why}: ${held ?? 'counted'}`, () =>
     assert.equal(judgeAnswer({ score: 9, honeypotHit, visits }), held));
 }
+
+const long = (length: number) => '👩'.repeat(length);
+const submissions: [score: unknown, comment: unknown, checked: object][] = [
+  [9, undefined, { score: 9, comment: null }],
+  ['0', null, { score: 0, comment: null }],
+  [10, ' a\r\nb\rc\n', { score: 10, comment: 'a\nb\nc' }],
+  [9, ' \n', { score: 9, comment: null }],
+  [9, long(5000), { score: 9, comment: long(5000) }],
+  [9, ` ${long(5000)} `, { score: 9, comment: long(5000) }],
+  [
+    9,
+    long(5001),
+    { code: 'comment_too_long', message: 'comment must have at most 5000 characters' },
+  ],
+  [9, 7, { code: 'comment_invalid', message: 'comment must be text' }],
+  [11, null, { code: 'score_invalid', message: 'score must be a whole number from 0 to 10' }],
+  [undefined, 'a', { code: 'score_invalid', message: 'score must be a whole number from 0 to 10' }],
+];
+for (const [score, comment, checked] of submissions) {
+  test(`${score} with ${JSON.stringify(comment)?.slice(0, 20)} is read as ${JSON.stringify(checked).slice(0, 60)}`, () =>
+    assert.deepEqual(checkSubmission('nps', { score, comment }), checked));
+}
+
+test('a score out of its scale is refused with the ends of the scale', () => {
+  const said = checkSubmission('csat', { score: 6, comment: null });
+  assert.deepEqual(said, {
+    ...{ code: 'score_invalid', message: 'score must be a whole number from 1 to 5' },
+  });
+});
+
+test('a score is a whole number of one or two digits, or as a form posts it', () => {
+  for (const posted of [0, 7, 99]) assert.equal(readScore(posted), posted);
+  for (const posted of ['0', '07', '99']) assert.equal(readScore(posted), Number(posted));
+  for (const posted of [
+    -1,
+    100,
+    1.5,
+    Number.NaN,
+    '',
+    '100',
+    '-1',
+    ' 9',
+    '9 ',
+    '1.0',
+    null,
+    [9],
+    true,
+  ])
+    assert.equal(readScore(posted), null, String(posted));
+});
+
+test('a rollup has the score, how sure it is, the shares, and apart from them what is on hold', () => {
+  assert.deepEqual(rollUp({ promoters: 60, passives: 25, detractors: 15, held: 7 }), {
+    ...{ nps: 45, margin_of_error: 14.5, total: 100, promoters: 60, passives: 25, detractors: 15 },
+    ...{ promoter_pct: 60, passive_pct: 25, detractor_pct: 15, held: 7 },
+  });
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readInstants } from '../../src/responses/range.ts';
-import { trendRows } from '../../src/responses/trend.rules.ts';
+import { edgeTimes, trendRows } from '../../src/responses/trend.rules.ts';
 import type { TrendInterval } from '../../src/responses/trend-days.ts';
 
 const now = new Date('2024-05-10T22:30:00Z');
@@ -61,4 +61,18 @@ test('a range that ends before it begins has no rows', () => {
 test('1,100 rows are answered, and one more is refused', () => {
   assert.equal(rowsOf('day', '2021-01-01', '2024-01-05').starts.length, 1_100);
   assert.throws(() => rowsOf('day', '2021-01-01', '2024-01-06'), /at most 1100 rows/);
+});
+
+test('rows begin and end with the days of the zone, but for an instant at either end', () => {
+  const times = (from: string, to: string) =>
+    edgeTimes(rowsOf('day', from, to, 'Europe/Berlin')).map((time) => new Date(time).toISOString());
+  assert.deepEqual(times('2024-03-30', '2024-03-31'), [
+    ...['2024-03-29T23:00:00.000Z', '2024-03-30T23:00:00.000Z', '2024-03-31T22:00:00.000Z'],
+  ]);
+  assert.deepEqual(times('2024-03-30T05:00:00Z', '2024-03-31T05:00:00Z'), [
+    ...['2024-03-30T05:00:00.000Z', '2024-03-30T23:00:00.000Z', '2024-03-31T05:00:00.001Z'],
+  ]);
+  assert.deepEqual(times('2024-03-30T05:00:00Z', '2024-03-30T04:00:00Z'), [
+    ...['2024-03-30T05:00:00.000Z', '2024-03-30T05:00:00.000Z'],
+  ]);
 });

@@ -174,7 +174,7 @@ test('an endpoint that is away is for later', async () => {
   assert.deepEqual([answer.ok, !answer.ok && answer.later], [false, true]);
 });
 
-test('an endpoint is told what to do, what to leave out and in which form to answer', async () => {
+test('an endpoint gets its instructions, the data apart from them, and the form of its answer', async () => {
   const { analyst, bodies, bytes } = await chatEndpoint(
     replyWith(good),
     replyWith('{"text":"Fine."}'),

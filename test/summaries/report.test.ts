@@ -45,26 +45,26 @@ test('a report says how many answered, how they are split, what they spoke of an
 
 const headlines: [what: string, over: Partial<ReportFacts>, said: RegExp][] = [
   [
-    'nobody answered',
+    'there are no answers',
     { now: volume(0, 0, 0) },
     /^From 2026-03-01 to 2026-03-31, Acme received no answers\.$/,
   ],
   [
-    'nobody did before',
+    'there are answers for the first time',
     { before: volume(0, 0, 0) },
     /10 answers, with none in the period before to compare\. The Net Promoter Score was \+40\.\n/,
   ],
   [
-    'as many did',
+    'as many answered',
     { before: volume(6, 2, 2) },
     /10 answers, as many as in the period before\. The Net Promoter Score was \+40, unchanged\.\n/,
   ],
   [
-    'fewer did',
+    'fewer answered',
     { before: volume(4, 16, 0) },
     /10 answers, 50% fewer than the 20 of the period before\. .* was \+40, up 20 points from \+20\./,
   ],
-  ['one did', { now: volume(1, 0, 0), before: volume(2, 0, 0) }, / 1 answer, 50% fewer /],
+  ['one answered', { now: volume(1, 0, 0), before: volume(2, 0, 0) }, / 1 answer, 50% fewer /],
   [
     'the score fell by one',
     { now: volume(49, 1, 0), before: volume(99, 1, 0) },

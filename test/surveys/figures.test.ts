@@ -60,7 +60,7 @@ test('every figure has its name, and none without answers', () => {
   ]);
 });
 
-test('every score of a scale has its row, the highest first, also one that nobody gave', () => {
+test('every score of a scale has its row, the highest first, also one without an answer', () => {
   const rows = distribution('star5', [
     { score: 5, count: 3 },
     { score: 2, count: 1 },

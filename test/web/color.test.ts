@@ -12,7 +12,7 @@ import {
 } from '../../src/web/color.ts';
 import { withLightness } from '../../src/web/lightness.ts';
 
-/** What pages of these colours look like: nobody's page changes its colours unawares. */
+/** What pages of these colours look like: a page keeps its colours. */
 const looks: [color: string, onBrand: string, light: Partial<Palette>, dark: Partial<Palette>][] = [
   [
     ...(['#2f6fed', '#ffffff'] as const),
