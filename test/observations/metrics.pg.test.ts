@@ -70,6 +70,12 @@ await until('the dead webhook is switched off', async () => {
   return row;
 });
 await post('/f/share-cleansweep', { score: 0 }, {});
+// A window that lies ahead counts them all, also over the end of a minute.
+await db`
+  insert into rate_windows (subject, minute, count)
+  select 'key:' || id, date_trunc('minute', now()) + interval '2 minutes', 0
+  from api_keys
+  where org_id = ${client.id} and permission = 'read'`;
 for (let i = 0; i <= rateLimit; i++) {
   await fetch(`${address}/api/v1/tags`, { headers: client.read });
 }
@@ -121,6 +127,15 @@ const expected: [name: string, labels: Record<string, string>, value: number][] 
   ['askback_job_failures_total', {}, 0],
   ['askback_runner_up', {}, 3],
   ['askback_db_pool_limit', {}, 20],
+  ['askback_db_pool_connections', {}, 20],
+  ['askback_db_pool_waiting', {}, 0],
+  ['askback_runner_restarts_total', {}, 0],
+  ['askback_read_replica_up', {}, 0],
+  ['askback_read_replica_lag_seconds', {}, 0],
+  ['askback_migration_step_pending', {}, 0],
+  ['askback_migration_step_rows', {}, 0],
+  ['askback_migration_step_failures', {}, 0],
+  ['askback_build_info', {}, 1],
   ['askback_ready', {}, 1],
 ];
 for (const [name, labels, number] of expected) {
