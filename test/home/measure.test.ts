@@ -27,6 +27,8 @@ const sure = (value: number, margin: number, total = 100): Measured => ({ value,
 test('a change is called one only beyond its own margin and with 30 responses on both sides', () => {
   for (const [now, before, meaning] of [
     [sure(51, 7), sure(44, 7), 'chance'],
+    [sure(53.9, 7), sure(44, 7), 'chance'],
+    [sure(54, 7), sure(44, 7), 'better'],
     [sure(54, 7), sure(44, 7), 'better'],
     [sure(34, 7), sure(44, 7), 'worse'],
     [sure(44, 7), sure(44, 7), 'none'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import {
   expiryOf,
   expiryState,
@@ -20,6 +21,17 @@ test('a key is the prefix, 8 characters of id, 43 of secret and 6 of checksum', 
 
 test('reading a key gives the parts it was spelled from', () => {
   assert.deepEqual(readKey(key), parts);
+});
+
+test('whatever bytes a key is spelled from, reading it gives their parts', () => {
+  const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+  fc.assert(
+    fc.property(bytes(8), bytes(32), (id, secret) => {
+      const { key: spelled, ...spelledParts } = spellKey(id, secret);
+      assert.deepEqual(readKey(spelled), spelledParts);
+    }),
+  );
+  assert.ok(readKey(spellKey(new Uint8Array(8), secretBytes).key));
 });
 
 test('one wrong character is noticed without the database', () => {

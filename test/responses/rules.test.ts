@@ -48,6 +48,12 @@ const cases: [why: string, visits: LinkVisit[], honeypotHit: boolean, held: Held
     false,
     null,
   ],
+  [
+    'a link with another score opened before the same one is posted again',
+    [visit('view', 3, 9_000), visit('post', 9, 10)],
+    false,
+    null,
+  ],
   ['the hidden link just before', [visit('trap', null, 9_999)], false, 'hidden_link'],
   ['the hidden link an hour before', [visit('trap', null, 3_600_000)], false, null],
   ['the hidden field', [], true, 'hidden_field'],

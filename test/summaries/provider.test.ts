@@ -252,6 +252,16 @@ for (const [code, later] of statuses) {
   });
 }
 
+test('the summary of a comment has at most 300 characters', async () => {
+  const summaryOf = async (length: number) => {
+    const content = good.replace('Fine.', 'x'.repeat(length));
+    const answer = await (await chatEndpoint(replyWith(content))).analyst.analyze(remark);
+    return answer.ok && answer.value.summary;
+  };
+  assert.equal(await summaryOf(300), 'x'.repeat(300));
+  assert.equal(await summaryOf(301), `${'x'.repeat(299)}…`);
+});
+
 test('a report has at most 4,000 characters', async () => {
   const { analyst } = await chatEndpoint(replyWith(JSON.stringify({ text: 'x'.repeat(4001) })));
   assert.deepEqual(await analyst.write('{}'), { ok: true, value: `${'x'.repeat(3999)}…` });

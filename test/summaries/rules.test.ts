@@ -36,7 +36,10 @@ for (const [sentences, category, tone] of tones) {
     assert.equal(toneOf(sentences, category), tone));
 }
 
-const sentiments: [tone: Sentiment, category: Category, sentiment: Sentiment][] = [
+const sentiments: [tone: Sentiment | 'reserved', category: Category, sentiment: Sentiment][] = [
+  ['reserved', 'promoter', 'positive'],
+  ['reserved', 'passive', 'mixed'],
+  ['reserved', 'detractor', 'mixed'],
   ['positive', 'promoter', 'positive'],
   ['positive', 'detractor', 'mixed'],
   ['negative', 'detractor', 'negative'],

@@ -47,6 +47,15 @@ for (const [type, counts] of Object.entries(given) as [SurveyType, [number, numb
   });
 }
 
+test('two answers have a margin, and one has none', () => {
+  const margin = (...scores: number[]) =>
+    figureOfScores(
+      'star5',
+      scores.map((score) => ({ score, count: 1 })),
+    ).margin;
+  assert.deepEqual([margin(4), margin(4, 5)], [null, '± 0.98']);
+});
+
 test('every figure has its name, and none without answers', () => {
   const named = (['nps', 'csat', 'ces', 'star5', 'thumbs'] as const).map((type) =>
     figureOfScores(type, []),
