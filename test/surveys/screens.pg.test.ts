@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { countReached, pageOfSurveys } from '../../src/surveys/screen.queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -340,4 +341,40 @@ test('surveys are searched by a part of their names, whose pages keep the search
   assert.match((await get('?search=winter')).text, /No survey has this in its name/);
   assert.match((await get('?search=')).text, /3 surveys/);
   assert.equal((await get('?search=%00')).status, 400);
+});
+
+test('what the screens count of a survey is nothing without contacts, and of several its own', async () => {
+  const org_id = await makeOrganization(db);
+  const [older, newer] = [
+    await makeSurvey(db, org_id, { name: 'A 100% older', created_at: '2026-01-01' }),
+    await makeSurvey(db, org_id, { name: 'B newer', created_at: '2026-01-02' }),
+  ];
+  const nothing = { contacts: 0, sent: 0, responded: 0 };
+  const page = async (over: object = {}) => {
+    const found = await pageOfSurveys(db, org_id, { page: 1, limit: 10, search: '', ...over });
+    return { ...found, surveys: [...found.surveys] };
+  };
+  const zeros = { ...nothing, promoters: 0, passives: 0, detractors: 0, score_sum: 0 };
+  const { surveys, total } = await page();
+  assert.equal(total, 2);
+  for (const [place, id] of [newer, older].entries())
+    assert.deepEqual(surveys[place], { ...surveys[place]!, ...zeros, id });
+  assert.deepEqual({ ...(await countReached(db, org_id, older)) }, nothing);
+
+  const of = { org_id, survey_id: older };
+  await makeContact(db, of);
+  await makeContact(db, of, { status: 'sent', sent_at: new Date() });
+  const answered = { status: 'responded', sent_at: new Date(), responded_at: new Date() };
+  const contact_id = await makeContact(db, of, answered);
+  await makeResponse(db, of, { contact_id, score: 9 });
+  await makeResponse(db, of, { score: 8, category: 'passive' });
+  await makeResponse(db, of, { score: 2, category: 'detractor' });
+  const reached = { contacts: 3, sent: 2, responded: 1 };
+  assert.deepEqual({ ...(await countReached(db, org_id, older)) }, reached);
+  const found = await page({ search: '100%' });
+  const figures = { ...reached, promoters: 1, passives: 1, detractors: 1, score_sum: 19 };
+  assert.deepEqual(found.surveys[0], { ...found.surveys[0]!, ...figures, id: older });
+  assert.deepEqual([found.surveys.length, found.total], [1, 1]);
+  const second = await page({ page: 2, limit: 1 });
+  assert.deepEqual([second.surveys.map(({ id }) => id), second.total], [[older], 2]);
 });
