@@ -1,3 +1,4 @@
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
 export type ThreadRequest = { name: string; input: unknown };
@@ -8,9 +9,21 @@ export type ThreadTasks = Readonly<Record<string, (input: never) => unknown>>;
 
 /** Answers the requests of `createWorker`, in the thread that it starts. */
 export function serveTasks(tasks: ThreadTasks) {
+  yieldToOtherThreads();
   parentPort!.on('message', async (request: ThreadRequest) => {
     parentPort!.postMessage(await reply(tasks, request));
   });
+}
+
+/** When processors are short, those who wait for an answer come first. Only Linux has a priority for each thread. */
+function yieldToOtherThreads() {
+  if (process.platform !== 'linux') return;
+  const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
+  try {
+    setPriority(Math.min(getPriority() + PRIORITY_BELOW_NORMAL, PRIORITY_LOW));
+  } catch {
+    // A sandbox may forbid it: then all threads are equal.
+  }
 }
 
 async function reply(tasks: ThreadTasks, { name, input }: ThreadRequest): Promise<ThreadReply> {

@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { threadId } from 'node:worker_threads';
 import { serveTasks } from '../../../src/lib/worker/thread.ts';
@@ -6,6 +7,7 @@ import { serveTasks } from '../../../src/lib/worker/thread.ts';
 serveTasks({
   echo: (input: unknown) => input,
   whoAmI: () => threadId,
+  priority: () => getPriority(),
   wait: (ms: number) => sleep(ms),
   fail: () => {
     throw new Error('it failed');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getPriority } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { createWorker, type WorkerOptions } from '../../../src/lib/worker/worker.ts';
 import { until } from '../../support/probe/until.ts';
@@ -26,6 +27,14 @@ test('no thread runs before the first task, one thread runs all, and none after 
   assert.equal(first, second);
   await until('the thread has ended', async () => !isRunning());
   assert.notEqual(await run('whoAmI'), first);
+});
+
+test('tasks yield to the other threads of the process, where threads have priorities', async (t) => {
+  const { run } = workerFor(t);
+  const before = getPriority();
+  const lower = process.platform === 'linux' ? Math.min(before + 10, 19) : before;
+  assert.equal(await run('priority'), lower);
+  assert.equal(getPriority(), before);
 });
 
 test('a task that throws fails alone: the thread goes on', async (t) => {
