@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { bundle } from '../ops/build/bundle.ts';
 import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
+import { shareProcesses } from './support/processes/shared-process.ts';
 
 /**
  * Runs test files against the Postgres that TEST_DATABASE_URL names, or a fresh embedded one that is
@@ -11,8 +12,6 @@ import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
  * `--browser`, `--prometheus`, `--proxies`, `--poolers` or `--clients` they are those that need these programs, one after the other.
  */
 const apart = /^test\/(bench|drills|faults|support)\/|^test\/(binary|installed)\.test\.ts$/;
-/** Most files wait for a process, a timer or a disk for half of their time. */
-const filesAtOnce = availableParallelism() + 1;
 /** A test that hangs fails by name, long before the run that it is part of is ended from outside. */
 const longestMs = 15 * 60_000;
 const needing = {
@@ -23,6 +22,8 @@ const needing = {
   '--clients': 'test/clients/clients.ts',
 };
 const others = needing[process.argv[2] as keyof typeof needing];
+/** Most files wait for a process, a timer or a disk for half of their time. */
+const processesAtOnce = others ? 1 : availableParallelism() + 1;
 const words = process.argv.slice(others ? 3 : 2);
 const files = globSync(others ?? 'test/**/*.test.ts')
   .filter((file) => !apart.test(file))
@@ -52,15 +53,18 @@ async function runTests(url: string): Promise<number> {
   console.error(`running ${files.length} test files...`);
   const options = [
     ...['--import', 'tsx', '--test', '--test-reporter=./test/support/reporter.ts'],
-    `--test-concurrency=${others ? 1 : filesAtOnce}`,
+    `--test-concurrency=${processesAtOnce}`,
     `--test-timeout=${longestMs}`,
   ];
-  const tests = spawn(process.execPath, [...options, ...files], {
+  const { programs, remove } = shareProcesses(files, processesAtOnce);
+  const tests = spawn(process.execPath, [...options, ...programs], {
     stdio: 'inherit',
     env: { ...process.env, ...program, TEST_DATABASE_URL: url },
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal));
-  return new Promise((ended) => tests.on('exit', (code) => ended(code ?? 1)));
+  return await new Promise<number>((ended) => tests.on('exit', (code) => ended(code ?? 1))).finally(
+    remove,
+  );
 }
 
 /** Files that need Postgres start the program, some of them many times. */

@@ -1,39 +1,71 @@
-import { relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { spec } from 'node:test/reporters';
 
 type Event = {
   type: string;
-  data: { file?: string; counts?: { tests: number }; duration_ms?: number; success?: boolean };
+  data: {
+    name?: string;
+    nesting?: number;
+    message?: string;
+    details?: { duration_ms?: number; error?: { failureType?: string } };
+  };
 };
+
+type File = { name: string; seconds: number; failedTests: boolean };
 
 const slowestShown = 5;
 const passedOn = new Set(['test:fail', 'test:diagnostic', 'test:stdout', 'test:stderr']);
 
-/** One line for each file, each failure with everything about it, and the counts in Node's own words. */
+/**
+ * One line for each file, each failure with everything about it, and the counts in Node's own words.
+ * A file is a test of its process (`processes/shared-process.ts`) and counts for none here.
+ */
 // biome-ignore lint/style/noDefaultExport: the test runner takes a reporter by its default export
 export default async function* report(source: AsyncIterable<Event>) {
   yield* Readable.from(shorten(source)).pipe(new spec());
 }
 
 async function* shorten(source: AsyncIterable<Event>) {
-  const files: { name: string; seconds: number }[] = [];
+  const files: File[] = [];
+  let tests = 0;
   for await (const event of source) {
     const { type, data } = event;
-    if (type === 'test:plan' && !data.file) {
-      const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
-      yield line(`slowest: ${slowest.map(described).join(', ')}`);
+    const ended = type === 'test:pass' || type === 'test:fail';
+    if (ended && data.nesting === 1) tests += 1;
+    if (ended && data.nesting === 0) {
+      const seconds = (data.details?.duration_ms ?? 0) / 1000;
+      const failedTests = data.details?.error?.failureType === 'subtestsFailed';
+      const file = { name: data.name ?? '', seconds, failedTests };
+      files.push(file);
+      yield line(`${type === 'test:fail' ? '✖' : '✔'} ${described(file)}, ${tests} tests`);
+      tests = 0;
+      if (failedTests) continue; // they are said already
+    }
+    if (type === 'test:diagnostic') {
+      if (/^tests \d+$/.test(data.message ?? '')) yield line(slowest(files));
+      data.message = withoutFiles(data.message ?? '', files);
     }
     if (passedOn.has(type)) yield event;
-    if (type === 'test:summary' && data.file) {
-      const file = { name: relative('', data.file), seconds: (data.duration_ms ?? 0) / 1000 };
-      files.push(file);
-      yield line(`${data.success ? '✔' : '✖'} ${described(file)}, ${data.counts?.tests} tests`);
-    }
   }
 }
 
-const described = ({ name, seconds }: { name: string; seconds: number }) =>
+/** Node counts a file as a test. One that cannot be loaded remains a failure. */
+function withoutFiles(message: string, files: readonly File[]): string {
+  const [, what, count] = /^(tests|pass|fail) (\d+)$/.exec(message) ?? [];
+  if (!what) return message;
+  const red = files.filter(({ failedTests }) => failedTests).length;
+  const counted = { tests: files.length, pass: files.length - red, fail: red }[what]!;
+  return `${what} ${Number(count) - counted}`;
+}
+
+const slowest = (files: readonly File[]) =>
+  `slowest: ${files
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, slowestShown)
+    .map(described)
+    .join(', ')}`;
+
+const described = ({ name, seconds }: Pick<File, 'name' | 'seconds'>) =>
   `${name} ${seconds.toFixed(1)} s`;
 
 const line = (text: string) => ({ type: 'test:stdout', data: { message: `${text}\n` } });

@@ -15,7 +15,7 @@ export function serveTasks(tasks: ThreadTasks) {
   });
 }
 
-/** When processors are short, those who wait for an answer come first. Only Linux has a priority for each thread. */
+/** When processors are short, callers who wait come first. Only Linux has a priority for each thread. */
 function yieldToOtherThreads() {
   if (process.platform !== 'linux') return;
   const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
