@@ -90,12 +90,12 @@ function memberOfExample(): string {
   return bodies.find((body) => body?.owner)!.owner!;
 }
 
+const thingOf = (path: string) => /^\/api\/(?:v1\/)?(\w+)\/\{id\}/.exec(path)![1] as Thing;
+
 test('there are such operations of every kind', () => {
   const kinds = operations.map(({ path }) => thingOf(path));
   assert.deepEqual([...new Set(kinds)].sort(), Object.keys(words).sort());
 });
-
-const thingOf = (path: string) => /^\/api\/(?:v1\/)?(\w+)\/\{id\}/.exec(path)![1] as Thing;
 
 for (const { method, path, body } of operations) {
   test(`${method} ${path} finds no id that there is not, that is none, or that is of another organization`, async () => {

@@ -26,6 +26,8 @@ const others = {
   ASKBACK_OIDC_CLIENT_ID: 'askback',
 };
 
+const bytesOf = (secret: string) => [...Buffer.from(secret, 'base64')].join(',');
+
 test('redacted settings contain no secret and no password', () => {
   const config = loadConfig({ ...secrets, ...passwords, ...others }, () => '');
   const said = JSON.stringify(redactedConfig(config));
@@ -44,4 +46,3 @@ test('a secret that is set is shown as set', () => {
 });
 
 /** A key that was read from base64 is bytes from then on, which JSON writes one by one. */
-const bytesOf = (secret: string) => [...Buffer.from(secret, 'base64')].join(',');

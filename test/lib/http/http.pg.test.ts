@@ -44,6 +44,9 @@ await once(server, 'listening');
 after(() => server.close());
 const port = (server.address() as { port: number }).port;
 
+const get = async (path: string, headers = {}) =>
+  app.request(path, { headers: { ...write, ...headers } });
+
 test('an unknown path is 404 with a sentence, a code and the request id', async () => {
   const answer = await get('/api/v1/nothing', { 'X-Request-Id': 'abc-123' });
   assert.equal(answer.status, 404);
@@ -302,9 +305,6 @@ test('what waited too long for its turn is 503 with a code of its own, and when 
   assert.match(String(error), /^too many requests of this organization wait/);
   assert.equal(code, 'too_busy');
 });
-
-const get = async (path: string, headers = {}) =>
-  app.request(path, { headers: { ...write, ...headers } });
 
 const post = async (body: string | Uint8Array<ArrayBuffer>) =>
   app.request('/api/v1/echo', { method: 'POST', headers: write, body });
