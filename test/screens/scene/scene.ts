@@ -1,4 +1,4 @@
-import { mock } from 'node:test';
+import { after, mock } from 'node:test';
 import type { AppTools } from '../../../src/app.ts';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 import { fakeResolver } from '../../support/fakes/dns.ts';
@@ -21,6 +21,7 @@ export type Scene = Awaited<ReturnType<typeof makeStillScene>>;
 /** An organization in which there is all that screens can show, at a moment that does not pass. */
 export async function makeStillScene(over: Partial<AppTools> = {}) {
   mock.timers.enable({ apis: ['Date'], now });
+  after(() => mock.timers.reset());
   const db = await stillDatabase(now);
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   await db.begin(async (tx) => {

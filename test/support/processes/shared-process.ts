@@ -8,8 +8,6 @@ const mostFiles = 12;
 const alone = [
   'test/lib/tracing/telemetry.test.ts', // the environment
   'test/lib/outbound/tls.test.ts', // the certificate authorities
-  'test/keys/read-answers.pg.test.ts', // which class an answer is of
-  ...['forms', 'mails', 'pages', 'screens'].map((kept) => `test/screens/kept-${kept}.pg.test.ts`), // the clock
 ];
 
 /**
