@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
-import { isCallerGone } from '../lib/http/caller-gone.ts';
+import { watchCaller } from '../lib/http/caller-gone.ts';
 import { checkNul } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { type ApiEnv, accept, credentialsOf, type KeyTools, noteUse } from './authenticate.ts';
@@ -81,7 +81,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
   return { read, answer };
 }
 
-const turnOf = (c: Context) => ({ isGone: () => isCallerGone(c), waitMs: requestWaitMs });
+const turnOf = (c: Context) => ({ isGone: watchCaller(c), waitMs: requestWaitMs });
 
 function attempt<T>(work: () => T): { value?: T; error?: unknown } {
   try {
