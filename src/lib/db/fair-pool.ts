@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, poolBusy } from './db.ts';
 import { type PoolSlots, requestsOfNoGroup } from './pool-slots.ts';
 import { onEnd } from './query-end.ts';
+import { withStep } from './query-step.ts';
 import { composing, driverOf } from './statement.ts';
 
 /** Whose statements run. */
@@ -50,12 +51,6 @@ export const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promis
 /** The part of a pool for the jobs of one group. What is no pool of a service has no parts. */
 export const ofGroup = (db: Db, group: string): Db => parts.get(db)?.(group) ?? db;
 
-/** A query as the driver makes it: `handler` takes it when it is awaited. */
-type Query = Promise<unknown> & {
-  handler: (query: Query) => unknown;
-  reject: (error: Error) => unknown;
-};
-
 /**
  * The same pool, divided between groups: statements of a group that would have more than its share wait here. All
  * statements take a slot, so that none is sent behind another that may be slow, as the driver does when all
@@ -86,23 +81,14 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   const driver = driverOf(pool);
   const turnNow = (): Turn => fixed ?? turns.getStore() ?? ofNoGroup;
 
-  function shared(first: unknown, ...rest: unknown[]) {
-    const made = (driver as unknown as (...all: unknown[]) => unknown)(first, ...rest);
-    if ((first as { raw?: unknown } | undefined)?.raw) takeTurn(made as Query);
-    return made;
-  }
-
-  function takeTurn(query: Query) {
-    const { handler } = query;
-    query.handler = (taken) => {
-      if (hasSlot(slots)) return handler(taken);
-      const leave = enter(slots, turnNow(), {
-        start: () => handler(taken),
-        refuse: (error) => query.reject(error),
-      });
-      onEnd(query, leave);
-    };
-  }
+  const shared = withStep(driver, (query, send) => {
+    if (hasSlot(slots)) return send(query);
+    const leave = enter(slots, turnNow(), {
+      start: () => send(query),
+      refuse: (error) => query.reject(error),
+    });
+    onEnd(query, leave);
+  });
 
   async function begin(...given: unknown[]) {
     const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;

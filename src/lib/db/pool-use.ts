@@ -1,12 +1,10 @@
 import type postgres from 'postgres';
 import type { Db } from './db.ts';
 import { onEnd } from './query-end.ts';
+import { type DriverQuery, withStep } from './query-step.ts';
 import { composing, driverOf } from './statement.ts';
 
 export type PoolUse = { limit: number; busy: number; waiting: number };
-
-/** A query as the driver makes it: `handler` takes it when it is awaited, `state` is its connection then. */
-type Query = Promise<unknown> & { handler: (query: Query) => unknown; state: object | null };
 
 /**
  * The same pool, and a way to see how much of it is in use; the driver does not say. It has no queue of
@@ -14,23 +12,14 @@ type Query = Promise<unknown> & { handler: (query: Query) => unknown; state: obj
  */
 export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
   const driver = driverOf(pool);
-  const queries = new Set<Query>();
+  const queries = new Set<DriverQuery>();
   const transactions = new Set<{ begun: boolean }>();
 
-  function watched(first: unknown, ...rest: unknown[]) {
-    const made = (driver as unknown as (...all: unknown[]) => unknown)(first, ...rest);
-    if ((first as { raw?: unknown } | undefined)?.raw) watch(made as Query);
-    return made;
-  }
-
-  function watch(query: Query) {
-    const { handler } = query;
-    query.handler = (taken) => {
-      queries.add(query);
-      onEnd(query, () => queries.delete(query));
-      return handler(taken);
-    };
-  }
+  const watched = withStep(driver, (query, send) => {
+    queries.add(query);
+    onEnd(query, () => queries.delete(query));
+    return send(query);
+  });
 
   async function begin(...given: unknown[]) {
     const work = given.pop() as (tx: postgres.TransactionSql) => unknown;

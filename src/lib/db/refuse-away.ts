@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
 import { onEnd } from './query-end.ts';
+import { withStep } from './query-step.ts';
 import { composing, driverOf } from './statement.ts';
 
 const askAgainMs = 200;
-
-/** A query as the driver makes it: `handler` takes it when it is awaited. */
-type Query = Promise<unknown> & {
-  handler: (query: Query) => unknown;
-  reject: (error: unknown) => unknown;
-};
 
 /**
  * The same pool, which refuses statements at once while its database is away, with the error that says so. They would
@@ -39,20 +34,11 @@ export function refuseWhileAway(pool: Db): Db {
     if (isOutage(error)) void askUntilBack();
   };
 
-  function refusing(first: unknown, ...rest: unknown[]) {
-    const made = (driver as unknown as (...all: unknown[]) => unknown)(first, ...rest);
-    if ((first as { raw?: unknown } | undefined)?.raw) refuse(made as Query);
-    return made;
-  }
-
-  function refuse(query: Query) {
-    const { handler } = query;
-    query.handler = (taken) => {
-      if (away !== undefined) return query.reject(away);
-      onEnd(query, look);
-      return handler(taken);
-    };
-  }
+  const refusing = withStep(driver, (query, send) => {
+    if (away !== undefined) return query.reject(away);
+    onEnd(query, look);
+    return send(query);
+  });
 
   async function begin(...given: unknown[]) {
     if (away !== undefined) throw away;
