@@ -268,6 +268,8 @@ test('a member proves it once more at the provider, and another account there do
   assert.deepEqual(await prove(person), [home, true]);
   const refusedAt = `/account/prove?next=${encodeURIComponent(home)}`;
   assert.deepEqual(await prove(account()), [refusedAt, false]);
+  const refused = await (await browser.get(refusedAt)).text();
+  assert.match(refused, /class="notice is-failed"[^>]*><span>[^<]*Acme Login/);
 });
 
 test('without a provider there is no such page', async () => {

@@ -180,6 +180,7 @@ const settings: KeptEntry[] = [
   { name: 'api-key-new', path: setting('api-keys/new') },
   { name: 'api-key-revoke', path: setting(`api-keys/${id('key-1')}/revoke`) },
   { name: 'members', path: setting('members') },
+  { name: 'members-one-invited', path: '/o/tern/settings/members' },
   { name: 'members-own-role', path: setting(`members/${id('member-owner')}/role`) },
   { name: 'member-role', path: setting(`members/${id('member-ines')}/role`) },
   { name: 'member-remove', path: setting(`members/${id('member-ines')}/remove`) },

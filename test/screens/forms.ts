@@ -37,6 +37,11 @@ const surveys: KeptForm[] = [
   { name: 'survey-delete-wrong', path: survey('csat', '/delete'), form: { name: 'other' } },
   { name: 'contacts-wrong', path: survey('nps', '/contacts'), form: { email: 'no', name: 'N' } },
   { name: 'upload-wrong', path: survey('nps', '/contacts/uploads'), form: { list: 'a;b\nc;d\n' } },
+  {
+    name: 'upload-no-file',
+    path: survey('nps', '/contacts/uploads'),
+    form: { file: 'a name alone', list: 'a;b\nc;d\n' },
+  },
   { name: 'upload-empty', path: survey('nps', '/contacts/uploads'), form: { list: '' } },
   {
     name: 'upload-columns-wrong',
@@ -122,6 +127,11 @@ const target = { url: 'https://new.example.com/', events: 'response.received' };
 
 const webhooks: KeptForm[] = [
   { name: 'webhook-new-wrong', path: at('/webhooks'), form: { url: 'http://127.0.0.1/' } },
+  {
+    name: 'webhook-new-not-allowed',
+    path: at('/webhooks'),
+    form: { url: 'https://127.0.0.1/', events: 'response.received', retries: 'extended' },
+  },
   { name: 'webhook-edit-wrong', path: webhook('failing', 'edit'), form: { url: '', retries: 'x' } },
   { name: 'webhook-replay-wrong', path: webhook('failing', 'replay'), form: { since: 'never' } },
   { name: 'webhook-created', path: at('/webhooks'), form: target, follow: true },
@@ -180,6 +190,7 @@ const settings: KeptForm[] = [
     form: { name: 'shop', permission: 'write', expires: '30d' },
     follow: true,
   },
+  { name: 'key-by-default', path: setting('api-keys'), form: { name: 'shop' }, follow: true },
   { path: atEmpty('/settings/general'), form: goodGeneral },
   { path: setting(`api-keys/${id('key-1')}/revoke`), form: {} },
   { path: setting('members'), form: { email: 'new@larkspur.example', role: 'editor' } },
@@ -279,7 +290,13 @@ const operator: KeptForm[] = [
     form: { email: 'd@north.example' },
     as,
   },
-  { path: '/operator/operators', form: { email: 'e@askback.example' }, as },
+  {
+    name: 'operator-invited',
+    path: '/operator/operators',
+    form: { email: 'e@askback.example' },
+    as,
+    follow: true,
+  },
   {
     name: 'operator-last',
     path: `/operator/operators/${id('member-operator')}/remove`,

@@ -4,13 +4,15 @@ import { requestEnded } from '../../src/lib/http/http.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
 import type { KeptForm } from './entry.ts';
 import { keptForms } from './forms.ts';
+import { keptFrames } from './frames.ts';
 import { withNames } from './scene/names.ts';
-import { cookieOf } from './scene/organizations.ts';
+import { cookieOf, type Reader } from './scene/organizations.ts';
 import { makeStillScene } from './scene/scene.ts';
-import { shownAnswer } from './shown.ts';
+import { type Shown, shownAnswer } from './shown.ts';
 
 const { app } = await makeStillScene();
 const kept = keptScreens('forms');
+const frames = keptFrames(kept);
 const seen = new Set<string>();
 requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
 
@@ -42,14 +44,16 @@ async function post({ path, form, as = 'owner', name, follow = false }: KeptForm
   const asked = `POST ${path} ${new URLSearchParams(fields)} as ${as ?? 'visitor'}`;
   assert.equal(leads, name === undefined || follow, `${asked} answers ${answer.status}`);
   assert.ok(answer.status < 500, `${asked} answers ${answer.status}`);
-  const shown = await shownAnswer(asked, answer);
-  const said = [...shown.lines, ...noticeOf(answer)];
+  const said = [...framed(await shownAnswer(asked, answer), as), ...noticeOf(answer)];
   if (!follow) return { lines: said };
   const next = await app.request(`https://askback.test${answer.headers.get('Location')}`, {
     headers: { Accept: 'text/html', Cookie: cookiesAfter(answer, as) },
   });
-  return { lines: [...said, ...(await shownAnswer('then', next)).lines] };
+  return { lines: [...said, ...framed(await shownAnswer('then', next), as)] };
 }
+
+const framed = ({ lines, frame }: Shown, reader: Reader | null) =>
+  frame ? [`frame ${frames.nameOf(frame, reader)}`, ...lines] : lines;
 
 /** What the next page says of the act. */
 function noticeOf(answer: Response): string[] {
@@ -63,6 +67,10 @@ function cookiesAfter(answer: Response, as: KeptForm['as'] = 'owner'): string {
   const set = answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]!);
   return [as ? cookieOf(as).Cookie : '', ...set].filter((cookie) => cookie !== '').join('; ');
 }
+
+test('the frames of what forms answer are as they are kept', () => {
+  frames.compare();
+});
 
 test('what is answered to every form that the app takes is kept', () => {
   const missing = app.routes

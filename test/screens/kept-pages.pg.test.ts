@@ -66,6 +66,8 @@ const pages: KeptPage[] = [
   { name: 'leave-unknown', path: leave('unknown') },
   { name: 'embed', path: '/embed.js' },
   { name: 'mailbox', path: '/mailbox' },
+  { name: 'mailbox-newer', path: '/mailbox?limit=1' },
+  { name: 'mailbox-older', path: '/mailbox?limit=1&page=2' },
   { name: 'mailbox-mail', path: `/mailbox/${id('mailed-1')}` },
   { name: 'mailbox-mail-html', path: `/mailbox/${id('mailed-1')}/html` },
   { name: 'mailbox-text', path: `/mailbox/${id('mailed-2')}` },
@@ -81,22 +83,26 @@ const framed = new Set([
   'unknown',
   'leave',
   'mailbox',
+  'mailbox-mail',
   'frame',
 ]);
 
 for (const page of pages) {
   test(`the page ${page.name} is as it is kept`, async () => {
     const { path, language = 'en', form } = page;
+    const isMailbox = path.startsWith('/mailbox');
+    const url = `${isMailbox ? 'http://localhost' : 'https://askback.test'}${path}`;
     const answer = await app.request(
-      `${path.startsWith('/mailbox') ? 'http://localhost' : 'https://askback.test'}${path}`,
+      url,
       {
         method: form ? 'POST' : 'GET',
-        headers: { Accept: 'text/html', 'Accept-Language': language },
+        headers: { Accept: 'text/html', 'Accept-Language': language, Host: new URL(url).host },
         ...(form && { body: new URLSearchParams(form) }),
       },
       here,
     );
     assert.ok(answer.status < 500, `${path} answers ${answer.status}`);
+    assert.notEqual(answer.status, 403, `${path} is refused`);
     const asked = `${form ? 'POST' : 'GET'} ${path} in ${language}`;
     const { lines, frame = [] } = await shownAnswer(asked, answer);
     // The frame of these pages is their sender's: it is kept with one page of each.

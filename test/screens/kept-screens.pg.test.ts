@@ -5,6 +5,7 @@ import { stopToken } from '../../src/notifications/stop-link.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
 import { keptEntries } from './entries.ts';
 import type { KeptEntry } from './entry.ts';
+import { keptFrames } from './frames.ts';
 import { id } from './scene/names.ts';
 import { cookieOf, full, type Reader } from './scene/organizations.ts';
 import { makeStillScene } from './scene/scene.ts';
@@ -12,6 +13,7 @@ import { shownAnswer } from './shown.ts';
 
 const { app, singleSignOn, secrets } = await makeStillScene();
 const kept = keptScreens('app');
+const frames = keptFrames(kept);
 const seen = new Set<string>();
 requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
 
@@ -37,24 +39,7 @@ async function ask({ path, sso = false }: KeptEntry, reader: Reader | null) {
   const answer = await asked.request(`https://askback.test${path}`, { headers });
   assert.ok(answer.status < 500, `${path} answers ${answer.status}`);
   const { lines, frame } = await shownAnswer(`GET ${path} as ${reader ?? 'visitor'}`, answer);
-  return frame ? [`frame ${frameOf(frame, reader)}`, ...lines] : lines;
-}
-
-const frames = new Map<string, string>();
-
-/** The name of a frame: of its reader and the organization, and where it says that the reader is. */
-function frameOf(frame: readonly string[], reader: Reader | null): string {
-  const all = frame.join('\n');
-  const [current, place = 'nowhere'] = /href="([^"]*)" aria-current="page"/.exec(all) ?? [];
-  const text = current ? all.replace(' aria-current="page"', '') : all;
-  const organization = /href="\/o\/([\w-]+)" aria-current="true"/.exec(all)?.[1] ?? 'alone';
-  const name = `${(reader ?? 'visitor').replaceAll(' ', '-')}-${organization}`;
-  for (let version = 1; ; version++) {
-    const numbered = version === 1 ? name : `${name}-${version}`;
-    const known = frames.get(numbered);
-    if (known === undefined) frames.set(numbered, text);
-    if (known === undefined || known === text) return `${numbered} at ${place}`;
-  }
+  return frame ? [`frame ${frames.nameOf(frame, reader)}`, ...lines] : lines;
 }
 
 test('the page that stops notifications is as it is kept', async () => {
@@ -71,7 +56,7 @@ test('the page that stops notifications is as it is kept', async () => {
 });
 
 test('the frames of the pages are as they are kept', () => {
-  for (const [name, frame] of frames) kept.compare(`frames/${name}.txt`, frame.split('\n'));
+  frames.compare();
 });
 
 test('every page of the app is kept', () => {

@@ -17,16 +17,20 @@ export async function shownAnswer(asked: string, answer: Response): Promise<Show
   ];
   if (!type.startsWith('text/html')) {
     const lines = withNames(text).trimEnd().split('\n');
-    return { lines: [...head, type, ...lines], frame: undefined };
+    const headers = place ? [type] : headersOf(answer);
+    return { lines: [...head, ...headers, ...lines], frame: undefined };
   }
   const [, before = '', main = '', after = ''] =
     /^([\s\S]*?<main[^>]*>)([\s\S]*)(<\/main>[\s\S]*)$/.exec(text) ?? [];
   const whole = withNames(main === '' ? text : main);
   const title = /<title>(.*?)<\/title>/.exec(before)?.[0] ?? '';
   const framed = `${before.replace(title, '<title></title>')}${after}`;
+  if (main === '') {
+    return { lines: [...head, ...headersOf(answer), ...htmlLines(whole)], frame: undefined };
+  }
   return {
     lines: [...head, title, ...htmlLines(whole)],
-    frame: main === '' ? undefined : [...headersOf(answer), ...htmlLines(withNames(framed))],
+    frame: [...headersOf(answer), ...htmlLines(withNames(framed))],
   };
 }
 
@@ -42,6 +46,7 @@ const stable = (text: string) =>
     .replace(/(\/assets\/[\w-]+)\.[\w-]+\.(\w+)/g, '$1.HASH.$2')
     .replace(/<style>[\s\S]*?<\/style>/g, '<style></style>')
     .replace(/ask_live_(?!public)[\w-]+/g, 'ask_live_SECRET')
+    .replace(/(?<=invitations\/)[\w-]{43}\b/g, 'TOKEN')
     .replace(/whsec_[\w+/=]+/g, 'whsec_SECRET')
     .replace(/secret=[A-Z2-7]+/g, 'secret=SECRET')
     .replace(/\b[a-z2-7]{4}(-[a-z2-7]{4}){3}\b/g, 'RECOVERY-CODE')

@@ -41,7 +41,8 @@ export async function makeStillScene(over: Partial<AppTools> = {}) {
     ...{ 'MX larkspur.example': ['10 mx.larkspur.example'], 'A mx.larkspur.example': ['8.8.8.8'] },
     'TXT larkspur.example': ['v=spf1 -all'],
   });
-  const settings = { ...testSettings, smtpUrl: 'smtp://127.0.0.1:1' };
+  const traceUrl = 'https://traces.example/{trace_id}';
+  const settings = { ...testSettings, smtpUrl: 'smtp://127.0.0.1:1', traceUrl };
   const app = bareApp(db, { secrets, dns, settings, ...over });
   const checks = { database: () => 'no answer within 2 s', outbox: () => undefined };
   const elsewhere = { ...testSettings, signIn: { byPassword: false, oidc } };

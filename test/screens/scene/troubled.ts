@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../src/lib/db/db.ts';
-import { ago, id } from './names.ts';
+import { hashToken } from '../../../src/sessions/cookie.ts';
+import { ago, ahead, id, word } from './names.ts';
 
 export const troubled = { id: id('tern'), slug: 'tern' };
 export const untouched = { id: id('osprey'), slug: 'osprey' };
@@ -19,6 +20,11 @@ export async function addTroubled(sql: Sql) {
       insert into memberships ${sql({ org_id, member_id, role: 'owner', created_at: ago(9) })}`;
   }
   await sql`insert into mail_usage ${sql({ org_id: troubled.id, month, used: 10 })}`;
+  await sql`insert into member_links ${sql({
+    ...{ token_hash: hashToken(word('invited-one')), id: id('invited-one'), kind: 'invitation' },
+    ...{ email: 'one@tern.example', role: 'viewer', org_id: troubled.id },
+    ...{ expires_at: ahead(2), created_at: ago(5) },
+  })}`;
   const of = { org_id: troubled.id, survey_id: id('survey-tern') };
   await sql`insert into surveys ${sql({
     ...{ org_id: troubled.id, id: of.survey_id, name: 'Trips', question_text: 'How was it?' },
