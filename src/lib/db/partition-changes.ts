@@ -12,18 +12,13 @@ const keepTimeout = '60s';
 
 /** Partitions of a table but for the default one, oldest first. */
 export async function listPartitions(sql: Sql, divided: PartitionedTable): Promise<Stretch[]> {
-  const rows = await sql<{ name: string }[]>`
-    select c.relname as name
-    from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = ${divided.table}::regclass
-    order by 1`;
-  return rows.flatMap(({ name }) => stretchNamed(divided, name) ?? []);
+  const { names } = await partitionsNow(sql, [divided]);
+  return names.flatMap((name) => stretchNamed(divided, name) ?? []);
 }
 
-/** The names of all partitions of some tables, and the time of the database. */
-export async function listAllPartitions(sql: Sql, tables: readonly PartitionedTable[]) {
-  const { now, names } = one(
+/** The names of all partitions of some tables, in their order, and the time of the database. */
+export async function partitionsNow(sql: Sql, tables: readonly PartitionedTable[]) {
+  return one(
     await sql<{ now: Date; names: string[] }[]>`
       select clock_timestamp() as now,
              array(
@@ -31,9 +26,9 @@ export async function listAllPartitions(sql: Sql, tables: readonly PartitionedTa
                from pg_inherits i
                join pg_class c on c.oid = i.inhrelid
                where i.inhparent = any (${tables.map(({ table }) => table)}::text[]::regclass[])
+               order by c.relname
              ) as names`,
   );
-  return { now, present: new Set(names) };
 }
 
 /**

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
 import {
   dropPartition,
-  listAllPartitions,
   listPartitions,
   makePartition,
+  partitionsNow,
   timeOf,
 } from './partition-changes.ts';
 import {
@@ -60,7 +60,8 @@ export async function keepPartitions(
 
 /** The tables that lack a partition which their next rows need, found by one statement. */
 export async function listLacking(db: Db, tables: readonly PartitionedTable[]) {
-  const { now, present } = await listAllPartitions(db, tables);
+  const { now, names } = await partitionsNow(db, tables);
+  const present = new Set(names);
   return tables.filter((divided) =>
     stretchesAhead(divided, now).some(({ name }) => !present.has(name)),
   );
