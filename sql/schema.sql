@@ -330,17 +330,17 @@ create table ended_deliveries (
   id uuid not null default id_at(now()),     -- begins with the time of its making, so that the key lists newest first
   event_id uuid not null,                    -- a row of events, as in pending_deliveries
   message_id uuid,                           -- the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id
-  status text not null,                      -- skipped: the webhook was not active
+  delivered_at timestamptz,                  -- when it was accepted
+  duration_ms integer,                       -- how long the attempt took that delivered it
   attempts smallint not null default 0,      -- attempts made
   status_code smallint,                      -- of the last attempt
-  response_body text,                        -- beginning of the last answer
-  duration_ms integer,                       -- how long the attempt took that delivered it
-  traceparent text,                          -- a trace of its own, if it is not that of the event
   is_test boolean not null default false,    -- a test, which counts neither way
   is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
-  created_at timestamptz not null default now(),
-  delivered_at timestamptz,                  -- when it was accepted
-  constraint ended_deliveries_status_check check (status = any (array['delivered', 'failed', 'skipped'])),
+  undelivered text,                          -- why it was not delivered: failed, or skipped, when the webhook was not active; null: it was delivered
+  response_body text,                        -- beginning of the last answer
+  traceparent text,                          -- a trace of its own, if it is not that of the event
+  constraint ended_deliveries_check check ((undelivered is null) = (delivered_at is not null)),
+  constraint ended_deliveries_undelivered_check check (undelivered = any (array['failed', 'skipped'])),
   constraint ended_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint ended_deliveries_pkey primary key (webhook_id, id)
 ) partition by range (id);
@@ -757,18 +757,18 @@ create index passkeys_by_member on passkeys (member_id);
 create table pending_deliveries (
   org_id uuid not null,
   webhook_id uuid not null,
-  id uuid not null default id_at(now()),               -- begins with the time of its making
-  event_id uuid not null,                              -- a row of events; without a key, which each new delivery would check
-  message_id uuid,                                     -- the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id
-  attempts smallint not null default 0,                -- attempts made, all of which failed
-  status_code smallint,                                -- of the last attempt
-  response_body text,                                  -- beginning of the last answer
-  traceparent text,                                    -- a trace of its own, if it is not that of the event
-  is_test boolean not null default false,              -- a test, which counts neither way
-  is_replay boolean not null default false,            -- made by a replay; its original stays skipped or failed
-  created_at timestamptz not null default now(),
-  next_attempt_at timestamptz not null default now(),  -- when it is due
-  claimed_by text,                                     -- the worker pool that has it in flight
+  id uuid not null default id_at(now()),     -- begins with the time of its making
+  event_id uuid not null,                    -- a row of events; without a key, which each new delivery would check
+  message_id uuid,                           -- the webhook-id header of a delivery that is made again: the id of the first; otherwise its own id
+  next_attempt_at timestamptz,               -- when it is due; null: since its making
+  attempts smallint not null default 0,      -- attempts made, all of which failed
+  status_code smallint,                      -- of the last attempt
+  is_test boolean not null default false,    -- a test, which counts neither way
+  is_replay boolean not null default false,  -- made by a replay; its original stays skipped or failed
+  claimed_by text,                           -- the worker pool that has it in flight
+  response_body text,                        -- beginning of the last answer
+  traceparent text,                          -- a trace of its own, if it is not that of the event
+  constraint pending_deliveries_check check (attempts = 0 or next_attempt_at is not null),
   constraint pending_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint pending_deliveries_pkey primary key (webhook_id, attempts, id)
 );
@@ -2820,6 +2820,13 @@ begin
   end loop;
 end
 $function$
+;
+
+create function time_of(id uuid)
+ returns timestamptz
+ language sql
+ immutable parallel safe
+return (('1970-01-01 00:00:00'::timestamp without time zone + ('00:00:00.000001'::interval * (((((('x' || translate("left"((id), 13), '-', '')))::bit(48))::bigint * 1000) + (((('x' || substring((id) from 16 for 3)))::bit(12))::bigint / 4)))::double precision)) at time zone 'UTC')
 ;
 
 create function utc_day(at timestamptz)

@@ -65,23 +65,24 @@ comment on column events.erased_at is 'when its body was erased, because it carr
 
 -- A delivery is a row here until its outcome, then a row of ended_deliveries: the statement that moves it decides
 -- who wrote the outcome. So the row that is written most is narrow, and what has ended is not written again. What has
--- ended lies in partitions of some days each, which are made while the service runs.
+-- ended lies in partitions of some days each, which are made while the service runs. Each row is written twice, to the log
+-- and to the disk: so its columns stand in an order that needs no padding, and its id alone holds the time of its making.
 create table pending_deliveries (
   org_id          uuid not null,
   webhook_id      uuid not null,
   id              uuid not null default id_at(now()),
   event_id        uuid not null,
   message_id      uuid,
+  next_attempt_at timestamptz,
   attempts        smallint not null default 0,
   status_code     smallint,
-  response_body   text,
-  traceparent     text,
   is_test         boolean not null default false,
   is_replay       boolean not null default false,
-  created_at      timestamptz not null default now(),
-  next_attempt_at timestamptz not null default now(),
   claimed_by      text,
+  response_body   text,
+  traceparent     text,
 
+  check (attempts = 0 or next_attempt_at is not null),
   -- First attempts of a webhook in the order of their making; retries have an index by their time.
   primary key (webhook_id, attempts, id),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
@@ -99,7 +100,7 @@ comment on column pending_deliveries.response_body is 'beginning of the last ans
 comment on column pending_deliveries.traceparent is 'a trace of its own, if it is not that of the event';
 comment on column pending_deliveries.is_test is 'a test, which counts neither way';
 comment on column pending_deliveries.is_replay is 'made by a replay; its original stays skipped or failed';
-comment on column pending_deliveries.next_attempt_at is 'when it is due';
+comment on column pending_deliveries.next_attempt_at is 'when it is due; null: since its making';
 comment on column pending_deliveries.claimed_by is 'the worker pool that has it in flight';
 
 create index retries_due on pending_deliveries (webhook_id, next_attempt_at) where attempts > 0;
@@ -112,17 +113,17 @@ create table ended_deliveries (
   id            uuid not null default id_at(now()),
   event_id      uuid not null,
   message_id    uuid,
-  status        text not null check (status in ('delivered', 'failed', 'skipped')),
+  delivered_at  timestamptz,
+  duration_ms   integer,
   attempts      smallint not null default 0,
   status_code   smallint,
-  response_body text,
-  duration_ms   integer,
-  traceparent   text,
   is_test       boolean not null default false,
   is_replay     boolean not null default false,
-  created_at    timestamptz not null default now(),
-  delivered_at  timestamptz,
+  undelivered   text check (undelivered in ('failed', 'skipped')),
+  response_body text,
+  traceparent   text,
 
+  check ((undelivered is null) = (delivered_at is not null)),
   primary key (webhook_id, id),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
 ) partition by range (id);
@@ -135,7 +136,8 @@ comment on column ended_deliveries.event_id is 'a row of events, as in pending_d
 comment on column ended_deliveries.id is 'begins with the time of its making, so that the key lists newest first';
 comment on column ended_deliveries.message_id is
   'the webhook-id header of a delivery that was made again: the id of the first; otherwise its own id';
-comment on column ended_deliveries.status is 'skipped: the webhook was not active';
+comment on column ended_deliveries.undelivered is
+  'why it was not delivered: failed, or skipped, when the webhook was not active; null: it was delivered';
 comment on column ended_deliveries.attempts is 'attempts made';
 comment on column ended_deliveries.status_code is 'of the last attempt';
 comment on column ended_deliveries.response_body is 'beginning of the last answer';
@@ -149,16 +151,16 @@ create index ended_deliveries_made_again on ended_deliveries (webhook_id, messag
 
 create view deliveries as
   select org_id, webhook_id, id, event_id, coalesce(message_id, id) as message_id, 'pending' as status, attempts, status_code,
-         response_body, null::integer as duration_ms, is_test, is_replay, created_at,
-         null::timestamptz as delivered_at, next_attempt_at, claimed_by,
+         response_body, null::integer as duration_ms, is_test, is_replay, time_of(id) as created_at,
+         null::timestamptz as delivered_at, coalesce(next_attempt_at, time_of(id)) as next_attempt_at, claimed_by,
          coalesce(traceparent, (select e.traceparent from events e where e.org_id = d.org_id and e.id = d.event_id)) as traceparent,
          (select e.type from events e where e.org_id = d.org_id and e.id = d.event_id) as event,
          (select e.body from events e where e.org_id = d.org_id and e.id = d.event_id) as body,
          (select e.erased_at from events e where e.org_id = d.org_id and e.id = d.event_id) as erased_at
   from pending_deliveries d
   union all
-  select org_id, webhook_id, id, event_id, coalesce(message_id, id), status, attempts, status_code,
-         response_body, duration_ms, is_test, is_replay, created_at,
+  select org_id, webhook_id, id, event_id, coalesce(message_id, id), coalesce(undelivered, 'delivered'), attempts,
+         status_code, response_body, duration_ms, is_test, is_replay, time_of(id),
          delivered_at, null, null,
          coalesce(traceparent, (select e.traceparent from events e where e.org_id = d.org_id and e.id = d.event_id)),
          (select e.type from events e where e.org_id = d.org_id and e.id = d.event_id),

@@ -40,7 +40,7 @@ export async function countPendingDeliveries(sql: Sql) {
   return await sql<Pending[]>`
     select count(*)::int as pending,
            greatest(extract(epoch from now() - min(
-             case when attempts = 0 then created_at else next_attempt_at end)), 0)::float8 as oldest_seconds
+             case when attempts = 0 then time_of(id) else next_attempt_at end)), 0)::float8 as oldest_seconds
     from pending_deliveries`;
 }
 

@@ -47,7 +47,7 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
       select attempts, id
       from pending_deliveries
       where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = 0
-        and next_attempt_at <= now() and ${takeable} and (select active from webhook)
+        and ${isFirstTryDue(sql)} and ${takeable} and (select active from webhook)
       order by id
       limit ${atMost} - (select count(*) from retry)
       for update skip locked
@@ -63,7 +63,7 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
       returning d.*
     )
     select d.id, d.org_id, d.webhook_id, coalesce(d.message_id, d.id) as message_id, e.type as event, e.body,
-           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, d.created_at, w.url, w.secret,
+           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at, w.url, w.secret,
            w.previous_secret, w.retries
     from claimed d
     join events e on e.org_id = ${org_id} and e.id = d.event_id
@@ -99,10 +99,10 @@ export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, 
         and d.attempts = waiting.attempts and d.id = waiting.id
       returning d.*
     ), skipped as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
-                                    response_body, traceparent, is_test, is_replay, created_at)
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                    response_body, traceparent, is_test, is_replay)
       select org_id, webhook_id, id, event_id, message_id, 'skipped', attempts, status_code,
-             response_body, traceparent, is_test, is_replay, created_at
+             response_body, traceparent, is_test, is_replay
       from gone
       where not (is_replay and attempts = 0)
     )
@@ -112,6 +112,9 @@ export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, 
 
 const takeableBy = (sql: Sql, { by, known }: Omit<Claim, 'atMost'>) => sql`
   (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...known]}::uuid[])`;
+
+/** A first attempt is due when it is made, unless it was put off. */
+const isFirstTryDue = (sql: Sql) => sql`(next_attempt_at is null or next_attempt_at <= now())`;
 
 const free = (sql: Sql) => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
@@ -147,16 +150,16 @@ export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
  * while ago by a commit whose answer was lost.
  */
 function isDue(sql: Sql, by: string): Part {
-  const isLeft = sql`
-    next_attempt_at <= now()
-    and (${free(sql)} or claimed_by = ${by} and next_attempt_at < now() - interval '2 seconds')`;
+  const isLeft = sql`(
+    ${free(sql)}
+    or claimed_by = ${by} and coalesce(next_attempt_at, time_of(id)) < now() - interval '2 seconds')`;
   return sql`(
     exists (
       select from pending_deliveries
-      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isLeft}
+      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isFirstTryDue(sql)} and ${isLeft}
     ) or exists (
       select from pending_deliveries
-      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and ${isLeft}
+      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and next_attempt_at <= now() and ${isLeft}
     ))`;
 }
 

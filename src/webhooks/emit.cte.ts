@@ -109,7 +109,7 @@ export const subscribedDeliveries = (sql: Sql, owner: Part) => sql`
     from subscribed
     where active
   ), skipped as (
-    insert into ended_deliveries (org_id, webhook_id, id, event_id, status)
+    insert into ended_deliveries (org_id, webhook_id, id, event_id, undelivered)
     select org_id, webhook_id, id, event_id, 'skipped'
     from subscribed
     where not active

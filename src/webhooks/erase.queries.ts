@@ -48,10 +48,10 @@ async function eraseDeliveriesOf(
       where d.org_id = ${orgId} and d.webhook_id = delivery.webhook_id and d.id = delivery.id
       returning d.*
     ), skipped as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
-                                    traceparent, is_test, is_replay, created_at)
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                    traceparent, is_test, is_replay)
       select org_id, webhook_id, id, event_id, message_id, 'skipped', attempts, status_code,
-             traceparent, is_test, is_replay, created_at
+             traceparent, is_test, is_replay
       from gone
     ), ended as (
       update ended_deliveries d

@@ -87,9 +87,9 @@ export async function copyDeliveries(
         returning e.id
       ), copied as (
         insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, is_test, is_replay,
-                                        traceparent, created_at)
+                                        traceparent)
         select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${!deliveryId},
-               ${traceparent}, at
+               ${traceparent}
         from (
           select o.event_id, o.message_id, o.is_test, clock_timestamp() as at
           from original o
@@ -133,9 +133,9 @@ export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDeli
       select org_id, ${test.id}::uuid, ${test.event}, ${test.body}, ${test.traceparent}
       from webhook
     ), delivery as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, is_test, status, attempts, status_code,
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, is_test, undelivered, attempts, status_code,
                                     response_body, duration_ms, delivered_at)
-      select org_id, id, ${test.id}::uuid, ${test.id}::uuid, true, ${test.status}, 1,
+      select org_id, id, ${test.id}::uuid, ${test.id}::uuid, true, nullif(${test.status}, 'delivered'), 1,
              ${test.status_code}::smallint, ${test.response_body},
              case when ${test.status} = 'delivered' then ${test.duration_ms}::integer end,
              case when ${test.status} = 'delivered' then now() end

@@ -12,7 +12,7 @@ export const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSi
   from ended_deliveries d
   join events e on e.org_id = d.org_id and e.id = d.event_id and e.erased_at is null
   where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and d.id >= least_id_at(${since})
-    and d.status in ('skipped', 'failed') and not d.is_test
+    and d.undelivered is not null and not d.is_test
     and not exists (
       select from pending_deliveries later
       where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id

@@ -25,7 +25,8 @@ export const newestDeliveries = (
     union all
     (select id
      from ended_deliveries
-     where org_id = ${orgId} and webhook_id = ${webhookId} and (${status}::text is null or status = ${status}::text)
+     where org_id = ${orgId} and webhook_id = ${webhookId}
+       and (${status}::text is null or coalesce(undelivered, 'delivered') = ${status}::text)
      order by id desc
      limit ${atMost})
   ) newest

@@ -67,12 +67,11 @@ export async function saveAttempts(
         and d.id = a.id and a.status <> 'pending'
       returning d.*
     ), ended as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
-                                    response_body, duration_ms, traceparent, is_test, is_replay, created_at,
-                                    delivered_at)
-      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, a.status, a.number, a.status_code,
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                    response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
+      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, nullif(a.status, 'delivered'), a.number, a.status_code,
              a.response_body, case when a.status = 'delivered' then a.duration_ms end,
-             coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay, d.created_at,
+             coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
              case when a.status = 'delivered' then now() end
       from gone d
       join attempt a using (id)
@@ -144,12 +143,11 @@ export async function saveDelivered(
       where w.failure_count = 0
       for key share of w skip locked
     ), ${locked === 'left out' ? lockAndDelete(sql) : deleteWithin(sql, locked.lockMs)}, delivered as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code,
-                                    response_body, duration_ms, traceparent, is_test, is_replay, created_at,
-                                    delivered_at)
-      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, 'delivered', a.number, a.status_code,
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, attempts, status_code,
+                                    response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
+      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, a.number, a.status_code,
              a.response_body, a.duration_ms, coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
-             d.created_at, now()
+             now()
       from gone d
       join attempt a using (id)
       returning org_id, webhook_id, id, is_test

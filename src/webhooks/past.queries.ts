@@ -67,10 +67,10 @@ export async function insertPastDeliveries(
       select ${orgId}, event_id, event, body, created_at
       from past
     ), inserted as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, status, attempts, status_code, response_body,
-                                    duration_ms, created_at, delivered_at)
-      select ${orgId}, ${webhookId}, id, event_id, status, attempts, status_code, response_body, duration_ms,
-             created_at, delivered_at
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, undelivered, attempts, status_code, response_body,
+                                    duration_ms, delivered_at)
+      select ${orgId}, ${webhookId}, id, event_id, nullif(status, 'delivered'), attempts, status_code, response_body,
+             duration_ms, delivered_at
       from past
     )
     insert into delivery_attempts (org_id, webhook_id, delivery_id, number, status_code, response_body, duration_ms, at)

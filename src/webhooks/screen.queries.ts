@@ -69,9 +69,9 @@ export async function countByDay(
 ): Promise<DayOfDeliveries[]> {
   return await sql<DayOfDeliveries[]>`
     with counted as (
-      select (created_at at time zone 'UTC')::date as day, status, count(*)::int as count
+      select (time_of(id) at time zone 'UTC')::date as day, undelivered, count(*)::int as count
       from (
-        select created_at, status
+        select id, undelivered
         from ended_deliveries
         where org_id = ${orgId} and webhook_id = ${webhookId}
           and id >= least_id_at((now() at time zone 'UTC')::date - ${days - 1}::int)
@@ -82,9 +82,9 @@ export async function countByDay(
       group by 1, 2
     )
     select to_char(d.day, 'YYYY-MM-DD') as day,
-           coalesce(sum(count) filter (where status = 'delivered'), 0)::int as delivered,
-           coalesce(sum(count) filter (where status = 'failed'), 0)::int as failed,
-           coalesce(sum(count) filter (where status = 'skipped'), 0)::int as skipped
+           coalesce(sum(count) filter (where undelivered is null), 0)::int as delivered,
+           coalesce(sum(count) filter (where undelivered = 'failed'), 0)::int as failed,
+           coalesce(sum(count) filter (where undelivered = 'skipped'), 0)::int as skipped
     from generate_series((now() at time zone 'UTC')::date - ${days - 1}::int,
                          (now() at time zone 'UTC')::date, interval '1 day') d (day)
     left join counted on counted.day = d.day::date

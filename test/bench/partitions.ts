@@ -125,8 +125,8 @@ async function costOfDeliveries({ db, postgres, orgId, webhookIds }: Scene): Pro
   const gone = async () =>
     goneRows(db, endedDeliveriesByTime, `id < least_id_at(now() - interval '30 days')`);
   await db.unsafe(
-    `insert into ended_deliveries (org_id, webhook_id, id, event_id, status, attempts, status_code, duration_ms, created_at)
-     select $1, ($2::text::uuid[])[1 + n % ${webhooks}], id_at(at), id_at(at), 'delivered', 1, 200, 5, at
+    `insert into ended_deliveries (org_id, webhook_id, id, event_id, delivered_at, attempts, status_code, duration_ms)
+     select $1, ($2::text::uuid[])[1 + n % ${webhooks}], id_at(at), id_at(at), at, 1, 200, 5
      from generate_series(1, ${rows}) n cross join lateral (select ${ages(endedDeliveriesByTime.keptDays)} as at) t`,
     [orgId, `{${webhookIds.join()}}`],
   );

@@ -137,8 +137,8 @@ test('a timeline has all steps of an address by their time, with the answers to 
   const made = { org_id: of.org_id, webhook_id, created_at, body: JSON.stringify({ id }) };
   await addDeliveries(
     db,
-    { ...made, status: 'delivered', delivered_at: ago(590) },
-    { ...made, status: 'skipped', delivered_at: ago(580) },
+    { ...made, status: 'delivered', delivered_at: ago(599) },
+    { ...made, status: 'skipped', created_at: ago(598) },
   );
   const email = 'eve@people.test';
   const later = { org_id: of.org_id, email, kind: 'unsubscribed', created_at: ago(100) };

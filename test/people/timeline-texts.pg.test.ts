@@ -21,10 +21,10 @@ const shown = [
   ['is-failed', 'Bounced: the mailbox does not exist'],
   ['is-warning', 'Suppressed or unsubscribed'],
   ['is-skipped', 'Blocked'],
-  ['is-failed', 'Not delivered to a webhook'],
-  ['is-skipped', 'Not delivered: the webhook was off'],
   ['', 'Delivered to a webhook'],
   ['is-waiting', 'Answered, held'],
+  ['is-failed', 'Not delivered to a webhook'],
+  ['is-skipped', 'Not delivered: the webhook was off'],
   ['is-waiting', 'Waits to be delivered to a webhook'],
   ['', 'Answered'],
   ['', 'Opened the link'],
@@ -70,10 +70,13 @@ test('each step of a person has its words and its mark, newest first', async () 
   const held = { contact_id: other.contact_id, created_at: next(), held_reason: 'scanner' };
   await makeResponse(db, other.of, held);
   const webhook_id = await makeWebhook(db, org_id);
-  for (const status of ['delivered', 'pending', 'skipped', 'failed']) {
-    const made = { org_id, webhook_id, status, created_at, body: JSON.stringify({ id }) };
-    await addDeliveries(db, { ...made, delivered_at: next() });
+  const body = JSON.stringify({ id });
+  for (const [n, status] of ['pending', 'skipped', 'failed'].entries()) {
+    const later = new Date(created_at.getTime() + 1000 * (n + 1));
+    await addDeliveries(db, { org_id, webhook_id, status, body, created_at: later });
   }
+  const delivered = { org_id, webhook_id, status: 'delivered', body };
+  await addDeliveries(db, { ...delivered, created_at, delivered_at: next() });
   const blocked = { ...of, email, reason_code: 'frequency', reason: 'asked a week ago' };
   await db`insert into blocked_mails ${db({ ...blocked, blocked_at: next() })}`;
   for (const kind of ['unsubscribed', 'bounced']) {

@@ -140,7 +140,7 @@ test('what waits for a webhook that is switched off is kept as skipped, but for 
     [...skipped],
     kept.map(({ next_attempt_at, claimed_by, ...row }) => ({
       ...row,
-      ...{ status: 'skipped', duration_ms: null, delivered_at: null },
+      ...{ undelivered: 'skipped', duration_ms: null, delivered_at: null },
     })),
   );
   assert.deepEqual(await pendingOf(db, twin), untouched);

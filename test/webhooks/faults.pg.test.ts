@@ -48,7 +48,9 @@ const endWaitingSessions = () => db`
 
 test('an attempt that is recorded a second time counts once', async () => {
   const target = await makeBacklog(db, 1);
-  await db`update pending_deliveries set attempts = 1 where webhook_id = ${target.webhook_id}`;
+  await db`
+    update pending_deliveries set attempts = 1, next_attempt_at = now()
+    where webhook_id = ${target.webhook_id}`;
   const failed = (await claimAll(target)).map((delivery) => outcomeOf(delivery, 500));
 
   await record(db, target, failed);

@@ -119,7 +119,9 @@ async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expe
   const outcomes: AttemptOutcome[] = [];
   for (const [n, { status, last = false }] of answered.entries()) {
     const delivery: ClaimedDelivery = { ...claimed[n]!, attempts: last ? 1 : 0 };
-    if (last) await db`update pending_deliveries set attempts = 1 where id = ${delivery.id}`;
+    if (last) {
+      await db`update pending_deliveries set attempts = 1, next_attempt_at = now() where id = ${delivery.id}`;
+    }
     const answer = answerOf(status);
     const { retries, event } = delivery;
     const verdict = judge({ ...answer, event, number: last ? 2 : 1 }, { retries, random: 0.5 });

@@ -22,7 +22,7 @@ await db`
   begin
     if tg_table_name = 'ended_deliveries' then
       if not exists (select from changed) then return null; end if;
-      perform pg_advisory_xact_lock_shared(77) from changed where status = 'skipped' limit 1;
+      perform pg_advisory_xact_lock_shared(77) from changed where undelivered = 'skipped' limit 1;
     end if;
     insert into steps (changed) select count(*) from changed;
     return null;

@@ -238,7 +238,8 @@ test('retries that are hours away are skipped as soon as the webhook is switched
     events: [{ type: 'response.received', body: '{"version":"1"}' }],
   });
   await db`
-    update pending_deliveries set attempts = 7 where webhook_id = ${target.webhook_id} and attempts = 0`;
+    update pending_deliveries set attempts = 7, next_attempt_at = now()
+    where webhook_id = ${target.webhook_id} and attempts = 0`;
   await db`delete from outbox where payload ->> 'webhook_id' = ${target.webhook_id}`;
   await run(subscriber(500).outbound, target);
   const jobs = await db`

@@ -6,7 +6,7 @@ import { openSession, type Session } from './session.ts';
 
 const tryAgainMs = 250;
 /** Short, because each row that is claimed carries the name. */
-const idBytes = 9;
+const idBytes = 6;
 
 export type LivenessLease = {
   /** In whose name this process claims work. What has this name is free again when it has died. */

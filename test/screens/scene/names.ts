@@ -22,7 +22,7 @@ export function id(name: string): string {
 /** The same for an id that begins with its time, as those of deliveries do. */
 export function idOfTime(name: string, at: Date): string {
   const hex = at.getTime().toString(16).padStart(12, '0');
-  const uuid = `${hex.slice(0, 8)}-${hex.slice(8)}-7${id(name).slice(15)}`;
+  const uuid = `${hex.slice(0, 8)}-${hex.slice(8)}-7000${id(name).slice(18)}`;
   nameOf.set(uuid, name);
   return uuid;
 }

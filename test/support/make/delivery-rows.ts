@@ -1,4 +1,4 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../../src/lib/db/db.ts';
 
 /** A delivery as it may stand in the tables: without an outcome unless a status says so. */
@@ -26,15 +26,16 @@ export type DeliveryFields = {
 /** An id that sorts by its time. */
 export function idAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000${randomUUID().slice(18)}`;
 }
 
 /** Adds deliveries, each with an event of its own; their ids. */
 export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFields[]) {
   const rows = deliveries.map((given) => ({
     ...{ event: 'response.received', body: '{"version":"1"}', status: 'pending', attempts: 0 },
-    id: given.created_at ? idAt(given.created_at) : randomUUIDv7(),
+    id: idAt(given.created_at ?? new Date()),
     ...{ created_at: new Date(), message_id: null, next_attempt_at: new Date(), is_replay: false },
+    delivered_at: given.status === 'delivered' ? new Date() : null,
     ...given,
     is_test: given.event === 'webhook.test',
   }));
@@ -50,16 +51,16 @@ export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFi
       select org_id, id, event, body, created_at from given
     ), pending as (
       insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, attempts, status_code, response_body,
-                                      traceparent, is_test, is_replay, created_at, next_attempt_at, claimed_by)
+                                      traceparent, is_test, is_replay, next_attempt_at, claimed_by)
       select org_id, webhook_id, id, id, message_id, attempts, status_code, response_body,
-             traceparent, is_test, is_replay, created_at, next_attempt_at, claimed_by
+             traceparent, is_test, is_replay, next_attempt_at, claimed_by
       from given
       where status = 'pending'
     )
-    insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, status, attempts, status_code, response_body,
-                                  duration_ms, traceparent, is_test, is_replay, created_at, delivered_at)
-    select org_id, webhook_id, id, id, message_id, status, attempts, status_code, response_body,
-           duration_ms, traceparent, is_test, is_replay, created_at, delivered_at
+    insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                  response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
+    select org_id, webhook_id, id, id, message_id, nullif(status, 'delivered'), attempts, status_code,
+           response_body, duration_ms, traceparent, is_test, is_replay, delivered_at
     from given
     where status <> 'pending'`;
   return rows.map(({ id }) => id);
@@ -80,6 +81,6 @@ export const endDeliveries = (sql: Sql, orgId: string) => sql`
   with gone as (
     delete from pending_deliveries where org_id = ${orgId} returning *
   )
-  insert into ended_deliveries (org_id, webhook_id, id, event_id, status, attempts, created_at, delivered_at)
-  select org_id, webhook_id, id, event_id, 'delivered', 1, created_at, now()
+  insert into ended_deliveries (org_id, webhook_id, id, event_id, attempts, delivered_at)
+  select org_id, webhook_id, id, event_id, 1, now()
   from gone`;
