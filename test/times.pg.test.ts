@@ -14,7 +14,7 @@ test('an id says when it was made, to the microsecond, and sorts by it', async (
       select at + interval '1 microsecond' * n as at
       from edge, generate_series(0, 2100) n
       union all
-      select '1970-01-01T00:00:00Z'::timestamptz + interval '1 microsecond' * (n * 725_900_000_123::bigint + n % 1000)
+      select '1970-01-01T00:00:00Z'::timestamptz + interval '1 microsecond' * (n * 725900000123::bigint + n % 1000)
       from generate_series(0, 9999) n
     ), made as (
       select at, id_at(at) as id, least_id_at(at) as least, least_id_at(at + interval '1 microsecond') as next
