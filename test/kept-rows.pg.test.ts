@@ -73,12 +73,20 @@ const keptRows: Kept[] = [
 ];
 
 for (const { what, hours, table, column, row, clean } of keptRows) {
-  test(`${what} is kept for ${hours} h, and deleted so many rows at a time`, async () => {
+  test(`${what} is kept for ${hours} h, and deleted so many rows at a time, without a wait`, async () => {
     const ago = (minutes: number) => new Date(Date.now() - (hours * 60 + minutes) * 60_000);
-    for (const minutes of [-2, 2, 3, 4]) {
+    for (const minutes of [-2, 2, 3, 4, 5]) {
       await db`insert into ${db(table)} ${db({ ...row(), [column]: ago(minutes) } as never)}`;
     }
     assert.equal(await clean(db, 2), 2);
+    await db.begin(async (other) => {
+      await other`select from ${db(table)} where ${db(column)} < ${ago(0)} limit 1 for update`;
+      const cleaned = db.begin(async (tx) => {
+        await tx`set local lock_timeout = '2s'`;
+        return await clean(tx, 5);
+      });
+      assert.equal(await cleaned, 1, 'a row that is held is left out');
+    });
     assert.equal(await clean(db, 2), 1);
     assert.equal(await clean(db, 2), 0);
     const left = await db<{ at: Date }[]>`select ${db(column)} as at from ${db(table)}`;

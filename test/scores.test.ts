@@ -11,6 +11,7 @@ import {
   percentage,
   type SurveyType,
   scaleOf,
+  signedNps,
   surveyTypes,
 } from '../src/scores.ts';
 
@@ -145,3 +146,13 @@ for (const [sum, count, expected] of averages) {
     assert.equal(averageScore(sum, count), expected);
   });
 }
+
+test('a Net Promoter Score is read with its sign', () => {
+  assert.deepEqual([100, 1, 0, -1, -100].map(signedNps), [
+    '+100',
+    '+1',
+    '0',
+    '\u22121',
+    '\u2212100',
+  ]);
+});

@@ -187,6 +187,7 @@ export async function deleteOldNotifications(sql: Sql, limit: number): Promise<n
       from notifications
       where created_at < now() - interval '100 days'
       limit ${limit}
+      for update skip locked
     )`;
   return count;
 }

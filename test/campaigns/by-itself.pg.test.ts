@@ -311,3 +311,29 @@ test('nothing is asked or reminded outside of the window', async () => {
   await sweep();
   assert.equal(mailed.length, 3);
 });
+
+/** Last, since every look of the tests before would see so many contacts too. */
+const manyDue = [
+  { by: 'a reminder', survey: { reminders: db.json([{ after_days: 1 }]) }, limit: 5000 },
+  {
+    by: 'a first mail',
+    survey: { ask_after_days: 0, ask_after_days_since: new Date(0) },
+    limit: 5,
+  },
+];
+for (const { by, survey, limit } of manyDue) {
+  const enrolled = Math.min(2001, limit);
+  test(`one look enrolls ${enrolled} of 2,001 contacts that ${by} is due for, with room for ${limit}`, async () => {
+    const { surveyId, tools, mailAll, later, used } = await scene({
+      ...{ survey, people: 2001, organization: { monthly_send_limit: limit } },
+    });
+    if ('reminders' in survey) {
+      await sweepCampaigns(tools);
+      await mailAll();
+    }
+    later(2 * dayMs);
+    await sweepCampaigns(tools);
+    const rows = await db`select from campaign_contacts where survey_id = ${surveyId}`;
+    assert.deepEqual([rows.length, await used()], [enrolled, enrolled]);
+  });
+}

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { zstdCompress } from 'node:zlib';
 import { notFound } from '../../src/errors.ts';
 import { deleteAnswers } from '../../src/keys/erase-answers.queries.ts';
 import { findAnswers } from '../../src/keys/erase-answers.ts';
@@ -187,6 +189,24 @@ test('an answer over 1 MiB compressed is not stored, and its request does not ru
   assert.equal(await codeOf(again), 'idempotency_answer_not_stored');
   assert.equal(ran.times, 1);
 });
+
+test('an answer of up to 1 MiB compressed is stored', async () => {
+  const store = answerStore(testSecrets, { owner: randomUUID(), id: 'edge' });
+  const text = randomBytes(1_200_000).toString('base64');
+  const compressedOf = async (length: number) => (await compress(text.slice(0, length))).length;
+  const isStored = async (length: number) => (await store.pack(text.slice(0, length))) !== null;
+  let [stored, tooLong] = [1_200_000, 1_600_000];
+  while (tooLong - stored > 1) {
+    const middle = (stored + tooLong) >> 1;
+    if (await isStored(middle)) stored = middle;
+    else tooLong = middle;
+  }
+  // Two texts that differ by a letter may differ by some bytes.
+  const left = 1024 * 1024 - (await compressedOf(stored));
+  assert.ok(left >= 0 && left <= 16, `${left} bytes are left`);
+});
+
+const compress = promisify(zstdCompress);
 
 test('a key stores 64 MiB of answers and no more, however long its worst day', async () => {
   const { ran, post, write, id, fill } = await shop();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readCsv } from '../../../src/lib/cli/csv.ts';
+import { readCsv, refuseBadLines } from '../../../src/lib/cli/csv.ts';
 import { decode } from '../../../src/lib/cli/read-file.ts';
 
 const read = (text: string) => readCsv(text).records.map(({ line, fields }) => [line, fields]);
@@ -83,6 +83,26 @@ for (const [expected, bytes] of encoded) {
     assert.equal(readCsv(text).records[0]!.fields['name'], 'Zoë €');
   });
 }
+
+const badLines = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ line: n + 2, complaint: 'x' }));
+
+for (const [count, shown, more] of [
+  [1, 1, null],
+  [20, 20, null],
+  [21, 20, 'and 1 more'],
+  [45, 20, 'and 25 more'],
+] as const) {
+  test(`of ${count} bad lines ${shown} are named${more ? `, ${more}` : ''}`, () => {
+    const lines = badLines(shown).map(({ line }) => `line ${line}: x`);
+    const said = ['these lines are not usable:', ...lines, ...(more ? [more] : [])].join('\n  ');
+    assert.throws(() => refuseBadLines(badLines(count)), {
+      message: `nothing was imported, ${said}`,
+    });
+  });
+}
+
+test('a file without bad lines is taken', () => refuseBadLines([]));
 
 test('a workbook, and what is no text, is refused', () => {
   assert.throws(() => decode(Buffer.from('PK\u0003\u0004 and more')), /it is a workbook/);

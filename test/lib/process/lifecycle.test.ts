@@ -7,7 +7,9 @@ const quiet = createLog({ level: 'silent' });
 
 test('parts stop in the reverse order of their start, also when one of them fails', async () => {
   const stopped: string[] = [];
-  const parts = createLifecycle(quiet);
+  const lines: { level: string; part: string; msg: string }[] = [];
+  const to = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const parts = createLifecycle(createLog({ level: 'debug', to }));
   await parts.start(
     'first',
     () => 1,
@@ -30,6 +32,13 @@ test('parts stop in the reverse order of their start, also when one of them fail
   await parts.stop();
 
   assert.deepEqual(stopped, ['third', 'second', 'first']);
+  assert.deepEqual(
+    lines.map(({ level, part, msg }) => `${level} ${part} ${msg}`),
+    [
+      ...['debug first started', 'debug second started', 'debug third started'],
+      ...['debug third stopped', 'error second did not stop cleanly', 'debug first stopped'],
+    ],
+  );
 });
 
 test('a part that did not start is not stopped, and those before it are', async () => {

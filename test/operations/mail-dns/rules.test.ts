@@ -67,6 +67,17 @@ const spf = (
     origins,
   });
 
+const knownRelays = [
+  ...[['smtp.gmail.com', 'include:_spf.google.com']],
+  ...[['smtp-relay.google.com', 'include:_spf.google.com']],
+  ...[['smtp.office365.com', 'include:spf.protection.outlook.com']],
+  ...[['mail.protection.outlook.com', 'include:spf.protection.outlook.com']],
+  ...[['email-smtp.eu-central-1.amazonaws.com', 'include:amazonses.com']],
+  ...[['email-smtp.us-gov-west-1.amazonaws.com', 'include:amazonses.com']],
+  ...[['sendgrid.net', 'include:sendgrid.net']],
+  ...[['smtp.eu.mailgun.org', 'include:mailgun.org']],
+] as [relay: string, include: string][];
+
 check([
   [
     'SPF: the domain cannot be looked up',
@@ -158,6 +169,13 @@ check([
     'ok',
     /^lets 192\.0\.2\.7 send/,
   ],
+  ...knownRelays.map(([relay, include]): Parameters<typeof check>[0][number] => [
+    `SPF: what the relay ${relay} is included by`,
+    spf(nothing, at(relay, host('192.0.2.7', 'none'))),
+    'fail',
+    /no SPF record/,
+    `add: example.com TXT "v=spf1 ${include} ~all"`,
+  ]),
   [
     'SPF: a relay may send from elsewhere',
     spf(found('v=spf1 -all'), at('mail.example.com', host('192.0.2.7', 'fail'))),

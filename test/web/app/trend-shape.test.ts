@@ -86,3 +86,24 @@ test('equal values still have a scale around them', () => {
   assert.ok(ticks.length >= 2);
   assert.doesNotMatch(line, /NaN/);
 });
+
+test('without a step the drawing is as wide as one, with nothing in it', () => {
+  const { width, line, band, dots, lastDot } = shapeTrend([], nps);
+  assert.deepEqual(
+    { width, line, band, dots, lastDot },
+    {
+      ...{ width: 10, line: '', band: '', dots: '', lastDot: '' },
+    },
+  );
+});
+
+test('sixty points are dots, and of more only the last is', () => {
+  const dotsOf = (count: number) =>
+    shapeTrend(
+      Array.from({ length: count }, () => point(0)),
+      nps,
+    );
+  assert.equal(dotsOf(60).dots.match(/M/g)?.length, 60);
+  assert.equal(dotsOf(61).dots, '');
+  assert.equal(dotsOf(61).lastDot, 'M605 50h0');
+});

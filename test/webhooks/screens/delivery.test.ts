@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 import { explain, shortUrl, standingOf } from '../../../src/webhooks/screens/delivery.rules.ts';
 import { sentHeaders } from '../../../src/webhooks/screens/sent-headers.ts';
+import { deliveryHeaders } from '../../../src/webhooks/sign.ts';
 
 test('every way in which a delivery stands has its sentence', () => {
   const delivery = { status_code: null, error: 'no answer within 10 s' };
@@ -39,11 +40,8 @@ test('what may be a secret in an address is not in its short form', () => {
 
 test('headers are signed with the secrets of the time of the attempt', () => {
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
-  const sealed = (letter: number) =>
-    secrets.seal(
-      { owner: 'org', id: 'webhook' },
-      `whsec_${Buffer.alloc(32, letter).toString('base64')}`,
-    );
+  const spelled = (letter: number) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
+  const sealed = (letter: number) => secrets.seal({ owner: 'org', id: 'webhook' }, spelled(letter));
   const rotatedAt = new Date('2026-05-01T12:00:00Z');
   const stored = {
     secret: sealed(2),
@@ -51,17 +49,31 @@ test('headers are signed with the secrets of the time of the attempt', () => {
     previous_secret_until: new Date(rotatedAt.getTime() + 86_400_000),
   };
   const delivery = { id: 'd', message_id: 'm', event: 'response.received', body: '{}' };
-  const signaturesAt = (at: string) => {
-    const attempt = { delivery, at: new Date(at), orgId: 'org', webhookId: 'webhook', stored };
-    const headers = sentHeaders({ secrets, settings: { serviceName: 'Service' } }, attempt);
-    return new Map(headers).get('webhook-signature')!.split(' ');
+  const sentAt = (at: Date, rotation: object = {}) => {
+    const of = { orgId: 'org', webhookId: 'webhook', stored: { ...stored, ...rotation } };
+    return sentHeaders({ secrets, settings: { serviceName: 'Service' } }, { delivery, at, ...of });
   };
-  const [older, newer] = [
-    signaturesAt('2026-05-01T11:59:59.999Z'),
-    signaturesAt('2026-05-02T12:00:00Z'),
+  const signedBy = (at: Date, [secret, previous]: [number, number?]) =>
+    Object.entries(
+      deliveryHeaders('Service', {
+        ...{ id: 'd', messageId: 'm', event: 'response.received', body: '{}', at },
+        ...{ secret: spelled(secret), previousSecret: previous ? spelled(previous) : null },
+      }),
+    );
+  const dayMs = 86_400_000;
+  const cases: [sinceRotationMs: number, letters: [number, number?]][] = [
+    [-1, [1]],
+    [0, [2, 1]],
+    [dayMs - 1, [2, 1]],
+    [dayMs, [2]],
   ];
-  assert.deepEqual([older.length, newer.length], [1, 1]);
-  assert.notDeepEqual(older, newer);
-  assert.equal(signaturesAt('2026-05-01T12:00:00Z').length, 2);
-  assert.equal(signaturesAt('2026-05-02T11:59:59.999Z').length, 2);
+  for (const [sinceRotationMs, letters] of cases) {
+    const at = new Date(rotatedAt.getTime() + sinceRotationMs);
+    assert.deepEqual(sentAt(at), signedBy(at, letters), `${sinceRotationMs} ms after it`);
+  }
+  const never = { previous_secret: null, previous_secret_until: null };
+  assert.deepEqual(sentAt(rotatedAt, never), signedBy(rotatedAt, [2]));
+  const before = new Date(rotatedAt.getTime() - 1);
+  const deleted = { previous_secret: null };
+  assert.deepEqual(sentAt(before, deleted), signedBy(before, [2]), 'the older one is gone');
 });
