@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { backup } from '../../src/lib/backup/backup.ts';
 import { restore } from '../../src/lib/backup/restore.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
 import { listSteps } from '../../src/lib/db/migrate-step-state.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import { startSteps } from '../../src/migration-steps.ts';
 import { archive } from '../../src/operations/archive.ts';
 import { openSteps } from '../../src/operations/health.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -53,4 +56,22 @@ test('readiness warns of a step, and migrate names it and finishes it when it is
   assert.deepEqual([code, JSON.parse(json)], [0, { applied: [], steps: [] }]);
   assert.ok((await listSteps(db)).every(({ ended_at }) => ended_at !== null));
   assert.equal(await openSteps(db)(), undefined);
+});
+
+test('where no step is open, none is looked for and no connection is made', async () => {
+  const { db, url } = await emptyDatabase();
+  await migrate(db);
+  const log = createLog({ level: 'silent' });
+  const sessions = (to: string) => ({ db, url: to });
+  const nowhere = 'postgres://127.0.0.1:1/nothing';
+  const idle = await startSteps({ sessions: sessions(nowhere), log });
+  const ended = idle.ended.then(() => 'ended');
+  assert.equal(await Promise.race([ended, setImmediate('at work')]), 'ended');
+  await idle.stop();
+
+  await db`update migration_steps set ended_at = null where name = '0070_figures_of_surveys'`;
+  const open = await startSteps({ sessions: sessions(url), log });
+  await open.ended;
+  await open.stop();
+  assert.ok((await listSteps(db)).every(({ ended_at }) => ended_at !== null));
 });
