@@ -18,6 +18,7 @@ import { trustProxies } from './lib/http/client-address.ts';
 import { answerError, followRequests, type RequestEnv, refuseNul } from './lib/http/http.ts';
 import { answerNoRoute } from './lib/http/methods.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
+import { createShapeRouter } from './lib/http/shape-router.ts';
 import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
 import type { Checks } from './lib/process/checks.ts';
@@ -103,7 +104,7 @@ export type AppTools = MailboxAccess & {
  * `authenticate`, because the statement that answers one checks its key too.
  */
 export function createApp(tools: AppTools) {
-  const app = new Hono<RequestEnv>();
+  const app = new Hono<RequestEnv>({ router: createShapeRouter() });
   return app
     .use(trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy))
     .use(followRequests)
