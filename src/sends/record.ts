@@ -38,7 +38,7 @@ export function createRecords(db: Db) {
     recordBatch,
   );
   const flushIfAll = (orgId: string, { open, waiting }: { open: number; waiting: number }) => {
-    if (waiting > 0 && waiting === open) rows.flush(orgId);
+    if (waiting === open) rows.flush(orgId);
   };
 
   return {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { largestPropertiesBytes } from '../../src/limits.ts';
+import { saveBlocked } from '../../src/sends/blocked.ts';
 import { type ClaimRequest, claim, judgeOnly } from '../../src/sends/claim.ts';
 import { listOpenMails } from '../../src/sends/mail-job.queries.ts';
-import { readContact } from '../../src/sends/rules.ts';
+import { type ReasonCode, readContact } from '../../src/sends/rules.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -177,4 +178,32 @@ test('a look at what a send would do writes nothing', async () => {
     union all
     select from surveys where id = ${survey.surveyId} and status <> 'completed'`;
   assert.equal(kept.length, 0);
+});
+
+/** Whether it is kept of a day that a mail was not sent, for this reason. */
+const isKept: Record<ReasonCode, boolean> = {
+  ...{ invalid_email: false, invalid_contact: false, repeated: false, already_sent: false },
+  ...{ in_flight: false, unknown_outcome: false, erased: false },
+  ...{ unsubscribed: true, bounced: true, frequency: true },
+};
+
+test('of the reasons against a mail those are kept that a person set, with their words', async () => {
+  const survey = await scene();
+  const codes = Object.keys(isKept) as ReasonCode[];
+  const judgements = codes.map((reason_code) => {
+    const key = reason_code.startsWith('invalid') ? null : `${reason_code}@people.test`;
+    return { status: 'duplicate' as const, reason_code, reason: `why ${reason_code}`, key };
+  });
+  const { recipient } = readContact({ email: fresh });
+  await saveBlocked(db, survey, [...judgements, { send: recipient! }]);
+  const rows = await db`
+    select survey_id, email, reason_code, reason from blocked_mails where org_id = ${survey.orgId}`;
+  const kept = codes.filter((code) => isKept[code]);
+  assert.deepEqual(
+    [...rows].map((row) => ({ ...row })).toSorted((a, b) => (a['email'] < b['email'] ? -1 : 1)),
+    kept.toSorted().map((code) => ({
+      ...{ survey_id: survey.surveyId, email: `${code}@people.test` },
+      ...{ reason_code: code, reason: `why ${code}` },
+    })),
+  );
 });

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { lockMonths, saveOutcomes } from '../../src/sends/record.queries.ts';
+import {
+  cancelClaims,
+  giveUpBegun,
+  giveUpOpenMails,
+  lockMonths,
+  saveOutcomes,
+} from '../../src/sends/record.queries.ts';
+import { cancelStranded } from '../../src/sends/recover.queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -123,3 +130,119 @@ test('of failed mails the months are locked that they belong to, and no others',
     assert.deepEqual([...free].map(key).toSorted(), rest.map(key).toSorted());
   });
 });
+
+/** A mail of each state in each of two requests, first mails and reminders, each of a contact of its own. */
+async function makeOpenMails(reminders: readonly number[]) {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  const requests = [randomUUID(), randomUUID()] as const;
+  const made = requests.flatMap((request_id) =>
+    reminders.flatMap((reminder) =>
+      states.map((status) => ({ id: randomUUID(), request_id, reminder, status })),
+    ),
+  );
+  for (const [at, each] of made.entries()) {
+    const email = `open${at}@people.test`;
+    const contact_id = await makeContact(db, { org_id, survey_id }, { email, status: 'sending' });
+    const reminds_of = each.reminder > 0 ? made[0]!.id : null;
+    const rest = { org_id, survey_id, contact_id, email, month, attempts, reminds_of };
+    await db`insert into mails ${db({ ...each, ...rest, blocks_resend: each.status !== 'failed' })}`;
+  }
+  await db`insert into mail_usage ${db({ org_id, month, used: 100 })}`;
+  return { orgId: org_id, requestId: requests[0], made };
+}
+
+type OpenMails = Awaited<ReturnType<typeof makeOpenMails>>;
+
+type Ending = {
+  end: (of: OpenMails, orgId: string) => Promise<readonly { id: string }[] | undefined>;
+  reminders: readonly number[];
+  /** The states that it ends, and whether of one request alone. */
+  ends: readonly (typeof states)[number][];
+  ofRequest: boolean;
+  to: { status: string; reason_code: string; blocks_resend: boolean };
+  givesBack: boolean;
+};
+
+const failed = { status: 'failed', reason_code: 'deadline', blocks_resend: false };
+const unknown = { status: 'unknown', reason_code: 'unknown_outcome', blocks_resend: true };
+const ids = ({ made }: OpenMails) => made.map(({ id }) => id);
+const endings: Record<string, Ending> = {
+  'a request whose time is over': {
+    end: ({ requestId }, orgId) => cancelClaims(db, orgId, requestId, 'why'),
+    ...{ reminders: [0], ends: ['claimed'], ofRequest: true, to: failed, givesBack: true },
+  },
+  'a job that comes too late': {
+    end: (of, org_id) =>
+      cancelStranded(
+        db,
+        ids(of).map((id) => ({ id, org_id, reason: 'why' })),
+      ),
+    ...{ reminders: [0, 1], ends: ['claimed'], ofRequest: false, to: failed, givesBack: true },
+  },
+  'the death of its process': {
+    end: (of, orgId) => giveUpBegun(db, orgId, ids(of), 'why'),
+    ...{ reminders: [0, 1], ends: ['sending'], ofRequest: false, to: unknown, givesBack: false },
+  },
+  'a restore': {
+    end: async (_, orgId) => {
+      const isOwn = await db`select from mails where org_id = ${orgId}`;
+      if (isOwn.length > 0) await giveUpOpenMails(db, 'why');
+      return undefined;
+    },
+    ...{ reminders: [0, 1], ends: ['claimed', 'sending'], ofRequest: false, to: unknown },
+    givesBack: false,
+  },
+};
+
+for (const [cause, { end, reminders, ends, ofRequest, to, givesBack }] of Object.entries(endings)) {
+  test(`the mails that ${cause} ends are open ones of its organization, and all else follows`, async () => {
+    const of = await makeOpenMails(reminders);
+    const isEnded = ({ status, request_id }: OpenMails['made'][number]) =>
+      ends.includes(status) && (!ofRequest || request_id === of.requestId);
+    const sorted = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted();
+
+    const noted = await end(of, await makeOrganization(db));
+    assert.equal(noted?.length ?? 0, 0);
+    assert.deepEqual(
+      await shown(of.orgId),
+      expected(of, () => false, to),
+    );
+    const ended = await end(of, of.orgId);
+    if (ended) assert.deepEqual(sorted(ended), sorted(of.made.filter(isEnded)));
+    assert.deepEqual(await shown(of.orgId), expected(of, isEnded, to));
+    const [usage] = await db`select used from mail_usage where org_id = ${of.orgId}`;
+    assert.equal(usage?.['used'], 100 - (givesBack ? of.made.filter(isEnded).length : 0));
+  });
+}
+
+/** Of each mail and its contact what an ending may change. */
+async function shown(orgId: string) {
+  const rows = await db`
+    select m.id, m.status, m.reason, m.reason_code, m.blocks_resend, m.finished_at is not null as has_finished,
+           c.status as contact, c.failure_reason, c.sent_at is not null as was_sent
+    from mails m
+    join contacts c on c.id = m.contact_id
+    where m.org_id = ${orgId}
+    order by m.id`;
+  return rows.map((row) => ({ ...row }));
+}
+
+function expected(
+  { made }: OpenMails,
+  isEnded: (mail: OpenMails['made'][number]) => boolean,
+  to: Ending['to'],
+) {
+  const rows = made.map((mail) => {
+    const ended = isEnded(mail);
+    const isMarked = ended && mail.reminder === 0;
+    const before = { reason_code: null, blocks_resend: mail.status !== 'failed' };
+    return {
+      ...{ id: mail.id, status: mail.status, reason: ended ? 'why' : null, has_finished: ended },
+      ...(ended ? to : before),
+      ...{ contact: isMarked ? 'failed' : 'sending', failure_reason: isMarked ? 'why' : null },
+      was_sent: false,
+    };
+  });
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
