@@ -15,10 +15,9 @@ import { addContact } from './save.ts';
 import { ContactExportQuery, ContactInput } from './schemas.ts';
 
 export function contactReads(tools: ReaderTools) {
-  const { answer } = createReader(tools);
-  return new Hono<ApiEnv>().get('/', (c) =>
-    answer(c, 'list', (orgId) => listContacts(tools.db, orgId, parsePage(c.req.queries()))),
-  );
+  const { answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) => listContacts(tools.db, orgId, parsePage(queries)));
+  return new Hono<ApiEnv>().get('/', (c) => answer(c, 'list', list(c)));
 }
 
 export function contactRoutes(tools: ReplicaTools) {

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
+import { kept } from '../lib/db/kept-part.ts';
 import { watchCaller } from '../lib/http/caller-gone.ts';
 import { checkNul } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
@@ -11,6 +12,10 @@ import { type ReplicaTools, readJsonFresh } from './replica-reads.ts';
 
 /** How many keys' organizations are remembered. They only say which requests share a part of the pool. */
 const knownKeys = 10_000;
+
+/** How many queries are remembered, for each route that takes one. */
+const knownQueries = 1000;
+const longestQuery = 500;
 
 /** With a replica, reads go there. */
 export type ReaderTools = KeyTools & ReplicaTools;
@@ -23,6 +28,7 @@ export type Reader = ReturnType<typeof createReader>;
  */
 export function createReader({ db, replica, settings }: ReaderTools) {
   const organizations = new Map<string, string>();
+  const orgId = kept(orgOfKey(db));
 
   async function read(
     c: Context<ApiEnv>,
@@ -30,7 +36,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
   ): Promise<string | null> {
     const asked = attempt(() => {
       checkNul(c);
-      return json(orgOfKey(db));
+      return json(orgId);
     });
     const credentials = credentialsOf(c);
     if (replica?.isUsable()) return await readApart(c, json, credentials);
@@ -78,8 +84,31 @@ export function createReader({ db, replica, settings }: ReaderTools) {
     return await answerRead(c, found);
   }
 
-  return { read, answer };
+  /**
+   * What a query asks for is read and made once, however many keys ask: it takes longer than all else before the
+   * statement is sent. It may depend on nothing else.
+   */
+  function byQuery(make: (orgId: Part, queries: Record<string, string[]>) => Part) {
+    const known = new Map<string, Part>();
+    return (c: Context<ApiEnv>) => (of: Part) => {
+      const query = queryOf(c.req.url);
+      const found = of === orgId ? known.get(query) : undefined;
+      if (found) return found;
+      const made = make(of, c.req.queries());
+      if (of !== orgId || query.length > longestQuery) return made;
+      if (known.size >= knownQueries) known.clear();
+      known.set(query, kept(made));
+      return made;
+    };
+  }
+
+  return { read, answer, byQuery };
 }
+
+const queryOf = (url: string) => {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at);
+};
 
 const turnOf = (c: Context) => ({ isGone: watchCaller(c), waitMs: requestWaitMs });
 

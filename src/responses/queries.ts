@@ -1,4 +1,5 @@
 import type { Part, Sql } from '../lib/db/db.ts';
+import { keptFor } from '../lib/db/kept-part.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
@@ -37,11 +38,19 @@ export const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
     ? sql`cross join lateral (select p.*) r`
     : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
 
-export const findResponse = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
-  select '{"data":' || ${itemText(sql, { survey: sql`named.members`, tags: tagsOf(sql, orgId), notes: notes(sql) })} || '}'
-  from responses r ${itemJoins(sql)} ${namedJoin(sql, orgId)}
-  where r.org_id = ${orgId} and r.id = ${id}
-)`;
+export const findResponse = (sql: Sql, orgId: OrgId, id: string): Part => {
+  const { item, joins } = wholeItem(sql, orgId);
+  return sql`(
+    select '{"data":' || ${item} || '}'
+    from responses r ${joins}
+    where r.org_id = ${orgId} and r.id = ${id}
+  )`;
+};
+
+const wholeItem = keptFor((sql, orgId: OrgId) => ({
+  item: itemText(sql, { survey: sql`named.members`, tags: tagsOf(sql, orgId), notes: notes(sql) }),
+  joins: sql`${itemJoins(sql)} ${namedJoin(sql, orgId)}`,
+}));
 
 const notes = (sql: Sql) => sql`(
   select coalesce(json_agg(json_build_object('id', n.id, 'text', n.text, 'author', n.author,

@@ -23,14 +23,15 @@ import { type TrendRows, trendRows } from './trend.rules.ts';
 
 export function responseReads(tools: ReaderTools) {
   const { db } = tools;
-  const { answer } = createReader(tools);
+  const { answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) => {
+    const page = parseFiltered(ResponseQuery, queries);
+    return listResponses(db, orgId, { filter: filterOf(page), page });
+  });
   return new Hono<ApiEnv>()
     .get('/', async (c, next) => {
       if (c.req.query('search')) return await next();
-      return await answer(c, 'list', (orgId) => {
-        const page = parseFiltered(ResponseQuery, c.req.queries());
-        return listResponses(db, orgId, { filter: filterOf(page), page });
-      });
+      return await answer(c, 'list', list(c));
     })
 
     .get('/:id', async (c, next) => {
@@ -63,14 +64,15 @@ export const responseExport = (tools: ReplicaTools) =>
   });
 
 export function npsReads(tools: ReaderTools) {
-  const { read } = createReader(tools);
+  const { read, byQuery } = createReader(tools);
+  const total = byQuery((orgId, queries) => {
+    const query = parseFiltered(NpsQuery, queries);
+    return countCategories(tools.db, orgId, { ...scopeOf(query), range: rangeOf(query) });
+  });
   return new Hono<ApiEnv>()
     .get('/', async (c) => {
       const ignored = ignoredParameters(NpsQuery, c.req.queries());
-      const tally = await read(c, (orgId) => {
-        const query = parseFiltered(NpsQuery, c.req.queries());
-        return countCategories(tools.db, orgId, { ...scopeOf(query), range: rangeOf(query) });
-      });
+      const tally = await read(c, total(c));
       const meta = ignored.length > 0 ? { meta: { ignored } } : {};
       const data = rollUp(JSON.parse(tally ?? '') as HeldTally);
       return await answerRead(c, JSON.stringify({ data, ...meta }));

@@ -7,11 +7,10 @@ import { findSummary, listSummaries } from './summary.queries.ts';
 
 export function summaryReads(tools: ReaderTools) {
   const { db } = tools;
-  const { answer } = createReader(tools);
+  const { answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) => listSummaries(db, orgId, parsePage(queries)));
   return new Hono<ApiEnv>()
-    .get('/', (c) =>
-      answer(c, 'list', (orgId) => listSummaries(db, orgId, parsePage(c.req.queries()))),
-    )
+    .get('/', (c) => answer(c, 'list', list(c)))
 
     .get('/:id', (c) =>
       answer(c, 'summary', (orgId) => {

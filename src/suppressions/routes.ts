@@ -13,12 +13,11 @@ import { liftSuppression } from './unsubscribe.ts';
 
 /** The addresses that get no mail of an organization. */
 export function suppressionReads(tools: ReaderTools) {
-  const { answer } = createReader(tools);
-  return new Hono<ApiEnv>().get('/', (c) =>
-    answer(c, 'list', (orgId) =>
-      listSuppressions(tools.db, orgId, parseList(SuppressionQuery, c.req.queries())),
-    ),
+  const { answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) =>
+    listSuppressions(tools.db, orgId, parseList(SuppressionQuery, queries)),
   );
+  return new Hono<ApiEnv>().get('/', (c) => answer(c, 'list', list(c)));
 }
 
 export const suppressionRoutes = (tools: { db: Db }) =>

@@ -22,11 +22,10 @@ type SurveyTools = { db: Db; publicUrl: string };
 
 export function surveyReads(tools: KeyTools & SurveyTools) {
   const { db, publicUrl } = tools;
-  const { read, answer } = createReader(tools);
+  const { read, answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) => listSurveys(db, orgId, parsePage(queries)));
   return new Hono<ApiEnv>()
-    .get('/', (c) =>
-      answer(c, 'list', (orgId) => listSurveys(db, orgId, parsePage(c.req.queries()))),
-    )
+    .get('/', (c) => answer(c, 'list', list(c)))
 
     .get('/:id', async (c) => {
       const id = c.req.param('id');

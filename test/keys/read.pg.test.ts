@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { reader } from '../support/probe/read.ts';
 
 /** Reads check their key in the statement that answers them: they must refuse what other requests are refused. */
 const { db } = await testDatabase();
@@ -74,4 +75,30 @@ test('a read over the limit is refused, whether one statement answers it or two'
     where subject in (select 'key:' || k.id from api_keys k where k.org_id = ${id})`;
   assert.equal(await status('/api/v1/nps', read), 429);
   assert.equal(await status('/api/v1/responses?search=a', read), 429);
+});
+
+test('one query finds for each organization what is its own, again and again', async () => {
+  const other = await makeResponse(db, {
+    org_id: theirs.id,
+    survey_id: await makeSurvey(db, theirs.id),
+  });
+  for (const path of ['/api/v1/responses', '/api/v1/responses?limit=5&category=promoter']) {
+    for (const _ of [1, 2]) {
+      assert.deepEqual(await reader(app, mine.read).ids(path), [response]);
+      assert.deepEqual(await reader(app, theirs.read).ids(path), [other]);
+    }
+  }
+});
+
+test('each query of a list is answered by itself, in whatever order they come', async () => {
+  const { list, status: asked } = reader(app, mine.read);
+  const second = await makeResponse(db, { org_id: mine.id, survey_id: survey });
+  for (const _ of [1, 2]) {
+    assert.deepEqual((await list('/api/v1/responses?limit=1')).meta.limit, 1);
+    assert.deepEqual((await list('/api/v1/responses?limit=2&odd=1')).meta.ignored, ['odd']);
+    assert.deepEqual((await list('/api/v1/responses?limit=1&page=2')).data[0]?.id, response);
+    assert.deepEqual((await list('/api/v1/responses')).data.length, 2);
+    assert.equal(await asked('/api/v1/responses?limit=x'), 400);
+  }
+  assert.deepEqual((await list('/api/v1/responses?limit=1')).data[0]?.id, second);
 });

@@ -44,10 +44,12 @@ const templateFor =
 const isTemplate = (first: unknown): first is Strings => Array.isArray(first) && 'raw' in first;
 
 /** A statement, or a part of one: which it is shows when it is awaited or built into another. */
-class Statement implements PromiseLike<unknown> {
+export class Statement implements PromiseLike<unknown> {
   readonly driver: Template;
   readonly strings: Strings;
   readonly values: readonly unknown[];
+  /** Of a part that is kept: its latest way through the places, null before the first. */
+  walk: Walk | null | undefined = undefined;
   #query: Query | undefined;
 
   constructor(driver: Template, strings: Strings, values: readonly unknown[]) {
@@ -90,6 +92,7 @@ class Statement implements PromiseLike<unknown> {
 
 /** A place in the order of parts. At the end of a statement it knows its text, cut where its parameters stand. */
 type Place = { next: Map<unknown, Place>; text?: Strings };
+type Walk = { from: Place; to: Place; parameters: readonly unknown[] };
 
 const parameter = Symbol('parameter');
 /** What code can put together is far less; filters of lists are many. */
@@ -106,7 +109,21 @@ function toQuery(statement: Statement): unknown {
 }
 
 /** Walks through the parts and collects what they bring; undefined where the text depends on a value. */
-function collect(
+function collect(statement: Statement, from: Place, parameters: unknown[]): Place | undefined {
+  const { walk } = statement;
+  if (walk === undefined) return collectParts(statement, from, parameters);
+  if (walk?.from === from) {
+    parameters.push(...walk.parameters);
+    return walk.to;
+  }
+  const own: unknown[] = [];
+  const to = collectParts(statement, from, own);
+  if (to) statement.walk = { from, to, parameters: own };
+  parameters.push(...own);
+  return to;
+}
+
+function collectParts(
   { strings, values }: Statement,
   from: Place,
   parameters: unknown[],

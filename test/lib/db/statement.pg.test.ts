@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { connect, type Part, type Sql } from '../../../src/lib/db/db.ts';
+import { kept, keptFor } from '../../../src/lib/db/kept-part.ts';
 import { inTransaction } from '../../../src/lib/db/transaction.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 
@@ -67,6 +68,43 @@ test('names and rows are written into the text by what they hold', async () => {
       { a: 2, b: 'two' },
     ],
   );
+});
+
+test('a part that is kept brings its parameters to each place that it is built into', async () => {
+  const part = kept(db`${1}::int + ${20}::int`);
+  const first = async (n: number) => [...(await db`select ${part} as a, ${n}::int as b`)];
+  const second = async (n: number) => [
+    ...(await db`select ${n}::int as b, ${part} + ${part} as a`),
+  ];
+  const third = async (n: number) => [...(await db`select ${n}::int + ${part} + ${part} as c`)];
+  assert.deepEqual(await first(5), [{ a: 21, b: 5 }]);
+  assert.deepEqual(await first(6), [{ a: 21, b: 6 }]);
+  assert.deepEqual(await second(7), [{ b: 7, a: 42 }]);
+  assert.deepEqual(await third(7), [{ c: 49 }]);
+  assert.deepEqual(await first(8), [{ a: 21, b: 8 }]);
+  assert.deepEqual(sent.at(-1)?.parameters, [1, 20, 8]);
+});
+
+test('a part that is kept has the names that the driver writes into it', async () => {
+  const part = kept(db`${db('n')} * ${2}::int`);
+  for (const n of [3, 4]) {
+    const rows = await db`select ${part} as twice from (select ${n}::int as n) given`;
+    assert.deepEqual([...rows], [{ twice: 2 * n }]);
+  }
+});
+
+test('parts of an organization are made once where that is a kept part', () => {
+  let made = 0;
+  const parts = keptFor((sql, orgId: string | Part) => {
+    made += 1;
+    return { mine: sql`org_id = ${orgId}` };
+  });
+  const orgId = kept(db`live.org_id`);
+  assert.equal(parts(db, orgId).mine, parts(db, orgId).mine);
+  assert.equal(made, 1);
+  for (const other of ['an id', db`live.org_id`]) {
+    assert.notEqual(parts(db, other).mine, parts(db, other).mine);
+  }
 });
 
 test('a transaction takes parts of the pool and of its own', async () => {
