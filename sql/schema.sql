@@ -1303,8 +1303,7 @@ create function addresses_in(said text)
 begin atomic
  select distinct lower(address.address) as lower
     from (regexp_matches(addresses_in.said, '(?:\\[bfnrt])?([a-z0-9!#$%&''*+/=?^_`{|}~.-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)', 'gi') found(found)
-      cross join lateral unnest(array[found.found[1], "substring"(found.found[1], '[A-Za-z0-9._%+-]+@.*$')]) address(address))
-   where (address.address is not null);
+      cross join lateral unnest(array[found.found[1], "substring"(found.found[1], '[A-Za-z0-9._%+-]+@.*$')]) address(address));
 end
 ;
 

@@ -82,8 +82,7 @@ begin atomic
   select distinct lower(address)
   from regexp_matches(
          said, '(?:\\[bfnrt])?([a-z0-9!#$%&''*+/=?^_`{|}~.-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)', 'gi') as found
-  cross join unnest(array[found[1], substring(found[1] from '[A-Za-z0-9._%+-]+@.*$')]) as address
-  where address is not null;
+  cross join unnest(array[found[1], substring(found[1] from '[A-Za-z0-9._%+-]+@.*$')]) as address;
 end;
 
 -- The same pattern as patternOfAddress in the program.

@@ -20,13 +20,12 @@ export async function deleteMessagesById(sql: Sql, ids: readonly string[]): Prom
   return count;
 }
 
-/** Deletes what came for an address that an organization has erased, after it was erased or while it was. */
+/** Deletes what came for an address that an organization has erased, unless it was allowed again since. */
 export async function deleteMessagesToErased(sql: Sql, orgId: string, erasureId: string) {
   await sql`
     delete from mailbox_messages m
     using erasures e
     join organizations o on o.id = e.org_id
     where e.org_id = ${orgId} and e.id = ${erasureId} and e.allowed_at is null
-      and m.received_at > e.erased_at - interval '1 hour'
       and keyed_hash(o.address_key, m.rcpt_to) = e.address_hash`;
 }

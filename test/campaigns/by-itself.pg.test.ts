@@ -321,11 +321,13 @@ const manyDue = [
     limit: 5,
   },
 ];
+/** More than one step takes, even without those that the month has room for. */
+const people = 2006;
 for (const { by, survey, limit } of manyDue) {
-  const enrolled = Math.min(2001, limit);
-  test(`one look enrolls ${enrolled} of 2,001 contacts that ${by} is due for, with room for ${limit}`, async () => {
+  const enrolled = Math.min(people, limit);
+  test(`one look enrolls ${enrolled} of ${people} contacts that ${by} is due for, with room for ${limit}`, async () => {
     const { surveyId, tools, mailAll, later, used } = await scene({
-      ...{ survey, people: 2001, organization: { monthly_send_limit: limit } },
+      ...{ survey, people, organization: { monthly_send_limit: limit } },
     });
     if ('reminders' in survey) {
       await sweepCampaigns(tools);

@@ -34,18 +34,35 @@ test('what comes back under a receipt is erased under it: its counts add up, and
   assert.deepEqual((await erase()).counts, second.counts);
 });
 
-test('a mail that arrives in the mailbox during an erasure is deleted after it, and those of others stay', async () => {
-  const { org, tools, erase } = await erasableScene(db, folder);
-  const { id } = await erase();
-  for (const rcpt_to of ['ada@people.test', 'bob@people.test']) {
+/** What is in the mailbox when an erasure is finished: its address, the time of its arrival, and whether it stays. */
+const arrived: {
+  to: string;
+  afterMs: number;
+  allowed?: boolean;
+  other?: boolean;
+  stays: boolean;
+}[] = [
+  { to: 'ada@people.test', afterMs: 1000, stays: false },
+  { to: 'Ada@People.test', afterMs: 0, stays: false },
+  { to: 'ada@people.test', afterMs: -7_200_000, stays: false },
+  { to: 'bob@people.test', afterMs: 1000, stays: true },
+  { to: 'ada@people.test', afterMs: 1000, allowed: true, stays: true },
+  { to: 'ada@people.test', afterMs: 1000, other: true, stays: true },
+];
+for (const { to, afterMs, allowed = false, other = false, stays } of arrived) {
+  const of = `${other ? 'another organization' : 'one'} that erased Ada${allowed ? ' and allowed her again' : ''}`;
+  test(`a mail to ${to} that came ${afterMs / 1000} s after ${of} ${stays ? 'stays' : 'is deleted'}`, async () => {
+    const { org, tools, erase } = await erasableScene(db, folder);
+    const { id } = await erase();
+    await db`delete from mailbox_messages`;
     await db`
-      insert into mailbox_messages (mail_from, rcpt_to, subject, raw)
-      values ('us@acme.test', ${rcpt_to}, 'hello', ${Buffer.from('Subject: hello')})`;
-  }
-  await finishErasure(tools, { org_id: org, erasure_id: id });
-  const left = await db`select rcpt_to from mailbox_messages`;
-  assert.deepEqual(
-    left.map(({ rcpt_to }) => rcpt_to),
-    ['bob@people.test'],
-  );
-});
+      insert into mailbox_messages (mail_from, rcpt_to, subject, raw, received_at)
+      select 'us@acme.test', ${to}, 'hello', ${Buffer.from('Subject: hello')},
+             erased_at + make_interval(secs => ${afterMs / 1000})
+      from erasures where id = ${id}`;
+    if (allowed) await db`update erasures set allowed_at = now() where id = ${id}`;
+    const erasing = other ? (await erasableScene(db, folder)).org : org;
+    await finishErasure(tools, { org_id: erasing, erasure_id: id });
+    assert.equal((await db`select from mailbox_messages`).length, stays ? 1 : 0);
+  });
+}

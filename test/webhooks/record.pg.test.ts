@@ -4,7 +4,7 @@ import { createLog } from '../../src/lib/log/log.ts';
 import { attempted, deactivated } from '../../src/signals.ts';
 import type { AttemptOutcome } from '../../src/webhooks/deliver.ts';
 import { type ClaimedDelivery, claimDue } from '../../src/webhooks/delivery.queries.ts';
-import { createRecorder, record } from '../../src/webhooks/record.ts';
+import { createRecorder, type RecordTools, record } from '../../src/webhooks/record.ts';
 import { judge } from '../../src/webhooks/rules.ts';
 import { answerOf } from '../support/fakes/subscriber.ts';
 import { makeBacklog, makePool } from '../support/make/deliveries.ts';
@@ -229,5 +229,41 @@ for (const failures of [0, 2]) {
     assert.deepEqual(published, ['delivered']);
     const [webhook] = await db`select failure_count from webhooks where id = ${target.webhook_id}`;
     assert.equal(webhook?.['failure_count'], 0);
+  });
+}
+
+/** Deliveries that arrived go in one statement, and those that failed in a transaction of their webhook. */
+for (const status of [200, 500]) {
+  test(`an attempt with the answer ${status} that Postgres does not take is written again until it is, and each time is logged`, async (t) => {
+    const { target, outcomes } = await scene({ answered: [{ status }] });
+    await db`create sequence tried`;
+    await db`
+      create function refuse_twice() returns trigger language plpgsql as $$
+      begin
+        if nextval('tried') <= 2 then raise exception 'not now'; end if;
+        return null;
+      end $$`;
+    await db`
+      create trigger refuse_twice before update or delete on pending_deliveries
+      for each statement execute function refuse_twice()`;
+    t.after(async () => {
+      await db`drop function refuse_twice cascade`;
+      await db`drop sequence tried`;
+    });
+    const said: unknown[] = [];
+    const warn = ({ err }: { err: Error }, line: string) => said.push([err.message, line]);
+    let jobs = 0;
+    const log = { warn } as unknown as RecordTools['log'];
+    const recorder = createRecorder({ db, log, pump: () => jobs++ });
+    recorder.hurry();
+    await recorder.record(outcomes[0]!);
+    const line = ['not now', 'attempts not recorded yet'];
+    assert.deepEqual([said, jobs], [[line, line], status === 500 ? 1 : 0]);
+    const left = await db`
+      select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;
+    assert.deepEqual(
+      left.map(({ attempts }) => attempts),
+      status === 500 ? [1] : [],
+    );
   });
 }
