@@ -15,7 +15,13 @@ import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { Replica } from './lib/db/replica.ts';
 import { trustProxies } from './lib/http/client-address.ts';
-import { answerError, followRequests, type RequestEnv, refuseNul } from './lib/http/http.ts';
+import {
+  answerError,
+  around,
+  followRequests,
+  type RequestEnv,
+  refuseNul,
+} from './lib/http/http.ts';
 import { answerNoRoute } from './lib/http/methods.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
 import { createShapeRouter } from './lib/http/shape-router.ts';
@@ -104,10 +110,10 @@ export type AppTools = MailboxAccess & {
  * `authenticate`, because the statement that answers one checks its key too.
  */
 export function createApp(tools: AppTools) {
+  const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
   const app = new Hono<RequestEnv>({ router: createShapeRouter() });
   return app
-    .use(trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy))
-    .use(followRequests)
+    .use(around(findClients, followRequests))
     .use(traceRequests('askback.organization.id'))
     .onError(offerAgain(answerError(tools.log, showTrouble)))
     .notFound(answerNoRoute(() => app.routes))

@@ -51,7 +51,7 @@ export async function noteUse(db: Db, counted: CountedRequest) {
 
 /** What a request is counted by. */
 export const credentialsOf = (c: Context) => ({
-  key: readKey(c.req.header('X-API-Key') ?? bearerOf(c.req.header('Authorization'))),
+  key: readKey(c.req.header('x-api-key') ?? bearerOf(c.req.header('authorization'))),
   address: clientAddress(c),
 });
 

@@ -81,7 +81,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
   ): Promise<Response> {
     const found = await read(c, json);
     if (found === null) throw notFound(what);
-    return await answerRead(c, found);
+    return answerRead(c, found);
   }
 
   /**

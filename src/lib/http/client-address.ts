@@ -1,5 +1,5 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, Next } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { clientBehind, isTrusted, type ProxyRanges } from './forwarded.ts';
 
@@ -15,20 +15,20 @@ const rememberedAddresses = 5000;
 export function trustProxies(
   ranges: readonly string[],
   onUntrusted: (peer: string) => void = () => {},
-): MiddlewareHandler {
+): (c: Context, next: Next) => Promise<void> {
   const trusted: ProxyRanges = ranges.map((range) => ipaddr.parseCIDR(range));
-  return async (c, next) => {
+  return (c, next) => {
     const peer = peerOf(c);
     if (peer !== undefined) {
       const headers = {
-        list: c.req.header('X-Forwarded-For'),
-        standard: c.req.header('Forwarded'),
+        list: c.req.header('x-forwarded-for'),
+        standard: c.req.header('forwarded'),
       };
       const isForwarded = headers.list !== undefined || headers.standard !== undefined;
       if (isForwarded && isInternal(peer) && !isTrusted(peer, trusted)) onUntrusted(peer);
       c.set('clientAddress', isForwarded ? clientBehind(peer, headers, trusted) : peer);
     }
-    await next();
+    return next();
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
-import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import type { Context, ErrorHandler, MiddlewareHandler, Next } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
@@ -56,10 +56,22 @@ export const statusOf = {
 
 const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. */
-export const followRequests: MiddlewareHandler<RequestEnv> = async (c, next) => {
+/** What comes around all requests. */
+export type Layer = (c: Context<RequestEnv>, next: Next) => Promise<void>;
+
+/** Two layers as one: each layer of the framework makes promises of its own for each request. */
+export const around =
+  (outer: Layer, inner: Layer): Layer =>
+  (c, next) =>
+    outer(c, () => inner(c, next));
+
+/**
+ * Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. A header that
+ * is asked for in small letters is looked up as it is; of any other spelling a copy is made first.
+ */
+export const followRequests: Layer = async (c, next) => {
   const began = performance.now();
-  const given = c.req.header('X-Request-Id');
+  const given = c.req.header('x-request-id');
   const requestId = given && requestIdForm.test(given) ? given : randomUUID();
   c.set('requestId', requestId);
   c.header('X-Request-Id', requestId);

@@ -16,7 +16,7 @@ type Headers = Record<string, string>;
  * address of the next page of a list, and compressed for a caller that asks for that. The tag is weak, because it
  * is the same for both encodings.
  */
-export async function answerRead(c: Context, json: string): Promise<Response> {
+export function answerRead(c: Context, json: string): Response | Promise<Response> {
   const tag = `W/"${hash('sha1', json, 'base64url')}"`;
   const next = nextPage(json);
   const headers: Headers = {
@@ -25,11 +25,15 @@ export async function answerRead(c: Context, json: string): Promise<Response> {
     Vary: 'X-API-Key, Authorization, Accept-Encoding',
   };
   if (next) headers['Link'] = linkTo(c, next);
-  if (has(c.req.header('If-None-Match'), tag)) return answer(c, null, 304, headers);
+  if (has(c.req.header('if-none-match'), tag)) return answer(c, null, 304, headers);
   headers['Content-Type'] = 'application/json';
-  if (json.length < smallestCompressed || !takesGzip(c.req.header('Accept-Encoding'))) {
+  if (json.length < smallestCompressed || !takesGzip(c.req.header('accept-encoding'))) {
     return answer(c, json, 200, headers);
   }
+  return answerCompressed(c, json, headers);
+}
+
+async function answerCompressed(c: Context, json: string, headers: Headers): Promise<Response> {
   const body = await compressed(json, compression);
   headers['Content-Encoding'] = 'gzip';
   return answer(c, new Uint8Array(body), 200, headers);

@@ -1,5 +1,5 @@
 import { type Attributes, type Span, SpanKind } from '@opentelemetry/api';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context } from 'hono';
 import {
   endSpan,
   errorType,
@@ -12,7 +12,7 @@ import {
 } from '../tracing/spans.ts';
 import { readTraceparent } from '../tracing/traceparent.ts';
 import { isUuid } from '../validation/parse.ts';
-import { type RequestEnv, routeOf } from './http.ts';
+import { type Layer, routeOf } from './http.ts';
 
 /** Asked every few seconds, by machines. */
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
@@ -23,10 +23,8 @@ const isApi = (path: string) => path.startsWith('/api/');
  * continue the caller's trace; every other request begins a trace of its own, whatever its headers say.
  * The tenant becomes an attribute of this name.
  */
-export const traceRequests =
-  (tenantAttribute: string): MiddlewareHandler<RequestEnv> =>
-  async (c, next) => {
-    if (!isTracing() || probes.has(c.req.path)) return await next();
+export const traceRequests = (tenantAttribute: string): Layer => {
+  const trace: Layer = async (c, next) => {
     c.set('began', performance.now());
     if (!isApi(c.req.path)) begin(c, null);
     await next();
@@ -35,6 +33,8 @@ export const traceRequests =
     const caller = tenant === undefined ? {} : { [tenantAttribute]: tenant };
     endSpan(span, requestEnd(c.res.status, caller), performance.now());
   };
+  return (c, next) => (isTracing() && !probes.has(c.req.path) ? trace(c, next) : next());
+};
 
 /** Continues the trace of a caller whose key was accepted; without a tracer it is passed on as it is. */
 export function acceptTrace(c: Context) {
