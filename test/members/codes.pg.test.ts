@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/actor.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { createLog } from '../../src/lib/log/log.ts';
 import {
   beginCodes,
   checkSecondStep,
@@ -17,12 +16,12 @@ import { totpCode } from '../../src/members/codes/totp.rules.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 
 const { db } = await testDatabase();
 const [before, today] = [randomBytes(32), randomBytes(32)];
 const secrets = createSecrets([before]);
 const tools = { db, secrets };
-const log = createLog({ level: 'silent' });
 
 /** The code of an app whose clock is so many steps ahead. */
 const codeOf = (secret: Buffer, ahead = 0) =>
@@ -122,7 +121,14 @@ test('what happens to codes is recorded in each organization of the member, with
 
 test('a secret sealed with the previous key is resealed with the current one', async () => {
   const { memberId, secret } = await memberWithCodes();
+  const [{ sealed }] = await db<[{ sealed: number }]>`
+    select count(totp_secret)::int as sealed from members`;
+  const { lines, log } = keptLog();
+  await resealTotpSecrets({ db, log, secrets: createSecrets([randomBytes(32)]) });
+  const line = ['error', 'secrets of one-time codes cannot be opened', { count: sealed }];
+  assert.deepEqual(lines.splice(0), [line]);
   await resealTotpSecrets({ db, log, secrets: createSecrets([today, before]) });
+  assert.deepEqual(lines, []);
   const later = { db, secrets: createSecrets([today]) };
   assert.ok(await checkSecondStep(later, memberId, codeOf(secret, 1)));
 });

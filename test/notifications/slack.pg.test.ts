@@ -10,6 +10,7 @@ import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../supp
 import { taskTools } from '../support/make/task-tools.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 
 const { db } = await testDatabase();
@@ -172,7 +173,14 @@ test('the address is sealed, never shown, kept by an empty field, and resealed w
   assert.ok(!JSON.stringify(acts).includes('T0/secret'));
 
   const newer = createSecrets([Buffer.alloc(32, 2), key]);
-  await resealSlackHooks({ ...taskTools(db), secrets: newer });
+  const { lines, log } = keptLog();
+  const hooks = (await db`select from slack_hooks`).length;
+  const other = createSecrets([Buffer.alloc(32, 3)]);
+  await resealSlackHooks({ ...taskTools(db), log, secrets: other });
+  const line = ['error', 'addresses of Slack webhooks cannot be opened', { count: hooks }];
+  assert.deepEqual(lines.splice(0), [line]);
+  await resealSlackHooks({ ...taskTools(db), log, secrets: newer });
+  assert.deepEqual(lines, []);
   const place = { owner: org_id, id: 'slack' };
   assert.equal(createSecrets([Buffer.alloc(32, 2)]).open(place, (await stored())!), address);
   await db`delete from slack_hooks where org_id = ${org_id}`;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createLog } from '../../src/lib/log/log.ts';
 import { handOver } from '../../src/lib/queue/pump.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { beginMails, listMailWords, listOpenMails } from '../../src/sends/mail-job.queries.ts';
@@ -18,10 +17,11 @@ import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { workOn } from '../support/probe/jobs.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
-const log = createLog({ level: 'silent' });
+const { lines, log } = keptLog();
 const settings = { sendDeadlineSeconds: 60 };
 const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
 /** The signals of the mails of an organization, from now on. */
@@ -83,8 +83,10 @@ test('a mail whose job has failed for the last time gets another job and goes ou
   await failForGood(left.orgId);
   const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
 
+  lines.length = 0;
   await takeUp();
   await takeUp();
+  assert.deepEqual(lines, [['warn', 'mails were stranded', { count: 60 }]]);
   assert.equal((await outboxOf(left.orgId)).length, 1);
   jobs.pump();
 

@@ -6,6 +6,7 @@ import { analyze } from '../../src/summaries/analyze.ts';
 import { countUnanalyzed } from '../../src/summaries/queries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 
 const { db } = await testDatabase();
 const start = new Date('2026-05-01T00:00:00Z');
@@ -114,11 +115,14 @@ test('an analyst that is away is asked later, and in the end the answer stays wi
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   const job = { org_id: org.id, response_id, tries: 0 };
-  await analyze(readingTools(db, refusing(true)), job);
+  const { lines, log } = keptLog();
+  const tools = { ...readingTools(db, refusing(true)), log };
+  await analyze(tools, job);
   const tries = async () => (await org.waiting()).map((waiting) => waiting.tries);
-  assert.deepEqual(await tries(), [1]);
-  await analyze(readingTools(db, refusing(true)), { ...job, tries: 9 });
-  assert.deepEqual(await tries(), []);
+  assert.deepEqual([await tries(), lines], [[1], []]);
+  await analyze(tools, { ...job, tries: 9 });
+  const line = ['warn', 'an answer stays without analysis', { response_id, why: 'away' }];
+  assert.deepEqual([await tries(), lines], [[], [line]]);
   assert.equal(await countUnanalyzed(db, org.id, { start, end: null, askedAt: null }), 1);
 });
 

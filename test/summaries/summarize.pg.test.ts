@@ -7,10 +7,12 @@ import { readComment } from '../../src/summaries/read-comment.ts';
 import { planMonths, summarize, summarizeMonth } from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 
 const { db } = await testDatabase();
 const may = { start: new Date('2026-05-01T00:00:00Z'), end: new Date('2026-06-01T00:00:00Z') };
-const tools = (analyst?: Analyst) => readingTools(db, analyst);
+const { lines, log } = keptLog();
+const tools = (analyst?: Analyst) => ({ ...readingTools(db, analyst), log });
 const old = { created_at: new Date('2020-01-01') };
 const writing = (value: string): Analyst => ({
   ...createBuiltinAnalyst(readComment),
@@ -176,7 +178,10 @@ test("the provider's words are taken, without knowing whose they are about", asy
 test('a report with a number that was not counted is not taken', async () => {
   const org = await makeFeedback(db);
   await org.answer(9, null, '2026-05-10');
+  lines.length = 0;
   assert.match((await summaryOf(org, writing('An NPS of 73.'))).text, /received 1 answer/);
+  const line = 'a written report had numbers of its own: the template is taken';
+  assert.deepEqual(lines, [['warn', line, {}]]);
 });
 
 test('when the provider fails the template writes', async () => {
@@ -186,7 +191,10 @@ test('when the provider fails the template writes', async () => {
     ...createBuiltinAnalyst(readComment),
     write: async () => ({ ok: false, why: 'status 500', later: true, waitMs: 0 }),
   };
+  lines.length = 0;
   assert.match((await summaryOf(org, failing)).text, /received 1 answer/);
+  const line = 'the report is written from the template';
+  assert.deepEqual(lines, [['warn', line, { why: 'status 500' }]]);
 });
 
 test('without analysis switched on nothing is sent to a provider', async () => {

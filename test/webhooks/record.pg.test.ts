@@ -4,11 +4,12 @@ import { createLog } from '../../src/lib/log/log.ts';
 import { attempted, deactivated } from '../../src/signals.ts';
 import type { AttemptOutcome } from '../../src/webhooks/deliver.ts';
 import { type ClaimedDelivery, claimDue } from '../../src/webhooks/delivery.queries.ts';
-import { createRecorder, type RecordTools, record } from '../../src/webhooks/record.ts';
+import { createRecorder, record } from '../../src/webhooks/record.ts';
 import { judge } from '../../src/webhooks/rules.ts';
 import { answerOf } from '../support/fakes/subscriber.ts';
 import { makeBacklog, makePool } from '../support/make/deliveries.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 
 const { db } = await testDatabase();
 
@@ -250,15 +251,13 @@ for (const status of [200, 500]) {
       await db`drop function refuse_twice cascade`;
       await db`drop sequence tried`;
     });
-    const said: unknown[] = [];
-    const warn = ({ err }: { err: Error }, line: string) => said.push([err.message, line]);
     let jobs = 0;
-    const log = { warn } as unknown as RecordTools['log'];
+    const { lines, log } = keptLog();
     const recorder = createRecorder({ db, log, pump: () => jobs++ });
     recorder.hurry();
     await recorder.record(outcomes[0]!);
-    const line = ['not now', 'attempts not recorded yet'];
-    assert.deepEqual([said, jobs], [[line, line], status === 500 ? 1 : 0]);
+    const line = ['warn', 'attempts not recorded yet', { err: 'not now' }];
+    assert.deepEqual([lines, jobs], [[line, line], status === 500 ? 1 : 0]);
     const left = await db`
       select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;
     assert.deepEqual(
