@@ -149,6 +149,39 @@ test('what changes nothing says so', async () => {
   assert.equal(left?.['left'], 0);
 });
 
+const ways = [
+  { what: 'a password', set: { password_hash: 'a' }, passkeys: 0 },
+  { what: 'one-time codes', set: { totp_secret: 'b' }, passkeys: 0 },
+  { what: 'a passkey', set: {}, passkeys: 1 },
+  { what: 'two passkeys and a password', set: { password_hash: 'a' }, passkeys: 2 },
+  { what: 'a passkey and a password', set: { password_hash: 'a' }, passkeys: 1 },
+];
+for (const { what, set, passkeys } of ways) {
+  test(`the proofs of a member with ${what} are deleted, of no other member, and it says that there were some`, async () => {
+    const [member, other] = [await makeMember(db, set), await makeMember(db, set)];
+    for (const member_id of [member, other]) {
+      const rows = Array.from({ length: passkeys }, () => ({ id: randomUUID(), member_id }));
+      const key = { name: 'Key', public_key: Buffer.from('key') };
+      for (const row of rows) await db`insert into passkeys ${db({ ...row, ...key })}`;
+      const code_hash = randomBytes(32);
+      await db`insert into recovery_codes ${db({ member_id, code_hash })}`;
+    }
+    const left = async (id: string) => {
+      const [row] = await db`
+        select num_nonnulls(password_hash, totp_secret)::int as secrets,
+               (select count(*)::int from passkeys where member_id = m.id) as passkeys,
+               (select count(*)::int from recovery_codes where member_id = m.id) as codes
+        from members m where id = ${id}`;
+      return { ...row };
+    };
+    const before = await left(other);
+    assert.equal(await deleteProofs(db, member), true);
+    assert.deepEqual(await left(member), { secrets: 0, passkeys: 0, codes: 0 });
+    assert.deepEqual(await left(other), before);
+    assert.equal(await deleteProofs(db, member), false);
+  });
+}
+
 test('an address is noted as proved when it first was, and no later', async () => {
   const member = await makeMember(db);
   const other = await makeMember(db);
