@@ -5,6 +5,41 @@
  */
 export const speedups = [
   {
+    // The connection that was used last goes first: its Postgres process is still in the processor's caches, and what is
+    // beyond the usual load stays idle.
+    file: 'src/index.js',
+    from: `    if (open.length)
+      return go(open.shift(), query)
+`,
+    to: `    if (open.length)
+      return go(open.pop(), query)
+`,
+  },
+  {
+    file: 'src/index.js',
+    from: `    const c = open.length
+      ? open.shift()
+`,
+    to: `    const c = open.length
+      ? open.pop()
+`,
+  },
+  {
+    file: 'src/queue.js',
+    from: `    push: (x) => (xs.push(x), x),
+`,
+    to: `    push: (x) => (xs.push(x), x),
+    pop: () => {
+      const out = xs.pop()
+      if (index === xs.length) {
+        index = 0
+        xs = []
+      }
+      return out
+    },
+`,
+  },
+  {
     // What is written in one turn goes out together at the end of that turn: an immediate would wait for another
     // round of the event loop. Messages are new buffers, or constant ones, which nothing writes to afterwards.
     file: 'src/connection.js',

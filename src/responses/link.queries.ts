@@ -1,5 +1,5 @@
 import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
-import type { Sql } from '../lib/db/db.ts';
+import { commitsSoon, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../scores.ts';
 import type { Embedding } from '../surveys/asking.schemas.ts';
 import type { AddressedPerson } from '../surveys/placeholders.ts';
@@ -44,14 +44,15 @@ type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null;
  * Finds what a contact's link leads to, with its recent visits, and records this visit. At most sixty
  * visits a minute are recorded. The visits are found by their contact in the one partition that has the last minute. The
  * answer is found by its contact alone as well: a condition that it counts would let a plan from when there were few responses
- * read all that count, by an index of these.
+ * read all that count, by an index of these. A page and an answer do not wait until the disk has the visit, which only
+ * helps to recognize machines: so it is called outside of any transaction.
  */
 export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {
   const [link] = await sql<SurveyLink[]>`
     with contact as materialized (
       select id, org_id, survey_id, name, email, properties
       from contacts
-      where token = ${token}
+      where token = ${token} and ${commitsSoon(sql)}
     ), recent as materialized (
       select kind, score, extract(epoch from now() - visited_at) * 1000 as ago
       from (

@@ -36,23 +36,28 @@ export function emissionTogether(
       select org_id, id, type, body, traceparent
       from happened
       where id in (select event_id from subscribed)
-    ), ${subscribedDeliveries(sql, sql`owner`)}, queued as (
-      ${enqueueEachTraced(
-        sql,
-        'webhooks.deliver',
-        sql`
-        select jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id), traceparent
-        from subscribed
-        where active and owner is null
-        group by cause, org_id, webhook_id, traceparent`,
-      )}
-    ), deliveries_of as (
+    ), ${subscribedDeliveries(sql, sql`owner`)}
+    ${given.every(({ added }) => added.owner) ? sql`` : queuedWithoutOwner(sql)}
+    , deliveries_of as (
       select cause, count(*) filter (where not active)::int as skipped,
              json_agg(${emittedDelivery(sql)}) filter (where active) as emitted
       from subscribed
       group by cause
     )`;
 }
+
+const queuedWithoutOwner = (sql: Sql) => sql`
+  , queued as (
+    ${enqueueEachTraced(
+      sql,
+      'webhooks.deliver',
+      sql`
+      select jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id), traceparent
+      from subscribed
+      where active and owner is null
+      group by cause, org_id, webhook_id, traceparent`,
+    )}
+  )`;
 
 const eventRows = (given: readonly EventsOfCause[]) =>
   JSON.stringify(

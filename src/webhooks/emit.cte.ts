@@ -75,17 +75,21 @@ export function emission(
       select ${orgId}, id, type, body, ${traceparent}
       from happened
       where id in (select event_id from subscribed)
-    ), ${subscribedDeliveries(sql, sql`${owner}`)}, queued as (
-      ${enqueueEach(
-        sql,
-        { task: 'webhooks.deliver', traceparent },
-        sql`
-        select distinct jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id)
-        from subscribed
-        where active and ${owner}::text is null`,
-      )}
-    )`;
+    ), ${subscribedDeliveries(sql, sql`${owner}`)}
+    ${owner === null ? queuedDeliveries(sql, traceparent) : sql``}`;
 }
+
+const queuedDeliveries = (sql: Sql, traceparent: string | null) => sql`
+  , queued as (
+    ${enqueueEach(
+      sql,
+      { task: 'webhooks.deliver', traceparent },
+      sql`
+      select distinct jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id)
+      from subscribed
+      where active`,
+    )}
+  )`;
 
 /** How many deliveries of `emission` were skipped. */
 export const skippedDeliveries = (sql: Sql) => sql`

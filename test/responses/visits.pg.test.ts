@@ -135,3 +135,22 @@ async function planOfVisit(own: typeof db): Promise<string> {
   );
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
+
+test('a page does not wait until the disk has its visit; what else is committed does', async () => {
+  const visit = { kind: 'post', method: 'POST', score: 9, traced: false } as const;
+  const waits = async (token: string) =>
+    await db.begin(async (tx) => {
+      await tx`set local synchronous_commit = on`;
+      await visitPersonalLink(tx, token, visit);
+      const [now] = await tx<{ it: string }[]>`select current_setting('synchronous_commit') as it`;
+      return now!.it;
+    });
+  assert.equal(await waits('token-1'), 'off');
+  assert.equal(await waits('no-token'), 'on');
+  const own = connect(url, { connections: 1 });
+  await own`set synchronous_commit = on`;
+  await visitPersonalLink(own, 'token-1', visit);
+  const [after] = await own`select current_setting('synchronous_commit') as it`;
+  await own.end();
+  assert.deepEqual(after, { it: 'on' });
+});

@@ -97,6 +97,13 @@ export const opaque = (sql: Sql, value: Part): Part => sql`(select ${value})`;
 export const lockTimeout = (sql: Sql, ms: number): Part =>
   sql`select set_config('lock_timeout', ${String(ms)}, true)`;
 
+/**
+ * A condition that always holds, after which the commit does not wait for the disk: a power cut may take what was
+ * committed in its last second, a kill takes nothing.
+ */
+export const commitsSoon = (sql: Sql): Part =>
+  sql`set_config('synchronous_commit', 'off', true) is not null`;
+
 /** Whether a statement gave up because a lock was not free within the time of `lockTimeout`. */
 export const isLockTimeout = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '55P03';

@@ -148,3 +148,22 @@ test('a statement finds its connection as fast after many others, while one conn
   for (let n = 0; n < 500; n++) await db`select ${n}::int`;
   assert.ok(longest > 0 && longest < 100, `looked through ${longest} places`);
 });
+
+test('the connection that was used last is the next one, however many have been in use', async (t) => {
+  const db = poolOf(t, 4);
+  const pidOf = async (seconds = 0) =>
+    one(
+      await db<{ pid: number }[]>`
+      select pg_backend_pid() as pid from pg_sleep(${seconds})`,
+    ).pid;
+  const opened = await Promise.all([1, 2, 3, 4].map(() => pidOf(0.05)));
+  assert.equal(new Set(opened).size, 4);
+  const last = await pidOf();
+  for (let n = 0; n < 50; n++) assert.equal(await pidOf(), last);
+  const [first, second] = [pidOf(0.01), pidOf()];
+  assert.notEqual(await second, last);
+  assert.equal(await first, last);
+  for (let n = 0; n < 50; n++) assert.equal(await pidOf(), last);
+  const both = await Promise.all([1, 2, 3, 4].map(() => pidOf(0.05)));
+  assert.deepEqual(new Set(both), new Set(opened));
+});
