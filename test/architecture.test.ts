@@ -80,7 +80,7 @@ const libraries: Record<string, string[]> = {
   smtp: ['async', 'validation'],
   steps: ['db', 'log', 'queue'],
   tracing: ['async', 'log'],
-  validation: [],
+  validation: ['async'],
   worker: ['async'],
 };
 

@@ -37,6 +37,17 @@ test('the ready line has the real address, which commands then use too', async (
   assert.equal(await service.stop(), 0);
 });
 
+test('a start makes no form of dates, numbers or names, which would delay it', async () => {
+  const reporting = new URL('./support/processes/report-formats.ts', import.meta.url).href;
+  const service = startService(environment({ NODE_OPTIONS: `--import=${reporting}` }));
+  await service.ready();
+  assert.deepEqual(
+    service.stderr.lines.filter((line) => line.startsWith('makes ')),
+    [],
+  );
+  assert.equal(await service.stop(), 0);
+});
+
 test('serve --json prints one JSON value when it is ready', async () => {
   const service = startService(environment(), ['--json']);
   const { listening, welcome_url } = JSON.parse(await service.ready());

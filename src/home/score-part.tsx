@@ -1,3 +1,4 @@
+import { lazily } from '../lib/async/lazily.ts';
 import type { NpsTrendRow } from '../responses/nps.ts';
 import { percentage, type SurveyType, type Tally } from '../scores.ts';
 import { PartsBar } from '../web/app/charts/parts.tsx';
@@ -179,14 +180,14 @@ const stepName = (start: string, { interval }: HomePeriod) =>
 const tick = (type: SurveyType, value: number) => homeTexts.value(type, value).replace(/\.00$/, '');
 
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  lazily(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
 const dayAndMonth = inUtc({ day: 'numeric', month: 'short' });
 const monthAndYear = inUtc({ month: 'short', year: 'numeric' });
 const whole = inUtc({ day: 'numeric', month: 'long', year: 'numeric' });
 
 const shortDay = (day: string, interval: HomePeriod['interval']) =>
-  (interval === 'month' ? monthAndYear : dayAndMonth).format(new Date(`${day}T00:00:00Z`));
+  (interval === 'month' ? monthAndYear : dayAndMonth)().format(new Date(`${day}T00:00:00Z`));
 
 function longDay(day: string) {
-  return <time datetime={day}>{whole.format(new Date(`${day}T00:00:00Z`))}</time>;
+  return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
 }

@@ -3,7 +3,6 @@ import { count, counted } from '../web/app/lists.tsx';
 import type { Change, MeasureKind } from './measure.rules.ts';
 import { measureKinds } from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
-import { sampledResponses } from './segments.queries.ts';
 
 /** What the number of a scale is called. */
 const numbers: Record<SurveyType, string> = {
@@ -126,7 +125,7 @@ export const segmentTexts = {
   means: 'The score of each value of a property of contacts: by plan, by country.',
   none: 'No response of this period has this property.',
   caption: (number: string, name: string) => `${number} by ${name}`,
-  sampled: `The most frequent values among the newest ${count(sampledResponses)} responses.`,
+  sampled: (most: number) => `The most frequent values among the newest ${count(most)} responses.`,
 };
 
 /** Until the first response. */

@@ -7,6 +7,7 @@ import { withQuery } from './period-choice.tsx';
 import { propertyParameter } from './property.rules.ts';
 import { PropertyChoice } from './property-choice.tsx';
 import { homeTexts, segmentTexts as texts } from './screen-texts.ts';
+import { sampledResponses } from './segments.queries.ts';
 import type { Comparison, MeasuredSegment } from './segments.ts';
 
 type SegmentsProps = {
@@ -108,7 +109,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
         ]}
         rows={segments.map((segment) => ({ cells: cellsOf(segment, { path, asked, type, by }) }))}
       />
-      <p class="small soft">{texts.sampled}</p>
+      <p class="small soft">{texts.sampled(sampledResponses)}</p>
     </>
   );
 }

@@ -1,4 +1,6 @@
-const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+import { lazily } from '../async/lazily.ts';
+
+const names = lazily(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
 /** ISO 639-1 has names for all of its two letters; of the 8,000 codes of three letters not all have one here. */
 const lettersOfNamed = 2;
 const mostLetters = 3;
@@ -8,7 +10,7 @@ export function isLanguage(tag: string): boolean {
   try {
     const { language } = new Intl.Locale(tag);
     if (language.length > mostLetters || language === 'und') return false;
-    return language.length > lettersOfNamed || names.of(language) !== undefined;
+    return language.length > lettersOfNamed || names().of(language) !== undefined;
   } catch {
     return false;
   }

@@ -1,5 +1,7 @@
+import { lazily } from '../../lib/async/lazily.ts';
 import { surveyTypes } from '../../scores.ts';
 import { surveyTexts } from '../../surveys/screen-texts.ts';
+import { nameOfLanguage } from '../../surveys/screens/language-names.ts';
 import { type ControlOption, Field, Select } from '../../web/app/fields.tsx';
 import { languages } from '../../web/language.ts';
 
@@ -51,7 +53,7 @@ export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
         name="language"
         label="Language"
         value={value('language')}
-        options={withAsked(value('language'), [any, ...languageOptions])}
+        options={withAsked(value('language'), [any, ...languageOptions()])}
         size="day"
       />
       <Field
@@ -66,8 +68,6 @@ export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
   </details>
 );
 
-const names = new Intl.DisplayNames('en', { type: 'language' });
-const languageOptions = [...languages.keys()].map((tag) => ({
-  value: tag,
-  text: names.of(tag) ?? tag,
-}));
+const languageOptions = lazily(() =>
+  [...languages.keys()].map((value) => ({ value, text: nameOfLanguage(value) })),
+);

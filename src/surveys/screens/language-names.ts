@@ -1,8 +1,9 @@
+import { lazily } from '../../lib/async/lazily.ts';
 import { languages } from '../../web/language.ts';
 
-const names = new Intl.DisplayNames('en', { type: 'language' });
+const names = lazily(() => new Intl.DisplayNames('en', { type: 'language' }));
 
-export const nameOfLanguage = (tag: string): string => names.of(tag) ?? tag;
+export const nameOfLanguage = (tag: string): string => names().of(tag) ?? tag;
 
 /** The languages that pages and mails have words in, and the one that is chosen already. */
 export function languageChoices(chosen: string | string[] | undefined) {

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { lazily } from '../../lib/async/lazily.ts';
 
 export type TableColumn = {
   head: Child;
@@ -123,10 +124,10 @@ export function pageSummary({
   return `${count(first)} to ${count(last)} of ${count(total)}`;
 }
 
-const numbers = new Intl.NumberFormat('en-GB');
+const numbers = lazily(() => new Intl.NumberFormat('en-GB'));
 
 /** A count with separators: 1,266. */
-export const count = (value: number) => numbers.format(value);
+export const count = (value: number) => numbers().format(value);
 
 /** A count with its noun: `1 key`, `1,266 keys`. */
 export const counted = (value: number, one: string, many = `${one}s`) =>

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { lazily } from '../../lib/async/lazily.ts';
 import { memoize } from '../../lib/async/memoize.ts';
 import type { FlashNotice } from './flash.ts';
 import type { FormState } from './read-form.ts';
@@ -89,15 +90,20 @@ export function Breakable({ text }: { text: string }) {
   );
 }
 
-const day = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
+const dateForm = lazily(
+  () =>
+    new Intl.DateTimeFormat('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      timeZone: 'UTC',
+    }),
+);
 const mostDays = 1000;
 /** A list has few days, and naming one costs more than all else of a row. */
-const nameOfDay = memoize(mostDays, ({ date }: { date: string }) => day.format(new Date(date)));
+const nameOfDay = memoize(mostDays, ({ date }: { date: string }) =>
+  dateForm().format(new Date(date)),
+);
 
 type TimeProps = {
   at: Date | string;

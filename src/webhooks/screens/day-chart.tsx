@@ -1,3 +1,4 @@
+import { lazily } from '../../lib/async/lazily.ts';
 import { counted, DataTable } from '../../web/app/lists.tsx';
 import type { DayOfDeliveries } from '../screen.queries.ts';
 
@@ -90,9 +91,7 @@ function roundUp(value: number): number {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
 }
 
-const dayForm = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-});
-const shortDay = (day: string) => dayForm.format(new Date(day));
+const dayForm = lazily(
+  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
+const shortDay = (day: string) => dayForm().format(new Date(day));
