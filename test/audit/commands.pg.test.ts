@@ -200,6 +200,42 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   ),
 };
 
+/** What each of them prints for people, without what is drawn by lot. */
+const said: Readonly<Record<string, readonly string[]>> = {
+  'org create': ['made the organization Made: ID'],
+  'org update': ['changed the organization Renamed: ID'],
+  'key create': ['ask_live_LOT', '', 'The read key ID. It is not shown again.'],
+  'key revoke': ['revoked the key k: ID'],
+  'survey create': ['made the survey n: ID', 'anyone can answer at http://127.0.0.1:8080/f/LOT'],
+  'survey update': ['changed the survey x: ID'],
+  'survey open': ['Onboarding is open: ID'],
+  'survey close': ['Onboarding is closed: ID'],
+  'survey reopen': ['Onboarding is open again: ID'],
+  'survey copy': ['made the draft Onboarding (copy): ID'],
+  'survey delete': ['deleted the survey Onboarding: ID'],
+  'survey send': [
+    'sent: 0; 1 duplicates, 0 invalid, 0 failed',
+    'email           status     reason',
+    'bo@people.test  duplicate  mail to this address bounced: the mailbox does not exist',
+  ],
+  'tag create': ['made the tag vip: ID'],
+  'tag update': ['changed the tag x: ID'],
+  'tag delete': ['deleted the tag ID'],
+  'contact import': ['imported 1 contact'],
+  'import responses': ['imported 1 response'],
+  'response release': ['released: the response ID counts now'],
+  'erasure allow': ['the address may be added again'],
+  'suppression remove': ['removed: a@b.test is no longer suppressed as bounced'],
+  'webhook create': ['made the webhook ID', 'its secret, shown only now: whsec_LOT'],
+  'summary create': ['From DAY to DAY, Acme received no answers.'],
+  analyze: ['0 answers are analyzed by the running service'],
+  'theme add': ['price: dear'],
+  'theme remove': ['removed price'],
+};
+
+/** Whole reports, which the tests of their rooms read. */
+const reports = ['import delighted', 'import asknicely', 'person erase', 'demo'];
+
 for (const name of ['audit list', 'audit export']) {
   test(`${name} refuses days in the wrong order`, async () => {
     const org = await makeOrganization(db);
@@ -229,7 +265,7 @@ test('every command is known, with the act that it leaves or why it leaves none'
 
 for (const [name, entry] of Object.entries(commandActs)) {
   if (!('act' in entry)) continue;
-  test(`${name} leaves ${entry.act}, in the name of the command line`, async () => {
+  test(`${name} says what it has done, and leaves ${entry.act} in the name of the command line`, async () => {
     const org = await makeOrganization(db);
     const survey = async (over: object = {}) => {
       const id = await makeSurvey(db, org, { ...over });
@@ -241,7 +277,10 @@ for (const [name, entry] of Object.entries(commandActs)) {
       (await db`select from audit_events where act = ${entry.act} and actor_kind = 'command'`)
         .length;
     const before = await count();
-    await run(name, tools, words);
+    const output = await run(name, tools, words);
+    const lines = withoutLots(output).trimEnd().split('\n');
+    if (said[name]) assert.deepEqual(lines, said[name]);
+    else assert.ok(reports.includes(name), `${name} says: ${JSON.stringify(lines)}`);
     assert.equal(await count(), before + 1);
   });
 }
@@ -269,9 +308,18 @@ test('no event holds an address or a secret', async () => {
 
 async function run(name: string, given: CommandTools, words: readonly string[]) {
   const command = commandLine.commands.find((each) => each.name === name)!;
-  const { exitCode } = await command.run(given, words, 'askback');
+  const { output, exitCode } = await command.run(given, words, 'askback');
   assert.equal(exitCode, 0);
+  return output;
 }
+
+/** What is drawn by lot, or is of now, has a word in its place. */
+const withoutLots = (text: string) =>
+  text
+    .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, 'ID')
+    .replace(/\b(ask_live_|whsec_|\/f\/)\S+/g, '$1LOT')
+    .replace(/\d+ [A-Z]\w+ \d{4}/g, 'DAY')
+    .replace(/ +$/gm, '');
 
 function file(text: string): string {
   const path = join(folder, `${randomUUID()}.csv`);
