@@ -33,6 +33,17 @@ test('the page shows every operation and every event, each under an address of i
   for (const type of Object.keys(document.webhooks)) assert.ok(text.includes(`id="${type}"`), type);
 });
 
+test('the page and both of its contents name each section once, and none without an entry', () => {
+  const [nav = '', folded = '', sections = ''] = text.split(/<\/nav>|<\/details>/);
+  const expected = ['Sending', 'Webhooks', 'Events'];
+  const headsOf = (part: string) =>
+    [...part.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, head]) => head);
+  assert.deepEqual(headsOf(nav), expected);
+  assert.deepEqual(headsOf(folded), expected);
+  assert.deepEqual(headsOf(sections), ['Keys', ...expected]);
+  assert.doesNotMatch(text, /<ul><\/ul>/);
+});
+
 test('the page has a line to paste for every operation, with the address of the service', () => {
   const lines = text.match(/curl[^\n]*https:\/\/feedback\.example\/api\//g) ?? [];
   assert.equal(lines.length, operations.length);

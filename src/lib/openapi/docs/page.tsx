@@ -57,7 +57,7 @@ const Page = ({ document, origin }: Shown) => {
             {document.openapi}).
           </p>
           <Words text={document.info.description} />
-          {document.tags.map((tag) => (
+          {sectionsOf(document, entries).map((tag) => (
             <section>
               <h2>{tag.name}</h2>
               <Words text={tag.description} />
@@ -78,12 +78,16 @@ const Page = ({ document, origin }: Shown) => {
   );
 };
 
+/** Without that of the events, which are no operations and have a section of their own. */
+const sectionsOf = (document: Document, entries: readonly Entry[]) =>
+  document.tags.filter(({ name }) => entries.some(({ of }) => of.tags.includes(name)));
+
 const Contents = ({ document, entries }: { document: Document; entries: Entry[] }) => (
   <>
     <a class="home" href="/docs">
       {document.info.title}
     </a>
-    {document.tags.map(({ name }) => (
+    {sectionsOf(document, entries).map(({ name }) => (
       <>
         <h2>{name}</h2>
         <ul>
