@@ -48,6 +48,9 @@ const unspoken = [
 
 /** The JSON Schema of what comes in, or of what goes out; schemas that have a name are referred to by it. */
 export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Schema {
+  // Each conversion converts all that have a name; most of what is asked for, such as the form of errors, needs none.
+  const name = Object.keys(named).find((each) => named[each] === schema);
+  if (name !== undefined) return { $ref: addressOf(name) };
   const { $schema, $defs, ...converted } = toJsonSchema(schema, config(side, named));
   return plain(converted);
 }
@@ -55,14 +58,15 @@ export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Sch
 export const namedSchemas = (named: Named): Record<string, Schema> =>
   plain(toJsonSchemaDefs(named, config('output', named)));
 
+const addressOf = (name: string) => `#/components/schemas/${name}`;
+
 const config = (typeMode: Side, definitions: Named) =>
   ({
     target: 'draft-2020-12',
     typeMode,
     definitions,
     ignoreActions: unspoken,
-    overrideRef: ({ referenceId }: { referenceId: string }) =>
-      `#/components/schemas/${referenceId}`,
+    overrideRef: ({ referenceId }: { referenceId: string }) => addressOf(referenceId),
     // A check of our own: the schema's metadata says what it accepts.
     overrideSchema: ({
       valibotSchema: { type },
