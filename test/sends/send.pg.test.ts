@@ -80,11 +80,11 @@ test('after its claim a mail takes three statements: it begins, its outcome is r
   const { key, survey } = await organization();
   const slots = createFairSlots({ total: 8, reserve: 0 });
   let turns = 0;
-  const enter: typeof slots.enter = (...given) => {
+  const take: typeof slots.take = (...given) => {
     turns += 1;
-    return slots.enter(...given);
+    return slots.take(...given);
   };
-  const pool = shareFairly(db, { ...slots, enter });
+  const pool = shareFairly(db, { ...slots, take });
   const { tools } = sending(mailServer().mailer, { pool });
   const { sent } = await sendSurvey(tools, key, wish(survey, people(1)));
   assert.equal(sent, 1);

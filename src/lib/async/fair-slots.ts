@@ -5,6 +5,8 @@ import {
   type FirstGroup,
   type SlotGroup,
   type SlotLine,
+  type SlotPlace,
+  type SlotUser,
   takeFirst,
 } from './slot-groups.ts';
 
@@ -46,12 +48,12 @@ export function createFairSlots(options: FairSlotOptions) {
     for (;;) {
       const group = groups.next(limit - held, reserve);
       if (!group) return;
-      const start = takeFirst(group);
+      const user = takeFirst(group);
       group.held += 1;
       waiting -= 1;
       held += 1;
       groups.moveToEnd(group);
-      start();
+      user.start();
     }
   }
 
@@ -62,25 +64,37 @@ export function createFairSlots(options: FairSlotOptions) {
     serve();
   }
 
-  /** Starts at once or when the turn comes; the function it returns gives the slot back or stops waiting. */
-  function enter(name: string, start: () => void, line: SlotLine = 'usual'): () => void {
+  /** Starts its user at once or when the turn comes. */
+  function take(name: string, user: SlotUser, line: SlotLine = 'usual'): SlotPlace {
     const group = groups.get(name);
     if (group.waiting >= waitingPerGroup) throw new TooManyWaiting(`too many of ${name} wait`);
-    // A function of its own for each call: the same `start` may wait twice.
-    const turn = () => start();
+    const place = { user, group, line, isLeft: false };
     const queue = group.lines.get(line) ?? new Set();
-    group.lines.set(line, queue.add(turn));
+    group.lines.set(line, queue.add(place));
     group.waiting += 1;
     waiting += 1;
     groups.update(group);
     serve();
-    return once(() => {
-      if (!queue.delete(turn)) return giveBack(group);
-      if (queue.size === 0 && group.lines.get(line) === queue) group.lines.delete(line);
-      group.waiting -= 1;
-      waiting -= 1;
-      groups.update(group);
-    });
+    return place;
+  }
+
+  /** Gives the slot back or stops waiting. */
+  function leave(place: SlotPlace) {
+    if (place.isLeft) return;
+    place.isLeft = true;
+    const { group, line } = place;
+    const queue = group.lines.get(line);
+    if (!queue?.delete(place)) return giveBack(group);
+    if (queue.size === 0) group.lines.delete(line);
+    group.waiting -= 1;
+    waiting -= 1;
+    groups.update(group);
+  }
+
+  /** Starts at once or when the turn comes; the function it returns gives the slot back or stops waiting. */
+  function enter(name: string, start: () => void, line?: SlotLine): () => void {
+    const place = take(name, { start }, line);
+    return () => leave(place);
   }
 
   /** Changes the number of slots. What is held stays held; fewer slots take effect as they come back. */
@@ -91,6 +105,9 @@ export function createFairSlots(options: FairSlotOptions) {
 
   return {
     enter,
+    /** The same without functions of their own for each user. */
+    take,
+    leave,
     acquire: (name: string, signal?: AbortSignal, line?: SlotLine) =>
       acquire((group, start) => enter(group, start, line), name, signal),
     run: <T>(name: string, work: () => Promise<T>, signal?: AbortSignal) =>
@@ -145,14 +162,5 @@ export function createFairSlotsByKey(options: FairSlotOptions) {
       };
     },
     keys: () => byKey.size,
-  };
-}
-
-function once(work: () => void) {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
-    work();
   };
 }

@@ -1,11 +1,17 @@
 /** Where in its group something waits: each line of a group in turn, but the one `next` before all others. */
 export type SlotLine = 'next' | 'usual' | (string & {});
 
+/** What is called when its turn has come. */
+export type SlotUser = { start: () => void };
+
+/** A wait for a slot, and then the slot. */
+export type SlotPlace = { user: SlotUser; group: SlotGroup; line: SlotLine; isLeft: boolean };
+
 export type SlotGroup = {
   name: string;
   held: number;
   waiting: number;
-  lines: Map<SlotLine, Set<() => void>>;
+  lines: Map<SlotLine, Set<SlotPlace>>;
 };
 
 /** A group that is served before all others while it holds fewer than `most`; `kept` slots wait for it alone. */
@@ -72,16 +78,16 @@ export function createGroups({ first, mostPerGroup = Infinity }: GroupLimits) {
 }
 
 /** The line that was served goes behind the others of its group. */
-export function takeFirst(group: SlotGroup): () => void {
+export function takeFirst(group: SlotGroup): SlotUser {
   const { lines } = group;
   const line: SlotLine = lines.has('next') ? 'next' : lines.keys().next().value!;
   const queue = lines.get(line)!;
-  const start = firstOf(queue)!;
-  queue.delete(start);
+  const place = firstOf(queue)!;
+  queue.delete(place);
   group.waiting -= 1;
   lines.delete(line);
   if (queue.size > 0) lines.set(line, queue);
-  return start;
+  return place.user;
 }
 
 const firstOf = <T>(items: Set<T>): T | undefined => items.values().next().value;

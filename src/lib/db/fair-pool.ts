@@ -1,31 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Db, poolBusy } from './db.ts';
+import type { Db } from './db.ts';
 import { type PoolSlots, requestsOfNoGroup } from './pool-slots.ts';
+import { type GroupOptions, StatementUser, TransactionUser, type Turn } from './pool-user.ts';
 import { onEnd } from './query-end.ts';
 import { withStep } from './query-step.ts';
 import { composing, driverOf } from './statement.ts';
 
-/** Whose statements run. */
-type Turn = GroupOptions & {
-  group: string;
-  begun?: { it: boolean };
-  /** Ends the wait for a connection, with its reason. */
-  signal?: AbortSignal;
-};
-
 /** A slot that a transaction has as long as it lasts. */
 type Hold = { slots: PoolSlots; isOpen: boolean };
-
-export type GroupOptions = {
-  /** Kinds of work of a group get its connections in turn. */
-  kind?: string;
-  /** Whether its caller has gone, and with it the use of its result: then it does not begin. */
-  isGone?: () => boolean;
-  /** What has waited so long for its first connection is refused. */
-  waitMs?: number;
-  /** Its statements may keep a processor of Postgres busy for long: of these few run at once. */
-  costly?: boolean;
-};
 
 /** How long a request may wait for its first connection while others have them. */
 export const requestWaitMs = 5000;
@@ -83,25 +65,23 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
 
   const shared = withStep(driver, (query, send) => {
     if (hasSlot(slots)) return send(query);
-    const leave = enter(slots, turnNow(), {
-      start: () => send(query),
-      refuse: (error) => query.reject(error),
-    });
-    onEnd(query, leave);
+    const user = new StatementUser(slots, turnNow(), { query, send });
+    user.enter();
+    onEnd(query, user);
   });
 
   async function begin(...given: unknown[]) {
     const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
     if (hasSlot(slots)) return await beginAll(...given);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const leave = enter(slots, turnNow(), { start: resolve, refuse: reject });
+    const user = new TransactionUser(slots, turnNow());
+    user.enter();
     const hold = { slots, isOpen: true };
     try {
-      await promise;
+      await user.begun.promise;
       return await holds.run([...(holds.getStore() ?? []), hold], () => beginAll(...given));
     } finally {
       hold.isOpen = false;
-      leave();
+      user.leave();
     }
   }
 
@@ -111,73 +91,3 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
 /** What a transaction has started and did not wait for may outlast it: then it has no slot any more. */
 const hasSlot = (slots: PoolSlots) =>
   holds.getStore()?.some((hold) => hold.isOpen && hold.slots === slots) ?? false;
-
-type Entry = { start: () => void; refuse: (error: Error) => void };
-
-/** Starts or refuses when the turn comes, and refuses once the wait is too long; the function it returns ends the turn. */
-function enter(slots: PoolSlots, turn: Turn, { start, refuse }: Entry): () => void {
-  const enteredAt = performance.now();
-  let waits = true;
-  let stopWaiting = () => {};
-  const leave = takeSlots(slots, turn, () => {
-    waits = false;
-    stopWaiting();
-    const late = tooLate(turn, enteredAt);
-    if (late) return refuse(late);
-    if (turn.begun) turn.begun.it = true;
-    start();
-  });
-  if (waits) {
-    stopWaiting = limitWait(turn, (error) => {
-      stopWaiting();
-      leave();
-      refuse(error);
-    });
-  }
-  return leave;
-}
-
-/** A costly statement takes a processor before a connection: while it waits, others of its group use that. */
-function takeSlots(slots: PoolSlots, turn: Turn, start: () => void): () => void {
-  const { group, costly } = turn;
-  const enterPool = () => slots.enter(group, start, lineOf(turn));
-  if (!costly || !slots.processors) return enterPool();
-  let leavePool = () => {};
-  const leaveProcessor = slots.processors.enter(
-    group,
-    () => {
-      leavePool = enterPool();
-    },
-    lineOf(turn),
-  );
-  return () => {
-    leavePool();
-    leaveProcessor();
-  };
-}
-
-/** Of a turn that many works share, none is the next because another has begun. */
-const lineOf = ({ begun, kind }: Turn) => (begun?.it ? 'next' : (kind ?? 'usual'));
-
-function limitWait({ begun, waitMs = Infinity, signal }: Turn, giveUp: (error: Error) => void) {
-  const isLimited = waitMs !== Infinity && !begun?.it;
-  const timer = isLimited
-    ? setTimeout(() => begun?.it || giveUp(tooBusy()), Math.ceil(waitMs))
-    : undefined;
-  const abort = () => giveUp(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-  return () => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
-  };
-}
-
-function tooLate({ begun, isGone, waitMs = Infinity }: Turn, enteredAt: number) {
-  if (begun?.it) return undefined;
-  if (isGone?.()) return refusal('the caller has gone before its statement began', 'CALLER_GONE');
-  return performance.now() - enteredAt < waitMs ? undefined : tooBusy();
-}
-
-const tooBusy = () => refusal('all connections that it may have are in use', poolBusy);
-
-const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });

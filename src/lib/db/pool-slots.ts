@@ -5,10 +5,12 @@ export const requestsOfNoGroup = 'requests of no group';
 /** What the process does for all groups. */
 export const serviceWork = 'work of the service';
 
+type Slots = Pick<FairSlots, 'take' | 'leave' | 'counts'>;
+
 /** The slots of a pool, one for each connection, and those of the processors behind it. */
-export type PoolSlots = Pick<FairSlots, 'enter' | 'counts'> & {
+export type PoolSlots = Slots & {
   /** Without any, costly statements run as all others do. */
-  processors?: Pick<FairSlots, 'enter' | 'counts'>;
+  processors?: Slots;
 };
 
 export type PoolSize = {
@@ -89,20 +91,16 @@ function watchGroups(now: () => number) {
   };
 }
 
-type Entering = Pick<FairSlots, 'enter' | 'counts'>;
-
-const watched = (watch: ReturnType<typeof watchGroups>, { enter, counts }: Entering): Entering => ({
+const watched = (watch: ReturnType<typeof watchGroups>, { take, leave, counts }: Slots): Slots => ({
   counts,
-  enter(group, start, line) {
+  take(group, user, line) {
     // That is always there, and answers of visitors, which are part of it, begin as requests of no group.
-    if (group === serviceWork) return enter(group, start, line);
-    watch.enter(group);
-    const leave = enter(group, start, line);
-    let isIn = true;
-    return () => {
-      if (isIn) watch.leave(group);
-      isIn = false;
-      leave();
-    };
+    if (group !== serviceWork) watch.enter(group);
+    return take(group, user, line);
+  },
+  leave(place) {
+    const { name } = place.group;
+    if (!place.isLeft && name !== serviceWork) watch.leave(name);
+    leave(place);
   },
 });

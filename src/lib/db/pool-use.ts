@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 import type { Db } from './db.ts';
-import { onEnd } from './query-end.ts';
+import { type EndingQuery, onEnd } from './query-end.ts';
 import { type DriverQuery, withStep } from './query-step.ts';
 import { composing, driverOf } from './statement.ts';
 
@@ -15,9 +15,11 @@ export function watchPool(pool: Db): { db: Db; use: () => PoolUse } {
   const queries = new Set<DriverQuery>();
   const transactions = new Set<{ begun: boolean }>();
 
+  const follower = { ended: (query: EndingQuery) => queries.delete(query as DriverQuery) };
+
   const watched = withStep(driver, (query, send) => {
     queries.add(query);
-    onEnd(query, () => queries.delete(query));
+    onEnd(query, follower);
     return send(query);
   });
 

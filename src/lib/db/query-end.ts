@@ -1,22 +1,25 @@
 /** A query as the driver makes it, of which several parts want to know when it has ended. */
-export type EndingQuery = Promise<unknown> & { [listeners]?: ((error: unknown) => void)[] };
+export type EndingQuery = Promise<unknown> & { [followers]?: QueryFollower[] };
 
-const listeners = Symbol('listeners');
+/** Called at the end of a query, with its error if it failed. One may follow many queries. */
+export type QueryFollower = { ended: (query: EndingQuery, error: unknown) => void };
+
+const followers = Symbol('followers');
 
 /**
- * Calls back when a query has ended, with its error if it failed. What surrounds the pool asks for this of each query;
- * a reaction of its own for each of them would cost more than all that they do.
+ * Calls a follower when a query has ended. What surrounds the pool asks for this of each query; a reaction of its own
+ * for each of them would cost more than all that they do.
  */
-export function onEnd(query: EndingQuery, ended: (error: unknown) => void) {
-  const known = query[listeners];
+export function onEnd(query: EndingQuery, follower: QueryFollower) {
+  const known = query[followers];
   if (known) {
-    known.push(ended);
+    known.push(follower);
     return;
   }
-  const all = [ended];
-  query[listeners] = all;
+  const all = [follower];
+  query[followers] = all;
   const call = (error?: unknown) => {
-    for (const each of all) each(error);
+    for (const each of all) each.ended(query, error);
   };
   query.then(() => call(), call);
 }

@@ -34,9 +34,11 @@ export function refuseWhileAway(pool: Db): Db {
     if (isOutage(error)) void askUntilBack();
   };
 
+  const follower = { ended: (_query: unknown, error: unknown) => look(error) };
+
   const refusing = withStep(driver, (query, send) => {
     if (away !== undefined) return query.reject(away);
-    onEnd(query, look);
+    onEnd(query, follower);
     return send(query);
   });
 

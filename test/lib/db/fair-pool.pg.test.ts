@@ -237,9 +237,9 @@ function ownPool(t: TestContext, connections: number) {
   const entered: string[] = [];
   const slots: typeof made = {
     ...made,
-    enter(group, ...rest) {
+    take(group, ...rest) {
       entered.push(group);
-      return made.enter(group, ...rest);
+      return made.take(group, ...rest);
     },
   };
   return {

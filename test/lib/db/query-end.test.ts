@@ -4,8 +4,8 @@ import { type EndingQuery, onEnd } from '../../../src/lib/db/query-end.ts';
 
 function follow(query: EndingQuery) {
   const seen: unknown[] = [];
-  onEnd(query, (error) => seen.push(['first', error]));
-  onEnd(query, (error) => seen.push(['second', error]));
+  onEnd(query, { ended: (ended, error) => seen.push(['first', ended === query, error]) });
+  onEnd(query, { ended: (_, error) => seen.push(['second', true, error]) });
   return seen;
 }
 
@@ -16,8 +16,8 @@ test('all that asked are called once when a query has ended, without an error wh
   resolve([{ n: 1 }]);
   await promise;
   assert.deepEqual(seen, [
-    ['first', undefined],
-    ['second', undefined],
+    ['first', true, undefined],
+    ['second', true, undefined],
   ]);
 });
 
@@ -28,7 +28,7 @@ test('a query that fails gives its error to all that asked, and still to its cal
   reject(error);
   await assert.rejects(promise, error);
   assert.deepEqual(seen, [
-    ['first', error],
-    ['second', error],
+    ['first', true, error],
+    ['second', true, error],
   ]);
 });
