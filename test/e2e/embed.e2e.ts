@@ -80,7 +80,7 @@ test('the visitor can close it, by keyboard too', async () => {
   assert.equal(await page.locator('aside').count(), 0);
 });
 
-test('a survey in the page stands where its line is, as high as what it shows', async () => {
+test('a survey in the page stands where its line is, as wide as that and as high as what it shows', async () => {
   const { page, frame, complaints } = await embedded({ type: 'csat' }, 'data-position="inline"');
   await page.goto(website);
   await page.locator('iframe:not([style*="height: 1px"])').waitFor();
@@ -90,6 +90,10 @@ test('a survey in the page stands where its line is, as high as what it shows', 
     .evaluate((main) => main.getBoundingClientRect().height);
   const outside = await page.locator('iframe').evaluate((element) => element.clientHeight);
   assert.ok(outside >= inside && outside < inside + 200, `${outside} around ${inside}`);
+  const [own, around] = await page
+    .locator('iframe')
+    .evaluate((element) => [element.offsetWidth, element.parentElement!.clientWidth]);
+  assert.equal(own, around);
   assert.deepEqual(complaints, []);
 });
 

@@ -100,7 +100,6 @@ function guardedClient(connect: ReturnType<typeof guardedConnector>, connections
       // A slot is free a moment before its connection is: without this a new one would be made.
       connections,
       allowH2: false,
-      pipelining: 1,
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: idleConnectionMs,
       keepAliveMaxTimeout: maxIdleConnectionMs,
