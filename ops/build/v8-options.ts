@@ -3,4 +3,4 @@
  * generation to the other again and again, which is a tenth of what a start costs; at rest it takes no more memory.
  * The compiled code is only taken by a V8 with the same options as the one that compiled it.
  */
-export const v8Options = ['--min-semi-space-size=4'];
+export const v8Options = ['--min-semi-space-size=8'];
