@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
+import { lazily } from '../lib/async/lazily.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { kept } from '../lib/db/kept-part.ts';
@@ -28,7 +29,7 @@ export type Reader = ReturnType<typeof createReader>;
  */
 export function createReader({ db, replica, settings }: ReaderTools) {
   const organizations = new Map<string, string>();
-  const orgId = kept(orgOfKey(db));
+  const orgOfThisKey = lazily(() => kept(orgOfKey(db)));
 
   async function read(
     c: Context<ApiEnv>,
@@ -36,7 +37,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
   ): Promise<string | null> {
     const asked = attempt(() => {
       checkNul(c);
-      return json(orgId);
+      return json(orgOfThisKey());
     });
     const credentials = credentialsOf(c);
     if (replica?.isUsable()) return await readApart(c, json, credentials);
@@ -92,10 +93,11 @@ export function createReader({ db, replica, settings }: ReaderTools) {
     const known = new Map<string, Part>();
     return (c: Context<ApiEnv>) => (of: Part) => {
       const query = queryOf(c.req.url);
-      const found = of === orgId ? known.get(query) : undefined;
+      const isShared = of === orgOfThisKey();
+      const found = isShared ? known.get(query) : undefined;
       if (found) return found;
       const made = make(of, c.req.queries());
-      if (of !== orgId || query.length > longestQuery) return made;
+      if (!isShared || query.length > longestQuery) return made;
       if (known.size >= knownQueries) known.clear();
       known.set(query, kept(made));
       return made;
