@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import { lazily } from '../lib/async/lazily.ts';
+import { createLatest } from '../lib/async/memoize.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { kept } from '../lib/db/kept-part.ts';
@@ -14,8 +15,8 @@ import { type ReplicaTools, readJsonFresh } from './replica-reads.ts';
 /** How many keys' organizations are remembered. They only say which requests share a part of the pool. */
 const knownKeys = 10_000;
 
-/** How many queries are remembered, for each route that takes one. */
-const knownQueries = 1000;
+/** How many queries are remembered, for each route that takes one: some kilobytes each. */
+const knownQueries = 100;
 const longestQuery = 500;
 
 /** With a replica, reads go there. */
@@ -90,7 +91,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
    * statement is sent. It may depend on nothing else.
    */
   function byQuery(make: (orgId: Part, queries: Record<string, string[]>) => Part) {
-    const known = new Map<string, Part>();
+    const known = createLatest<Part>(knownQueries);
     return (c: Context<ApiEnv>) => (of: Part) => {
       const query = queryOf(c.req.url);
       const isShared = of === orgOfThisKey();
@@ -98,9 +99,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
       if (found) return found;
       const made = make(of, c.req.queries());
       if (!isShared || query.length > longestQuery) return made;
-      if (known.size >= knownQueries) known.clear();
-      known.set(query, kept(made));
-      return made;
+      return known.set(query, kept(made));
     };
   }
 
