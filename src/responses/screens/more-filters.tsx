@@ -1,9 +1,7 @@
-import { lazily } from '../../lib/async/lazily.ts';
 import { surveyTypes } from '../../scores.ts';
 import { surveyTexts } from '../../surveys/screen-texts.ts';
-import { nameOfLanguage } from '../../surveys/screens/language-names.ts';
+import { languageChoices } from '../../surveys/screens/language-names.ts';
 import { type ControlOption, Field, Select } from '../../web/app/fields.tsx';
-import { languages } from '../../web/language.ts';
 
 export const any = { value: '', text: 'Any' };
 export const named = (names: readonly string[]) =>
@@ -53,7 +51,7 @@ export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
         name="language"
         label="Language"
         value={value('language')}
-        options={withAsked(value('language'), [any, ...languageOptions()])}
+        options={withAsked(value('language'), [any, ...languageChoices(undefined)])}
         size="day"
       />
       <Field
@@ -66,8 +64,4 @@ export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
       />
     </div>
   </details>
-);
-
-const languageOptions = lazily(() =>
-  [...languages.keys()].map((value) => ({ value, text: nameOfLanguage(value) })),
 );
