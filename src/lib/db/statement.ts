@@ -1,4 +1,5 @@
 import type postgres from 'postgres';
+import { createPlaces, type PathPlace } from '../async/places.ts';
 
 type Db = postgres.Sql;
 
@@ -90,22 +91,21 @@ export class Statement implements PromiseLike<unknown> {
   }
 }
 
-/** A place in the order of parts. At the end of a statement it knows its text, cut where its parameters stand. */
-type Place = { next: Map<unknown, Place>; text?: Strings };
+/** At the end of a statement it knows its text, cut where its parameters stand. */
+type Place = PathPlace<unknown, Strings>;
 type Walk = { from: Place; to: Place; parameters: readonly unknown[] };
 
 const parameter = Symbol('parameter');
 /** What code can put together is far less; filters of lists are many. */
 const mostPlaces = 50_000;
-let begin: Place = { next: new Map() };
-let places = 0;
+const { root, step } = createPlaces<unknown, Strings>(mostPlaces);
 
 function toQuery(statement: Statement): unknown {
   const parameters: unknown[] = [];
-  const place = collect(statement, begin, parameters);
+  const place = collect(statement, root(), parameters);
   if (!place) return toDriver(statement);
-  place.text ??= cutText(statement);
-  return statement.driver(place.text, ...parameters);
+  place.known ??= cutText(statement);
+  return statement.driver(place.known, ...parameters);
 }
 
 /** Walks through the parts and collects what they bring; undefined where the text depends on a value. */
@@ -145,19 +145,6 @@ const isText = (value: unknown) =>
   typeof value === 'object' &&
   value !== null &&
   (builders.has(value) || (Array.isArray(value) && value[0] instanceof Statement));
-
-function step(from: Place, over: unknown): Place {
-  const known = from.next.get(over);
-  if (known) return known;
-  const place: Place = { next: new Map() };
-  places += 1;
-  if (places > mostPlaces) {
-    begin = { next: new Map() };
-    places = 0;
-  }
-  from.next.set(over, place);
-  return place;
-}
 
 function cutText(statement: Statement): Strings {
   const pieces = [''];
