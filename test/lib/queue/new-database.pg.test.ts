@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Log } from '../../../src/lib/log/log.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { workOn } from '../../support/probe/jobs.ts';
 import { untilLockWaits } from '../../support/probe/locks.ts';
+import { keptLog } from '../../support/probe/log.ts';
 import { until } from '../../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
@@ -16,13 +16,6 @@ const groups = Object.fromEntries(
 );
 const tasks = Object.fromEntries(Object.keys(groups).map((name) => [name, async () => {}]));
 
-/** What the log says above the level of a debugger. */
-function listening() {
-  const said: string[] = [];
-  const say = (_: object, line: string) => void said.push(line);
-  return { said, log: { debug() {}, info: say, warn: say, error: say } as unknown as Log };
-}
-
 const connections = async (name: string) => {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from pg_stat_activity
@@ -32,7 +25,7 @@ const connections = async (name: string) => {
 
 test('in a new database one runner makes the schema of the queue, and the others wait for it', async (t) => {
   await db`drop schema graphile_worker cascade`;
-  const { said, log } = listening();
+  const { lines, log } = keptLog();
   const held = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
   const holder = db.begin(async (tx) => {
@@ -51,7 +44,7 @@ test('in a new database one runner makes the schema of the queue, and the others
   const jobs = await started;
   const running = { state: 'running', restarts: 0 };
   const each = Object.keys(groups).map((name) => [name, running]);
-  assert.deepEqual([jobs.state(), said], [Object.fromEntries(each), []]);
+  assert.deepEqual([jobs.state(), lines], [Object.fromEntries(each), []]);
 });
 
 test('the row of a worker pool is written while its lock is held', async (t) => {
