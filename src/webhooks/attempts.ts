@@ -45,7 +45,7 @@ export async function startReady(tools: QueueTools, queue: WebhookQueue) {
     queue.starting = false;
   }
   if (queue.state === 'full' && queue.ready.length < inFlightPerWebhook && !tools.isStopping()) {
-    tools.wakeQuietly(queue);
+    void tools.wakeQuietly(queue);
   }
   reportIdle(tools, queue);
 }

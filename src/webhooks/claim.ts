@@ -30,8 +30,10 @@ export async function wakeQueue(tools: QueueTools, queue: WebhookQueue) {
       if (end !== 'more') queue.state = end === 'empty' && isWoken(queue) ? 'woken' : end;
     } while (isClaiming(queue) && !tools.isStopping());
     if (isClaiming(queue)) queue.state = 'full';
+    if (!tools.isStopping()) tools.claims.worked(queue);
   } catch (error) {
     queue.state = 'broken';
+    tools.claims.failed(queue, { err: error, webhook_id: queue.webhook.webhook_id });
     wakeLater(tools, queue);
     throw error;
   } finally {
@@ -44,7 +46,7 @@ const isWoken = ({ state }: WebhookQueue) => state === 'woken';
 /** The deliveries of a failed claim may be claimed all the same, and no other process would take them. */
 function wakeLater(tools: QueueTools, queue: WebhookQueue) {
   const again = () => {
-    if (queue.state === 'broken') tools.wakeQuietly(queue);
+    if (queue.state === 'broken') void tools.wakeQuietly(queue);
   };
   setTimeout(again, tryAgainMs).unref(); // a process that ends gives up its claims
 }

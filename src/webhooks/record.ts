@@ -7,6 +7,7 @@ import { type Db, isLockTimeout, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
+import { createOutage, type Outage } from '../lib/log/outage.ts';
 import { attempted, deactivated } from '../signals.ts';
 import { type AttemptOutcome, toSignal } from './deliver.ts';
 import type { WebhookRef } from './delivery.queries.ts';
@@ -31,7 +32,8 @@ export type RecordTools = { db: Db; log: Log; pump: () => void };
  * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch. A failure, and what
  * that statement leaves out, because its webhook is locked or has failures to reset or because it was
  * recorded before, goes with its webhook's lock, in batches of its own, so that it holds up no other webhook.
- * While Postgres is away outcomes stay in memory: they are written when it is back.
+ * While Postgres is away outcomes stay in memory: they are written when it is back. The log has one line for all that
+ * wait, and one when nothing waits any more.
  */
 export function createRecorder(tools: RecordTools) {
   const delivered = createBatch(
@@ -39,11 +41,15 @@ export function createRecorder(tools: RecordTools) {
     batch,
   );
   const alone = new Map<string, ReturnType<typeof recordAlone>>();
+  const outage = createOutage(tools.log, {
+    begins: 'attempts not recorded yet',
+    over: 'attempts are recorded again',
+  });
   let hurried = false;
 
   async function record(outcome: AttemptOutcome) {
     if (outcome.verdict.status === 'delivered') {
-      const together = untilDone(tools, () => delivered.add(outcome));
+      const together = untilDone(outage, () => delivered.add(outcome));
       if (hurried) delivered.flush();
       if (await together) return;
     }
@@ -55,7 +61,7 @@ export function createRecorder(tools: RecordTools) {
     const own = alone.get(webhook_id) ?? recordAlone(tools, outcome.delivery);
     alone.set(webhook_id, own);
     own.waiting += 1;
-    await untilDone(tools, () => own.add(outcome));
+    await untilDone(outage, () => own.add(outcome));
     own.waiting -= 1;
     if (own.waiting === 0) alone.delete(webhook_id);
   }
@@ -98,12 +104,14 @@ function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
   return { add, waiting: 0 };
 }
 
-async function untilDone<T>({ log }: RecordTools, write: () => Promise<T>): Promise<T> {
+async function untilDone<T>(outage: Outage, write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await write();
+      const done = await write();
+      outage.worked(write);
+      return done;
     } catch (err) {
-      log.warn({ err }, 'attempts not recorded yet');
+      outage.failed(write, { err });
       await sleep(tryAgainMs);
     }
   }

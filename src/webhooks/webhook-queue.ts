@@ -1,6 +1,7 @@
 import type { Db } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
+import type { Outage } from '../lib/log/outage.ts';
 import type { AttemptOutcome, DeliverTools } from './deliver.ts';
 import type { ClaimedDelivery, WebhookRef } from './delivery.queries.ts';
 import type { WebhookTarget } from './queries.ts';
@@ -18,8 +19,10 @@ export type QueueTools = DeliverTools & {
   isStopping: () => boolean;
   /** Resolves when the outcome is recorded, however long Postgres is away. */
   record: (outcome: AttemptOutcome) => Promise<void>;
+  /** What fails to be claimed, and what is claimed again. */
+  claims: Outage;
   /** Claims what is due of the queue's webhook; a failure is logged and tried again. */
-  wakeQuietly: (queue: WebhookQueue) => void;
+  wakeQuietly: (queue: WebhookQueue) => Promise<void>;
   /** Called when nothing of the webhook is left to do here. */
   onIdle: (webhook: WebhookRef) => void;
 };

@@ -1,4 +1,5 @@
 import { createFairSweep } from '../lib/async/fair-sweep.ts';
+import { createOutage } from '../lib/log/outage.ts';
 import { offer } from './attempts.ts';
 import { wakeQueue } from './claim.ts';
 import { listWebhooksDue, release, type WebhookRef } from './delivery.queries.ts';
@@ -8,7 +9,7 @@ import { dropReady, newQueue, type QueueTools, type WebhookQueue } from './webho
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 export type WorkerTools = RecordTools &
-  Omit<QueueTools, 'isStopping' | 'onIdle' | 'record' | 'wakeQuietly'>;
+  Omit<QueueTools, 'isStopping' | 'onIdle' | 'record' | 'wakeQuietly' | 'claims'>;
 
 const organizationOf = ({ org_id }: WebhookRef) => org_id;
 
@@ -28,12 +29,16 @@ export function createDeliveryWorker(given: WorkerTools) {
   const tools: QueueTools = {
     ...given,
     record: recorder.record,
+    claims: createOutage(given.log, {
+      begins: 'no deliveries claimed, trying on',
+      over: 'deliveries are claimed again',
+    }),
     isStopping: () => stopping,
     onIdle({ webhook_id }) {
       queues.delete(webhook_id);
       if (queues.size === 0) allIdle();
     },
-    wakeQuietly: (queue) => void wakeQuietly(queue),
+    wakeQuietly,
   };
 
   function queueOf(webhook: WebhookRef) {
@@ -47,10 +52,7 @@ export function createDeliveryWorker(given: WorkerTools) {
 
   /** While Postgres is away nothing is claimed; the queue tries again by itself. */
   async function wakeQuietly(queue: WebhookQueue) {
-    const { webhook_id } = queue.webhook;
-    await wakeQueue(tools, queue).catch((err: unknown) =>
-      given.log.warn({ err, webhook_id }, 'no deliveries claimed'),
-    );
+    await wakeQueue(tools, queue).catch(() => {});
   }
 
   /** Attempts deliveries that this process has committed under its own lease. */

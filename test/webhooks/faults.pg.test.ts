@@ -10,10 +10,17 @@ import { record } from '../../src/webhooks/record.ts';
 import { judge } from '../../src/webhooks/rules.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { answerThrough, linkOf } from '../support/make/answers.ts';
-import { countDeliveries, makeBacklog, makePool, workerOf } from '../support/make/deliveries.ts';
+import {
+  countDeliveries,
+  emitOwned,
+  makeBacklog,
+  makePool,
+  workerOf,
+} from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -44,6 +51,10 @@ const failuresOf = async (target: WebhookRef) =>
 /** Ends the sessions that wait for a lock: the statement is undone, and its sender gets no answer. */
 const endWaitingSessions = () => db`
   select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`;
+
+const cancelWaiting = () => db`
+  select pg_cancel_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`;
 
 test('an attempt that is recorded a second time counts once', async () => {
@@ -94,15 +105,18 @@ test('a process finds its own claim again when the answer to it was lost', async
   assert.equal(await countDeliveries(db, target, 'delivered'), 3);
 });
 
-test('a queue whose claim failed claims again by itself', async () => {
+test('a queue whose claims failed claims again by itself, which is logged at the beginning and at the end', async () => {
   const target = await makeBacklog(db, 1);
-  const worker = workerOf(db, subscriber(200).outbound, await makePool(db));
+  const { lines, log } = keptLog();
+  const worker = workerOf(db, subscriber(200).outbound, await makePool(db), log);
   await db.begin(async (tx) => {
     await tx`lock table worker_pools in access exclusive mode`;
-    const failed = assert.rejects(worker.wake(target));
-    await untilLockWaits(db);
-    await endWaitingSessions();
-    await failed;
+    for (const end of [endWaitingSessions, cancelWaiting]) {
+      const failed = assert.rejects(worker.wake(target));
+      await untilLockWaits(db);
+      await end();
+      await failed;
+    }
   });
 
   await until(
@@ -110,6 +124,36 @@ test('a queue whose claim failed claims again by itself', async () => {
     async () => (await countDeliveries(db, target, 'delivered')) === 1,
   );
   await worker.stop();
+  const levels = lines.map(([level, words]) => [level, words]);
+  const begins = ['warn', 'no deliveries claimed, trying on'];
+  assert.deepEqual(levels, [begins, ['info', 'deliveries are claimed again']]);
+  assert.equal(lines[0]![2]['webhook_id'], target.webhook_id);
+  assert.ok(lines[0]![2]['err']);
+});
+
+test('a webhook that could not be read is logged, and its deliveries are claimed again', async (t) => {
+  const org_id = await makeOrganization(db);
+  const webhook_id = await makeWebhook(db, org_id);
+  const { lines, log } = keptLog();
+  const worker = workerOf(db, subscriber(200).outbound, await makePool(db), log);
+  const event = { type: 'response.received', body: '{}' } as const;
+  const emitted = await emitOwned(db, worker, { orgId: org_id, events: [event] });
+  await db.begin(async (tx) => {
+    await tx`lock table webhooks in access exclusive mode`;
+    const now = performance.now.bind(performance);
+    let calls = 0;
+    const jumping = t.mock.method(performance, 'now', () => now() + 1000 * calls++);
+    emitted.start();
+    jumping.mock.restore();
+    await untilLockWaits(db);
+    await cancelWaiting();
+  });
+  await until('it is delivered', async () => {
+    return (await countDeliveries(db, { org_id, webhook_id }, 'delivered')) === 1;
+  });
+  await worker.stop();
+  const err = 'canceling statement due to user request';
+  assert.deepEqual(lines, [['warn', 'a webhook could not be read', { webhook_id, err }]]);
 });
 
 test('a queue that is full of unrecorded outcomes goes on when they are recorded', async () => {

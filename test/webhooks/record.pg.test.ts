@@ -235,7 +235,7 @@ for (const failures of [0, 2]) {
 
 /** Deliveries that arrived go in one statement, and those that failed in a transaction of their webhook. */
 for (const status of [200, 500]) {
-  test(`an attempt with the answer ${status} that Postgres does not take is written again until it is, and each time is logged`, async (t) => {
+  test(`an attempt with the answer ${status} that Postgres does not take is written again until it is, which is logged at the beginning and at the end`, async (t) => {
     const { target, outcomes } = await scene({ answered: [{ status }] });
     await db`create sequence tried`;
     await db`
@@ -256,8 +256,9 @@ for (const status of [200, 500]) {
     const recorder = createRecorder({ db, log, pump: () => jobs++ });
     recorder.hurry();
     await recorder.record(outcomes[0]!);
-    const line = ['warn', 'attempts not recorded yet', { err: 'not now' }];
-    assert.deepEqual([lines, jobs], [[line, line], status === 500 ? 1 : 0]);
+    const begins = ['warn', 'attempts not recorded yet', { err: 'not now' }];
+    const over = ['info', 'attempts are recorded again', {}];
+    assert.deepEqual([lines, jobs], [[begins, over], status === 500 ? 1 : 0]);
     const left = await db`
       select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;
     assert.deepEqual(

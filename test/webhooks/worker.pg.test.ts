@@ -16,6 +16,7 @@ import {
 import { makeTests } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 
 const { db } = await testDatabase();
 
@@ -431,12 +432,12 @@ for (const errorKind of ['busy', 'cancelled'] as const) {
   });
 }
 
-test('a delivery that cannot be attempted is given back for later', async () => {
+test('a delivery that cannot be attempted is given back for later, and is logged', async () => {
   const target = await backlog();
   const by = await pool();
+  const { lines, log } = keptLog();
   const worker = createDeliveryWorker({
-    db,
-    log: createLog({ level: 'silent' }),
+    ...{ db, log },
     outbound: subscriber(200).outbound,
     secrets: {
       ...plainSecrets,
@@ -456,4 +457,8 @@ test('a delivery that cannot be attempted is given back for later', async () => 
     [delivery?.['status'], delivery?.['claimed_by'], delivery?.['due_in_seconds']],
     ['pending', null, 60],
   );
+  const [row] = await db<{ id: string }[]>`
+    select id from deliveries where webhook_id = ${target.webhook_id}`;
+  const fields = { delivery_id: row!.id, err: 'sealed with another key' };
+  assert.deepEqual(lines, [['error', 'a delivery could not be attempted', fields]]);
 });

@@ -21,10 +21,15 @@ export async function makePool(db: Sql) {
   return pool_id;
 }
 
-export const workerOf = (db: Db, outbound: SubscriberClient, claimer: string) =>
+export const workerOf = (
+  db: Db,
+  outbound: SubscriberClient,
+  claimer: string,
+  log = createLog({ level: 'silent' }),
+) =>
   createDeliveryWorker({
     db,
-    log: createLog({ level: 'silent' }),
+    log,
     outbound,
     secrets: plainSecrets,
     settings: { serviceName: 'Service' },
