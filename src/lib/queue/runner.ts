@@ -40,6 +40,7 @@ export function superviseRunner(name: string, work: RunnerWork): SupervisedRunne
     const instance = await startInstance(work, connected.resolve);
     const began = performance.now();
     current = instance;
+    if (failing) log.info({ runner: name }, 'a job runner runs again');
     failing = false;
     tried.resolve();
     const order = await Promise.race([instance.ended, stopping.promise]);

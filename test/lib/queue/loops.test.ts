@@ -6,6 +6,7 @@ import type { Log } from '../../../src/lib/log/log.ts';
 import { startDueTimes } from '../../../src/lib/queue/due-times.ts';
 import { startLooking } from '../../../src/lib/queue/look.ts';
 import { startPump } from '../../../src/lib/queue/pump.ts';
+import { keptLog } from '../../support/probe/log.ts';
 
 // What the loops of the queue do between two statements, by a clock that the test moves.
 
@@ -22,19 +23,12 @@ function answering(...answers: Answer[]) {
   return { db: db as unknown as Db, state };
 }
 
-function recordingLog() {
-  const lines: string[] = [];
-  const write = (level: string) => () => void lines.push(level);
-  const log = { info: write('info'), warn: write('warn'), debug: write('debug') };
-  return { log: log as unknown as Log, lines };
-}
-
 const handed = (count: number) => async () => [{ handed: count, soon: 0, tasks: [], backend: 1 }];
 const away = () => Promise.reject(new Error('away'));
 
 function pumping(...answers: Answer[]) {
   const { db, state } = answering(...answers);
-  const { log, lines } = recordingLog();
+  const { log, lines } = keptLog();
   const batches: number[] = [];
   const pump = startPump({ db, log, onHandedOver: ({ handed }) => void batches.push(handed) });
   return { pump, state, lines, batches };
@@ -75,19 +69,21 @@ test('while the database is away the pump tries every 200 ms, and says so once',
     seen.push(state.asked);
   }
   assert.deepEqual(seen, [1, 1, 2, 2, 3, 4, 4]);
-  assert.deepEqual(lines, ['warn', 'info']);
+  const begins = ['warn', 'jobs cannot be handed to the queue, trying on', { err: 'away' }];
+  const over = ['info', 'jobs are handed to the queue again', {}];
+  assert.deepEqual(lines, [begins, over]);
   pump.nudge();
   await nextTurn();
   t.mock.timers.tick(200);
   await nextTurn();
-  assert.deepEqual([state.asked, lines], [6, ['warn', 'info', 'warn', 'info']]);
+  assert.deepEqual([state.asked, lines], [6, [begins, over, begins, over]]);
 });
 
 test('a pump that stops ends its round first, and begins none any more', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const round = Promise.withResolvers<unknown[]>();
   const { db, state } = answering(() => round.promise, away);
-  const { log } = recordingLog();
+  const { log } = keptLog();
   const pump = startPump({ db, log, onHandedOver: () => {}, everyMs: 1000 });
   const order: string[] = [];
   const stopped = pump.stop().then(() => order.push('stopped'));
@@ -105,7 +101,7 @@ test('a pump that stops ends its round first, and begins none any more', async (
 test('a pump that nothing else nudges looks at its start and every so often', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { db, state } = answering(handed(0));
-  const { log } = recordingLog();
+  const { log } = keptLog();
   const pump = startPump({ db, log, onHandedOver: () => {}, everyMs: 1000 });
   const seen: number[] = [];
   for (const ms of [0, 999, 1, 999, 1]) {
@@ -122,7 +118,7 @@ test('runners are woken at each due time, and not after the stop', async (t) => 
   t.mock.method(performance, 'now', () => 10_000);
   let woken = 0;
   const { db, state } = answering(async () => [{ in_ms: 100 }, { in_ms: 101 }, { in_ms: 300 }]);
-  const { log } = recordingLog();
+  const { log } = keptLog();
   const dueTimes = startDueTimes({ db, log, wake: () => (woken += 1) });
   dueTimes.look();
   dueTimes.look();
@@ -148,7 +144,7 @@ test('runners are woken at each due time, and not after the stop', async (t) => 
 
 test('what looks for work stops when its look has ended', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-  const { log } = recordingLog();
+  const { log } = keptLog();
   const rest = { log, wake() {}, onDeath() {}, pump: { nudge() {}, stop: async () => {} } };
   const begin = [
     (db: Db) => {
@@ -199,7 +195,7 @@ for (const { finds, answer, does } of looks) {
     const { db, state } = answering(answer);
     const done: string[] = [];
     const looking = startLooking({
-      ...{ db, log: recordingLog().log },
+      ...{ db, log: keptLog().log },
       pump: { nudge: () => void done.push('nudge'), stop: async () => {} },
       dueTimes: {
         arm: (inMs) => void done.push(`arm ${inMs}`),
@@ -240,7 +236,7 @@ for (const [name, start] of Object.entries(loops)) {
     const timers = () =>
       process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
     const before = timers();
-    const loop = start(answering(async () => [{ ...found, handed: 0 }]).db, recordingLog().log);
+    const loop = start(answering(async () => [{ ...found, handed: 0 }]).db, keptLog().log);
     await nextTurn();
     const meanwhile = timers();
     await loop.stop();

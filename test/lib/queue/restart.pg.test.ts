@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { connect, type Db } from '../../../src/lib/db/db.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { enqueueDelivery, recordingTask, workOn } from '../../support/probe/jobs.ts';
+import { keptLog } from '../../support/probe/log.ts';
 import { until } from '../../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
@@ -39,10 +40,11 @@ const terminate = (sql: Db, name: string) => sql`
 const unfinished = async () => (await db`select id from graphile_worker.jobs`).length;
 const pools = async () => (await db`select pool_id from worker_pools`).map((row) => row['pool_id']);
 
-test('a hiccup while an outcome is recorded: the runner starts again and the job runs again', async (t) => {
+test('a hiccup while an outcome is recorded: the runner starts again, with a line, and the job runs again', async (t) => {
   t.after(await hiccup({ times: 1 }));
   const runs = recordingTask();
-  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const { lines, log } = keptLog();
+  const jobs = await workOn(t, { db, url, log, tasks: { 'webhooks.deliver': runs.task } });
 
   const struck = await enqueueDelivery(db);
   jobs.pump();
@@ -53,6 +55,11 @@ test('a hiccup while an outcome is recorded: the runner starts again and the job
 
   await until('both jobs are recorded as done', async () => (await unfinished()) === 0);
   assert.deepEqual(jobs.state()['all'], { state: 'running', restarts: 1 });
+  await jobs.stop();
+  const ended = lines.filter(([, , { from }]) => from !== 'graphile');
+  const fields = { runner: 'all', restarts: 1 };
+  const words = 'a job runner ended unexpectedly, starting it again';
+  assert.deepEqual(ended, [['warn', words, fields]]);
 });
 
 test('while an ended runner waits for a slow job, the next one works, and the slow one runs once', async (t) => {
@@ -155,14 +162,22 @@ test('every connection cut: work goes on by itself within 5 s', async (t) => {
   assert.equal(jobs.state()['all']?.state, 'running');
 });
 
-test('a runner that cannot start says so and goes on trying', async (t) => {
+test('a runner that cannot start says so once, goes on trying, and says when it runs again', async (t) => {
   const runs = recordingTask();
+  const { lines, log } = keptLog();
+  let quietly = 0;
+  log.debug = () => quietly++;
   await db`alter table worker_pools rename to worker_pools_away`;
-  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const jobs = await workOn(t, { db, url, log, tasks: { 'webhooks.deliver': runs.task } });
   assert.equal(jobs.state()['all']?.state, 'restarting');
+  await until('it has tried again', () => quietly > 0 || lines.length > 1);
 
   await db`alter table worker_pools_away rename to worker_pools`;
 
   await runs.start(await enqueueDelivery(db));
   await until('it says so', () => jobs.state()['all']?.state === 'running');
+  const fields = { runner: 'all', err: 'relation "worker_pools" does not exist' };
+  const again = ['info', 'a job runner runs again', { runner: 'all' }];
+  const own = lines.filter(([, , { runner }]) => runner);
+  assert.deepEqual(own, [['warn', 'a job runner cannot start', fields], again]);
 });
