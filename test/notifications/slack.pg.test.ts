@@ -18,6 +18,7 @@ const key = Buffer.alloc(32, 1);
 const secrets = createSecrets([key]);
 const app = bareApp(db, { secrets });
 const address = 'https://8.8.8.8/services/T0/secret';
+const { lines, log } = keptLog();
 
 type Wrong = { email?: string; held_reason?: string; created_at?: Date };
 
@@ -46,7 +47,7 @@ type Job = {
 /** Runs the jobs that there are, and returns the posts. */
 async function run(...statuses: (number | null)[]) {
   const { outbound, posts } = subscriber(...statuses);
-  const tools = { ...taskTools(db), secrets, outbound };
+  const tools = { ...taskTools(db), secrets, outbound, log };
   await sweepNotifications(tools);
   const jobs = await db<Job[]>`
     delete from outbox where task = 'notifications.post'
@@ -106,13 +107,20 @@ test('a post that was not taken is tried a few times, later; one without an answ
   await refusing.bad();
   const counts: number[] = [];
   const waits: (number | undefined)[] = [];
+  const logged: number[] = [];
+  lines.length = 0;
   for (let times = 0; times < 7; times++) {
     const { posts, minutes } = await run(503);
     counts.push(posts.length);
     waits.push(minutes[0]);
+    logged.push(lines.length);
   }
   assert.deepEqual(counts, [1, 1, 1, 1, 1, 0, 0]);
   assert.deepEqual(waits.slice(1, 5), [1, 5, 30, 120]);
+  assert.deepEqual(logged, [0, 0, 0, 0, 1, 1, 1]);
+  const { org_id } = refusing;
+  const fields = { org_id, outcome: 'status' };
+  assert.deepEqual(lines, [['warn', 'a notification was not posted', fields]]);
 
   const silent = await scene();
   await silent.bad();
@@ -140,8 +148,7 @@ test('a post is tried again where it was certainly not taken, and else it is giv
     const [job] = await db<
       Job[]
     >`delete from outbox where task = 'notifications.post' returning payload`;
-    const lines: object[] = [];
-    const log = { warn: (facts: object) => lines.push(facts) } as never;
+    const { lines, log } = keptLog();
     const answer = { ...answerOf(200), statusCode, errorKind, error: errorKind && 'failed' };
     const outbound = { post: async () => answer };
     await postNotification({ ...taskTools(db), secrets, outbound, log }, job!.payload);
@@ -155,7 +162,8 @@ test('a post is tried again where it was certainly not taken, and else it is giv
       what,
     );
     const isTaken = statusCode !== null && statusCode >= 200 && statusCode < 300;
-    const line = { org_id, outcome: errorKind ?? 'status' };
+    const fields = { org_id, outcome: errorKind ?? 'status' };
+    const line = ['warn', 'a notification was not posted', fields];
     assert.deepEqual(lines, again || isTaken ? [] : [line], what);
   }
 });
@@ -173,7 +181,7 @@ test('the address is sealed, never shown, kept by an empty field, and resealed w
   assert.ok(!JSON.stringify(acts).includes('T0/secret'));
 
   const newer = createSecrets([Buffer.alloc(32, 2), key]);
-  const { lines, log } = keptLog();
+  lines.length = 0;
   const hooks = (await db`select from slack_hooks`).length;
   const other = createSecrets([Buffer.alloc(32, 3)]);
   await resealSlackHooks({ ...taskTools(db), log, secrets: other });

@@ -14,6 +14,7 @@ import { accepted, busy } from '../support/make/mail-outcomes.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -109,6 +110,30 @@ test('a job of which one mail cannot begin ends when the others have', async () 
 
   asked[1]!.answer(accepted());
   await job;
+});
+
+test('a request that cannot be told of its mails leaves a line in the log, and its mails are sent', async () => {
+  const mailer: Mailer = {
+    concurrency: 1,
+    async send(_, { mayLeave }) {
+      await mayLeave();
+      return accepted();
+    },
+  };
+  for (const isHeard of [true, false]) {
+    const { orgId, sends } = await claimed(1);
+    const { id } = sends[0]!;
+    const told: (readonly string[])[] = [];
+    const notify = async (requestIds: readonly string[]) => {
+      told.push(requestIds);
+      if (!isHeard) throw new Error('no session');
+    };
+    const { lines, log } = keptLog();
+    await createMailJobs({ db, log, mailer, progress: { notify }, settings }).run(orgId, [id]);
+    assert.deepEqual([await statusOf(id), told.flat().length], ['sent', 1]);
+    const line = ['warn', 'could not notify the waiting request', { err: 'no session' }];
+    assert.deepEqual(lines, isHeard ? [] : [line]);
+  }
 });
 
 test('outcomes are written although an import stood in their way', async () => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { createLog } from '../../src/lib/log/log.ts';
+import type { Db } from '../../src/lib/db/db.ts';
 import { createSendProgress } from '../../src/sends/send-progress.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
-const log = createLog({ level: 'silent' });
+const { lines, log } = keptLog();
 const [here, there] = [
   await createSendProgress({ db, log }),
   await createSendProgress({ db, log }),
@@ -51,4 +52,17 @@ test('a request without notifications rechecks after a second, and at once when 
   await watch.waitForCount(1, 60_000);
   await watch.waitForCount(1, 0);
   assert.equal(watch.finishedCount(), 0);
+});
+
+test('a process that hears no notifications says so once at its start, and counts its own mails', async () => {
+  assert.deepEqual(lines, []);
+  const listen = () => Promise.reject(new Error('no session'));
+  const deaf = await createSendProgress({ db, log, listenOn: { listen } as unknown as Db });
+  const requestId = randomUUID();
+  const watch = deaf.watch(requestId);
+  await deaf.notify([requestId]);
+  await watch.waitForCount(1, 60_000);
+  await deaf.stop();
+  const words = 'waiting requests look for themselves: no notifications';
+  assert.deepEqual(lines.splice(0), [['warn', words, { err: 'no session' }]]);
 });
