@@ -17,6 +17,7 @@ import {
   touching,
   waitingAtGate,
 } from '../../support/make/step-table.ts';
+import { keptLog } from '../../support/probe/log.ts';
 import { until } from '../../support/probe/until.ts';
 
 const allOnce = { none: 0, once: 300, often: 0 };
@@ -26,6 +27,10 @@ function work(...given: Parameters<typeof startWork>) {
   after(() => worker.stop());
   return worker;
 }
+
+const task = touching.name;
+const goesOn = ['info', 'a step of a migration goes on', { task }];
+const ended = ['info', 'a step of a migration ended', { task }];
 
 const stateOf = async (db: Db) => one(await listSteps(db));
 
@@ -86,9 +91,10 @@ test('of two processes one works, and the other goes on when it stops', async ()
   const { db, url, steps } = await stepTable();
   await leave(db, steps);
   const open = await closeGate(db, url, 100);
-  const first = work(url, steps, 'first');
+  const logs = [keptLog(), keptLog()] as const;
+  const first = work(url, steps, 'first', logs[0].log);
   await until('it is in the middle', () => isWaitingAtGate(db));
-  const second = work(url, steps, 'second');
+  const second = work(url, steps, 'second', logs[1].log);
   const stopped = first.stop();
   await open();
   await stopped;
@@ -97,6 +103,10 @@ test('of two processes one works, and the other goes on when it stops', async ()
   assert.deepEqual(await countTouched(db), allOnce);
   assert.equal((await stateOf(db)).worker, 'second');
   assert.equal((await db`select from workers`).length, 2);
+  assert.deepEqual(
+    logs.map(({ lines }) => lines),
+    [[goesOn], [goesOn, ended]],
+  );
 });
 
 test('a lease that is lost in the middle of a batch takes the batch with it', async () => {
@@ -124,7 +134,8 @@ test('while the database is away a step waits, and goes on when it is back', asy
   await leave(db, steps);
   const open = await closeGate(db, url, 100);
   const way = await proxyTo(url);
-  const worker = work(way.url, steps);
+  const { lines, log } = keptLog();
+  const worker = work(way.url, steps, 'test', log);
   await until('it is in the middle', () => isWaitingAtGate(db));
   await way.cut();
   await open();
@@ -133,6 +144,7 @@ test('while the database is away a step waits, and goes on when it is back', asy
   await worker.ended;
   assert.deepEqual(await countTouched(db), allOnce);
   assert.equal((await stateOf(db)).failures, 0);
+  assert.deepEqual(lines, [goesOn, goesOn, ended]);
 });
 
 test('between its batches a step rests for three times as long as they take', async () => {
@@ -184,7 +196,8 @@ test('a step that fails says why without what rows contain, keeps what is done, 
     alter table things add constraint things_touched_have_no_note check (touched = 0 or note is null)`;
   await db`update things set note = 'ann@people.test' where id = 100`;
   await leave(db, steps);
-  const worker = work(url, steps);
+  const { lines, log } = keptLog();
+  const worker = work(url, steps, 'test', log);
 
   await until('it has failed', async () => (await stateOf(db)).failures > 0);
   const said = describeSteps(await listSteps(db))!;
@@ -197,6 +210,10 @@ test('a step that fails says why without what rows contain, keeps what is done, 
   await db`update things set note = null`;
   await worker.ended;
   assert.deepEqual(await countTouched(db), allOnce);
+  const err =
+    'new row for relation "things" violates check constraint "things_touched_have_no_note"';
+  const failed = ['warn', 'a step of a migration failed and is tried again', { task, err }];
+  assert.deepEqual(lines, [goesOn, failed, goesOn, ended]);
 });
 
 test('a batch of one row that takes too long is a failure, and says so', async () => {

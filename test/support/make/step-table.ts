@@ -53,10 +53,12 @@ select count(*) as rows from things;
 /** What a start of the service does with these steps. */
 export const leave = (db: Db, steps: MigrationStep[]) => migrate(db, readMigrations(), steps);
 
-export const work = (url: string, steps: MigrationStep[], worker = 'test') =>
-  startStepWorker({
-    ...{ address: { url }, log: createLog({ level: 'silent' }), steps, worker, program: 'test' },
-  });
+export const work = (
+  url: string,
+  steps: MigrationStep[],
+  worker = 'test',
+  log = createLog({ level: 'silent' }),
+) => startStepWorker({ address: { url }, log, steps, worker, program: 'test' });
 
 /** Holds the gate by a connection of its own; returns what opens it. */
 export async function closeGate(db: Db, url: string, at: number) {
