@@ -4,7 +4,7 @@ import { offer } from './attempts.ts';
 import { wakeQueue } from './claim.ts';
 import { listWebhooksDue, release, type WebhookRef } from './delivery.queries.ts';
 import type { EmittedDelivery, NewEvents } from './emit.cte.ts';
-import { createRecorder, type RecordTools } from './record.ts';
+import { createRecorder, type RecordTools } from './recorder.ts';
 import { dropReady, newQueue, type QueueTools, type WebhookQueue } from './webhook-queue.ts';
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
