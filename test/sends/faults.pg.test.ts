@@ -112,7 +112,7 @@ test('a job of which one mail cannot begin ends when the others have', async () 
   await job;
 });
 
-test('a request that cannot be told of its mails leaves a line in the log, and its mails are sent', async () => {
+test('a request that cannot be notified of its mails leaves a line in the log, and its mails are sent', async () => {
   const mailer: Mailer = {
     concurrency: 1,
     async send(_, { mayLeave }) {
@@ -120,19 +120,19 @@ test('a request that cannot be told of its mails leaves a line in the log, and i
       return accepted();
     },
   };
-  for (const isHeard of [true, false]) {
+  for (const isNotified of [true, false]) {
     const { orgId, sends } = await claimed(1);
     const { id } = sends[0]!;
-    const told: (readonly string[])[] = [];
+    const notified: (readonly string[])[] = [];
     const notify = async (requestIds: readonly string[]) => {
-      told.push(requestIds);
-      if (!isHeard) throw new Error('no session');
+      notified.push(requestIds);
+      if (!isNotified) throw new Error('no session');
     };
     const { lines, log } = keptLog();
     await createMailJobs({ db, log, mailer, progress: { notify }, settings }).run(orgId, [id]);
-    assert.deepEqual([await statusOf(id), told.flat().length], ['sent', 1]);
+    assert.deepEqual([await statusOf(id), notified.flat().length], ['sent', 1]);
     const line = ['warn', 'could not notify the waiting request', { err: 'no session' }];
-    assert.deepEqual(lines, isHeard ? [] : [line]);
+    assert.deepEqual(lines, isNotified ? [] : [line]);
   }
 });
 

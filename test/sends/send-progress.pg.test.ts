@@ -54,7 +54,7 @@ test('a request without notifications rechecks after a second, and at once when 
   assert.equal(watch.finishedCount(), 0);
 });
 
-test('a process that hears no notifications says so once at its start, and counts its own mails', async () => {
+test('a process that receives no notifications says so once at its start, and counts its own mails', async () => {
   assert.deepEqual(lines, []);
   const listen = () => Promise.reject(new Error('no session'));
   const deaf = await createSendProgress({ db, log, listenOn: { listen } as unknown as Db });
