@@ -1,5 +1,6 @@
 import { isSea } from 'node:sea';
 import { Refusal } from './errors.ts';
+import type { Log } from './lib/log/log.ts';
 import { readAsset } from './lib/process/assets.ts';
 import { doubtfulExcerpt, redactDoubtful } from './lib/redact/doubtful.ts';
 import type { PeopleToRedact } from './lib/redact/known.ts';
@@ -21,24 +22,28 @@ const waitingPerOrganization = 64;
 /** The organization that a comment was written to takes turns with others. */
 type CommentContext = PeopleToRedact & { orgId: string };
 
-type FailureReport = { task: keyof typeof limitsMs; kind: WorkerError['kind'] };
+type ThreadTask = keyof typeof limitsMs;
 
 export type TextReader = ReturnType<typeof createTextReader>;
 
 /**
  * Reads what strangers wrote in a thread: what it contains must cost the requests of others nothing. A comment
- * that the thread cannot read in time loses every word that could be a name.
+ * that the thread cannot read in time loses every word that could be a name. What a text contains must not end in the
+ * log: which task failed, and how, is all it says.
  */
 export function createTextReader(
-  onFailure: (failure: FailureReport) => void = () => {},
+  log: Pick<Log, 'warn'> = { warn() {} },
   worker: Pick<Worker, 'run' | 'stop'> = createThread(),
 ) {
-  async function run<Result>(task: FailureReport['task'], orgId: string, input: unknown) {
+  const logFailure = (task: ThreadTask, { kind }: WorkerError) =>
+    log.warn({ task, why: kind }, 'could not read a text in time');
+
+  async function run<Result>(task: ThreadTask, orgId: string, input: unknown) {
     try {
       const limitMs = limitsMs[task];
       return (await worker.run({ name: task, input, group: orgId, limitMs })) as Result;
     } catch (error) {
-      onFailure({ task, kind: (error as WorkerError).kind });
+      logFailure(task, error as WorkerError);
       return undefined;
     }
   }
@@ -47,7 +52,7 @@ export function createTextReader(
   async function report<Result>(orgId: string, message: Uint8Array) {
     const task = { name: 'report', input: message, group: orgId, limitMs: limitsMs.report };
     return (await worker.run(task).catch((error: WorkerError) => {
-      onFailure({ task: 'report', kind: error.kind });
+      logFailure('report', error);
       if (error.kind === 'busy') throw tooManyReports();
     })) as Result | undefined;
   }

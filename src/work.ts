@@ -95,13 +95,9 @@ async function resealAll(tools: { db: Db; log: Log; secrets: Secrets }) {
   await resealSlackHooks(tools);
 }
 
-/** What a text contains must not end in the log: which task failed, and how, is all it says. */
 const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
   parts.start(
     'text reader',
-    () =>
-      createTextReader(({ task, kind }) =>
-        log.warn({ task, why: kind }, 'could not read a text in time'),
-      ),
+    () => createTextReader(log),
     (it) => it.stop(),
   );

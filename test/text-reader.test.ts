@@ -3,10 +3,15 @@ import { test } from 'node:test';
 import { WorkerError } from '../src/lib/worker/worker.ts';
 import { createBuiltinAnalyst } from '../src/summaries/builtin.ts';
 import { createTextReader } from '../src/text-reader.ts';
+import { keptLog } from './support/probe/log.ts';
 import { readerOfThisThread } from './support/probe/processor-time.ts';
 
 const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'] };
 const comment = 'Ahmed from quennell, q@acme.test, +49 30 1234567, was very slow to answer';
+
+const unread = (task: string, why: string) => [
+  ...['warn', 'could not read a text in time', { task, why }],
+];
 
 test('a comment is redacted in the thread', async (t) => {
   const reader = createTextReader();
@@ -32,21 +37,24 @@ test('a message that came back is read in the thread', async (t) => {
 });
 
 test('a message is refused while too many wait, and unread when the thread fails', async () => {
+  const { lines, log } = keptLog();
   const failing = (kind: 'timeout' | 'busy' | 'failed') =>
-    createTextReader(() => {}, {
+    createTextReader(log, {
       run: () => Promise.reject(new WorkerError(kind, 'no')),
       stop: async () => {},
     }).report('acme', Buffer.from('x'));
   assert.equal(await failing('timeout'), undefined);
   assert.equal(await failing('failed'), undefined);
   await assert.rejects(failing('busy'), { kind: 'unavailable', retryInSeconds: 5 });
+  const expected = ['timeout', 'failed', 'busy'].map((kind) => unread('report', kind));
+  assert.deepEqual(lines, expected);
 });
 
 for (const kind of ['timeout', 'busy', 'failed'] as const) {
-  test(`${kind}: everything that could be a name is redacted at once, and it is reported`, async () => {
-    const reports: unknown[] = [];
+  test(`${kind}: everything that could be a name is redacted at once, and it is logged`, async () => {
+    const { lines, log } = keptLog();
     const run = () => Promise.reject(new WorkerError(kind, 'no'));
-    const reader = createTextReader((report) => reports.push(report), {
+    const reader = createTextReader(log, {
       run,
       stop: async () => {},
     });
@@ -63,12 +71,12 @@ for (const kind of ['timeout', 'busy', 'failed'] as const) {
     const slow = { ...acme, names: ['Very Slow'] };
     for (const known of [await reader.excerpt(comment, slow), await reader.redact(comment, slow)])
       assert.match(known, /was \[name\] to answer$/, 'a known name that is a word like any other');
-    assert.deepEqual(reports[0], { task: 'excerpt', kind });
+    assert.deepEqual(lines.slice(0, 2), [unread('excerpt', kind), unread('redact', kind)]);
   });
 
   test(`${kind}: the built-in analyst goes by the score alone`, async () => {
     const run = () => Promise.reject(new WorkerError(kind, 'no'));
-    const reader = createTextReader(() => {}, { run, stop: async () => {} });
+    const reader = createTextReader(undefined, { run, stop: async () => {} });
     const remark = {
       orgId: 'acme',
       comment,

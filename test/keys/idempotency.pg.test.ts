@@ -13,6 +13,7 @@ import { readBody } from '../../src/lib/http/body.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { bareApp, testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 
 const { db } = await testDatabase();
 const path = '/api/v1/orders';
@@ -169,6 +170,29 @@ test('a dry run is not stored and runs again', async () => {
   assert.deepEqual(await stored(id), { rows: 0, bytes: 0 });
 });
 
+test('an answer that cannot be stored goes out all the same, with a line in the log', async (t) => {
+  const { post, write, lines } = await shop();
+  await db`
+    create function refuse_end() returns trigger language plpgsql as $$
+    begin
+      raise exception 'not now';
+    end $$`;
+  await db`
+    create trigger refuse_end before update or delete on idempotency_keys
+    for each row execute function refuse_end()`;
+  t.after(() => db`drop function if exists refuse_end cascade`);
+  for (const query of ['', '?dry_run=true']) {
+    const request_id = `request-${query.length}`;
+    const named = { ...write, 'Idempotency-Key': request_id, 'X-Request-Id': request_id };
+    assert.equal((await post(named, '{}', `${path}${query}`)).status, 201);
+    const line = ['error', 'could not store an answer', { err: 'not now', request_id }];
+    assert.deepEqual(lines.splice(0), [line]);
+  }
+  await db`drop function refuse_end cascade`;
+  assert.equal((await post({ ...write, 'Idempotency-Key': 'stored' })).status, 201);
+  assert.deepEqual(lines, []);
+});
+
 test('an answer is stored compressed', async () => {
   const { post, mine, id } = await shop();
   const body = JSON.stringify({ text: 'the same words again and again, '.repeat(10_000) });
@@ -315,7 +339,8 @@ async function shop() {
     refusal: undefined as Error | undefined,
     filling: () => '',
   };
-  const app = bareApp(db);
+  const { lines, log } = keptLog();
+  const app = bareApp(db, { log });
   app.post(path, async (c) => {
     const order = ++ran.times;
     started.resolve();
@@ -328,6 +353,7 @@ async function shop() {
     id,
     ran,
     write,
+    lines,
     mine: { ...write, 'Idempotency-Key': 'order-1' },
     post: async (headers: Record<string, string>, body = '{"a":1}', to = path) =>
       app.request(to, { method: 'POST', headers, body }),

@@ -148,7 +148,7 @@ test('nothing else that a stranger may send to a link, or to no link, does', asy
 
 test('a comment that the thread does not read in time costs no more', async () => {
   const run = () => Promise.reject(new Error('no thread'));
-  const without = createTextReader(() => {}, { run, stop: async () => {} });
+  const without = createTextReader(undefined, { run, stop: async () => {} });
   const known = { orgId: 'acme', names: ['Ann Miller', '王伟'], emails: ['ann@acme.test'] };
   for (const piece of pieces) {
     for (const read of [without.excerpt, without.redact]) {

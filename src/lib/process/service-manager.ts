@@ -26,8 +26,13 @@ export async function reachServiceManager(
 ): Promise<ServiceManager> {
   const descriptor = notifySocket === null ? undefined : await connectTo(notifySocket);
   process.permission?.drop('ffi');
+  let failing = false;
+  const logFailure = (err: Error | null) => {
+    if (err) log[failing ? 'debug' : 'warn']({ err }, 'the service manager could not be notified');
+    failing = err !== null;
+  };
   const notify = (...lines: string[]) => {
-    if (descriptor !== undefined) send(descriptor, lines, log);
+    if (descriptor !== undefined) send(descriptor, lines, logFailure);
   };
   if (watchdogMs !== null && (watchdogPid ?? process.pid) === process.pid) {
     setInterval(() => notify('WATCHDOG=1'), watchdogMs / 2).unref();
@@ -65,8 +70,6 @@ function addressOf(path: string): Buffer {
 }
 
 /** Not waited for: a service manager that does not listen must not keep anybody waiting. */
-function send(descriptor: number, lines: readonly string[], log: Log) {
-  write(descriptor, lines.join('\n'), (err) => {
-    if (err) log.warn({ err }, 'the service manager could not be notified');
-  });
+function send(descriptor: number, lines: readonly string[], onEnd: (err: Error | null) => void) {
+  write(descriptor, lines.join('\n'), onEnd);
 }

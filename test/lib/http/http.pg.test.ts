@@ -9,12 +9,14 @@ import { parseBody } from '../../../src/lib/http/body.ts';
 import { makeClient } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';
+import { keptLog } from '../../support/probe/log.ts';
 
 const { db } = await testDatabase();
 const { write } = await makeClient(db);
 const largest = 1024 * 1024;
 
-const app = bareApp(db);
+const { lines, log } = keptLog();
+const app = bareApp(db, { log });
 const Echo = v.looseObject({ text: v.optional(v.string(), '') });
 app.post('/api/v1/echo', async (c) => c.json({ data: await parseBody(c, Echo) }));
 const Strict = v.object({ text: v.string() });
@@ -265,7 +267,10 @@ test('headers beyond what Node takes are 431, a malformed request is 400', async
   assert.match(await talk('nonsense\r\n\r\n'), /^HTTP\/1.1 400 /);
 });
 
-test('a fault is 500 and says nothing of its cause', async () => {
+test('a fault is 500 and says nothing of its cause, which is logged; a refusal leaves no line', async () => {
+  lines.length = 0;
+  assert.equal((await get('/api/v1/nothing')).status, 404);
+  assert.deepEqual(lines, []);
   const answer = await get('/api/v1/broken', { 'X-Request-Id': 'r-1' });
   assert.equal(answer.status, 500);
   assert.deepEqual(await answer.json(), {
@@ -273,6 +278,8 @@ test('a fault is 500 and says nothing of its cause', async () => {
     code: 'internal',
     request_id: 'r-1',
   });
+  const fields = { err: 'secret: ann@acme.test', request_id: 'r-1', route: '/api/v1/broken' };
+  assert.deepEqual(lines, [['error', 'unhandled error in request', fields]]);
 });
 
 test('a request without the database is 503, and says when to try again', async () => {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { SpanKind } from '@opentelemetry/api';
-import { createLog } from '../../../src/lib/log/log.ts';
+import { diag, SpanKind } from '@opentelemetry/api';
 import { inSpan } from '../../../src/lib/tracing/spans.ts';
 import { startTelemetry } from '../../../src/lib/tracing/telemetry.ts';
+import { keptLog } from '../../support/probe/log.ts';
 
-test('what is wrong with the export is written in the exporter’s words, not only whose they are', async () => {
+test('what is wrong with the export is written in the exporter’s words, not only whose they are, every five minutes', async (t) => {
   const collector = createServer((request, response) => {
     request.resume();
     request.on('end', () => response.end('no protobuf'));
@@ -16,13 +16,13 @@ test('what is wrong with the export is written in the exporter’s words, not on
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;
   process.env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] = `http://127.0.0.1:${port}/v1/traces`;
-  const lines: Record<string, string>[] = [];
+  const { lines, log } = keptLog();
 
   const telemetry = await startTelemetry({
     settings: { traces: true, metrics: false, fromFiles: {} },
     environment: process.env,
     program: { name: 'askback', version: '1' },
-    log: createLog({ level: 'warn', to: { write: (line) => lines.push(JSON.parse(line)) } }),
+    log,
   });
   const work = { name: 'work', kind: SpanKind.INTERNAL, attributes: {} };
   await inSpan(
@@ -33,5 +33,29 @@ test('what is wrong with the export is written in the exporter’s words, not on
   await telemetry.shutdown();
   collector.close();
 
-  assert.match(lines[0]?.['why'] ?? '', /Export succeeded but could not deserialize response/);
+  const words = 'telemetry is not exported as it should be';
+  const [[level, said, { why }], ...others] = lines.splice(0) as [(typeof lines)[number]];
+  assert.deepEqual([level, said, others], ['warn', words, []]);
+  assert.match(String(why), /Export succeeded but could not deserialize response/);
+
+  const fiveMinutes = 300_000;
+  let now = performance.now() + fiveMinutes;
+  t.mock.method(performance, 'now', () => now);
+  diag.error('at once');
+  assert.equal(lines.splice(0).length, 1);
+  const error = JSON.stringify({ stack: 'Error\n at x', message: 'say "no"', code: 'NO' });
+  const complaints: [logged: string, ...said: [string, ...unknown[]]][] = [
+    ['Exporter: it failed', 'Exporter', 'it failed', { data: 1 }],
+    ['say \\"no\\"', 'Exporter', error],
+    ['ECONNREFUSED', 'Exporter', JSON.stringify({ message: '', code: 'ECONNREFUSED' })],
+    ['x'.repeat(200), 'x'.repeat(201)],
+  ];
+  for (const [place, [logged, ...complaint]] of complaints.entries()) {
+    now += fiveMinutes - 1;
+    diag.error('too early');
+    now += 1;
+    diag[place % 2 === 0 ? 'error' : 'warn'](...complaint);
+    diag.warn('again');
+    assert.deepEqual(lines.splice(0), [['warn', words, { why: logged }]]);
+  }
 });

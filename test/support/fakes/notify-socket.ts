@@ -1,5 +1,5 @@
 import { dlopen } from 'node:ffi';
-import { read } from 'node:fs';
+import { closeSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 
 const [unixFamily, datagram, closeOnExec, socketLevel, receiveTimeout] = [1, 2, 0o2000000, 1, 20];
@@ -25,6 +25,8 @@ export function notifySocket(path: string) {
     return buffer.subarray(0, bytesRead).toString().split('\n');
   };
   return {
+    /** From now on nothing is taken any more. */
+    close: () => closeSync(descriptor),
     /** The next message that has this line; those before it are over. */
     async until(line: string): Promise<string[]> {
       for (;;) {
