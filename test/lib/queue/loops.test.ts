@@ -142,6 +142,15 @@ test('runners are woken at each due time, and not after the stop', async (t) => 
   assert.equal(woken, seen[3]! + 1);
 });
 
+test('due times that cannot be looked for leave a line for a debugger', async () => {
+  const { lines, log } = keptLog({ debugged: true });
+  const dueTimes = startDueTimes({ db: answering(away).db, log, wake() {} });
+  dueTimes.look();
+  await dueTimes.stop();
+  const words = 'cannot look for due jobs, the poll finds them';
+  assert.deepEqual(lines, [['debug', words, { err: 'away' }]]);
+});
+
 test('what looks for work stops when its look has ended', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const { log } = keptLog();
@@ -172,7 +181,7 @@ test('what looks for work stops when its look has ended', async (t) => {
 const found = { outbox: false, due_soon: [], death: false, other: false };
 
 /** What a look does with what it finds. */
-const looks: { finds: string; answer: Answer; does: string[] }[] = [
+const looks: { finds: string; answer: Answer; does: string[]; line?: unknown[] }[] = [
   { finds: 'nothing', answer: async () => [found], does: ['arm '] },
   {
     finds: 'outbox rows',
@@ -186,16 +195,20 @@ const looks: { finds: string; answer: Answer; does: string[] }[] = [
     does: ['arm ', 'death'],
   },
   { finds: 'other work', answer: async () => [{ ...found, other: true }], does: ['arm ', 'other'] },
-  { finds: 'no database', answer: away, does: ['nudge'] },
+  {
+    ...{ finds: 'no database', answer: away, does: ['nudge'] },
+    line: ['debug', 'cannot look for work, trying on', { err: 'away' }],
+  },
 ];
 
-for (const { finds, answer, does } of looks) {
+for (const { finds, answer, does, line } of looks) {
   test(`a look that finds ${finds} does: ${does.join(', ')}`, async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { db, state } = answering(answer);
     const done: string[] = [];
+    const { lines, log } = keptLog({ debugged: true });
     const looking = startLooking({
-      ...{ db, log: keptLog().log },
+      ...{ db, log },
       pump: { nudge: () => void done.push('nudge'), stop: async () => {} },
       dueTimes: {
         arm: (inMs) => void done.push(`arm ${inMs}`),
@@ -209,6 +222,7 @@ for (const { finds, answer, does } of looks) {
     t.mock.timers.tick(1000);
     await nextTurn();
     assert.deepEqual([first, done.splice(0)], [does, does]);
+    assert.deepEqual(lines, line ? [line, line] : []);
     t.mock.timers.tick(1000);
     await looking.stop();
     t.mock.timers.tick(5000);

@@ -1,7 +1,7 @@
 import type { Log } from '../../../src/lib/log/log.ts';
 
-/** A log that keeps its lines, but for those of a debugger: the level, the words, and the fields, of an error its message. */
-export function keptLog() {
+/** A log that keeps its lines, those of a debugger only if asked: the level, the words, and the fields, of an error its message. */
+export function keptLog({ debugged = false } = {}) {
   const lines: [level: string, words: string, fields: Record<string, unknown>][] = [];
   const keep = (level: string) => (fields: object | string, words?: string) => {
     if (typeof fields === 'string') return void lines.push([level, fields, {}]);
@@ -12,5 +12,6 @@ export function keptLog() {
     lines.push([level, words!, Object.fromEntries(plain)]);
   };
   const [info, warn, error, fatal] = ['info', 'warn', 'error', 'fatal'].map(keep);
-  return { lines, log: { info, warn, error, fatal, debug() {}, trace() {} } as unknown as Log };
+  const debug = debugged ? keep('debug') : () => {};
+  return { lines, log: { info, warn, error, fatal, debug, trace() {} } as unknown as Log };
 }
