@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
+import { createLog } from '../../src/lib/log/log.ts';
 import {
   hasWaiting,
   listOrganizationsWaiting,
@@ -12,6 +13,7 @@ import { recordSpans } from '../support/fakes/tracer.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -36,9 +38,9 @@ function recordingAnalyst(before: (asked: Asked) => Promise<unknown> = async () 
   return { analyst, asked };
 }
 
-const readerOf = (analyst: Analyst, claimer: string) =>
+const readerOf = (analyst: Analyst, claimer: string, log = createLog({ level: 'silent' })) =>
   createCommentReader({
-    ...readingTools(db, analyst),
+    ...{ ...readingTools(db, analyst), log },
     ...{ redact: async (text: string) => text, claimer: () => claimer },
     analystQueue: createAnalystQueue({ db, giveWay: async () => {} }),
   });
@@ -121,6 +123,30 @@ test('what a process had claimed when it died is analyzed by another, and nothin
   await reader.stop();
   assert.equal(asked.filter(({ orgId }) => orgId === ofDead.id).length, 3);
   assert.equal(asked.filter(({ orgId }) => orgId === ofLiving.id).length, 0);
+});
+
+test('a claim that fails leaves a line for a debugger, and is made again by the next look', async (t) => {
+  const org = await makeFeedback(db);
+  await addHistory(org, 3);
+  await db`
+    create function refuse_claim() returns trigger language plpgsql as $$
+    begin
+      raise exception 'not now';
+    end $$`;
+  await db`
+    create trigger refuse_claim before update on waiting_analyses
+    for each row execute function refuse_claim()`;
+  t.after(() => db`drop function if exists refuse_claim cascade`);
+  const { lines, log } = keptLog({ debugged: true });
+  const reader = readerOf(recordingAnalyst().analyst, await makePool(db), log);
+  await reader.sweep();
+  const line = ['debug', 'no comments claimed, trying on', { err: 'not now' }];
+  assert.deepEqual(lines.splice(0), [line]);
+  await db`drop function refuse_claim cascade`;
+  await reader.sweep();
+  await until('they are analyzed', async () => (await org.waiting()).length === 0);
+  await reader.stop();
+  assert.deepEqual(lines, []);
 });
 
 test('a claim whose answer was lost is made again', async () => {

@@ -8,7 +8,9 @@ import pg from 'pg';
 import pino from 'pino';
 import { openConnections, ownBackends } from '../../../src/lib/queue/connections.ts';
 import { isLostConnection } from '../../../src/lib/queue/lost-connection.ts';
+import { openSession } from '../../../src/lib/queue/session.ts';
 import { testDatabase } from '../../support/probe/database.ts';
+import { keptLog } from '../../support/probe/log.ts';
 
 const { url } = await testDatabase();
 
@@ -91,6 +93,28 @@ test('what Postgres refuses is no lost connection', async () => {
 
 const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+test('what breaks of the queue, and starts again by itself, leaves a line for a debugger alone', async (t) => {
+  const { lines, log } = keptLog({ debugged: true });
+  const { pool } = openConnections({ url, log, own: ownBackends(), program: 'breaking' });
+  t.after(() => pool.end());
+  for (const isTaken of [true, false]) {
+    const client = await pool.connect();
+    if (!isTaken) client.release();
+    const broken = once(client, 'error');
+    socketOf(client).destroy(new Error('cut'));
+    await broken;
+    if (isTaken) client.release(true);
+    const line = ['debug', 'a jobs connection broke', { err: 'cut' }];
+    assert.deepEqual(lines.splice(0), isTaken ? [line] : [line, line], `${isTaken}`);
+  }
+  const session = await openSession({ url }, log, 'breaking');
+  await session.end();
+  await session.free('a pool');
+  const err = 'Client was closed and is not queryable';
+  const words = 'a worker pool could not be freed, a sweep will do it';
+  assert.deepEqual(lines, [['debug', words, { err }]]);
+});
 
 test('a runner that ends while its listener breaks gives the connection back once', async (t) => {
   const own = ownBackends();

@@ -134,7 +134,7 @@ test('while the database is away a step waits, and goes on when it is back', asy
   await leave(db, steps);
   const open = await closeGate(db, url, 100);
   const way = await proxyTo(url);
-  const { lines, log } = keptLog();
+  const { lines, log } = keptLog({ debugged: true });
   const worker = work(way.url, steps, 'test', log);
   await until('it is in the middle', () => isWaitingAtGate(db));
   await way.cut();
@@ -144,7 +144,13 @@ test('while the database is away a step waits, and goes on when it is back', asy
   await worker.ended;
   assert.deepEqual(await countTouched(db), allOnce);
   assert.equal((await stateOf(db)).failures, 0);
-  assert.deepEqual(lines, [goesOn, goesOn, ended]);
+  assert.deepEqual(
+    lines.filter(([level]) => level !== 'debug'),
+    [goesOn, goesOn, ended],
+  );
+  const [level, words, { err }] = lines[1]!;
+  assert.deepEqual([level, words], ['debug', 'steps of a migration are interrupted']);
+  assert.ok(err);
 });
 
 test('between its batches a step rests for three times as long as they take', async () => {
