@@ -19,6 +19,7 @@ import {
 } from '../support/make/single-sign-on.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { keptLog } from '../support/probe/log.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
@@ -211,20 +212,31 @@ test('a code of another sign-in under the own state is refused by its nonce and 
   assert.equal(await isIn(victim), false);
 });
 
+const failedInLog = 'sign-in with the OpenID provider failed';
+
 test('a person who turns back at the provider is informed, and tries again', async () => {
   state.denies = true;
-  const browser = visitorBrowser(appWith());
+  const { lines, log } = keptLog();
+  const browser = visitorBrowser(appWith({ role: 'viewer' }, { log }));
   const answer = await browser.get(await goThrough(browser, account()));
   state.denies = false;
   assert.equal(answer.status, 403);
+  const request_id = answer.headers.get('X-Request-Id');
+  const fields = { outcome: 'cancelled', why: 'access_denied', request_id };
+  assert.deepEqual(lines.splice(0), [['warn', failedInLog, fields]]);
+  assert.equal((await browser.get(await goThrough(browser, account()))).status, 303);
+  assert.deepEqual(lines, []);
   assert.match(await answer.text(), /You turned back at Acme Login/);
 });
 
 test('a provider that is down leaves the page and the password as they are', async () => {
   state.down = true;
-  const browser = visitorBrowser(appWith());
+  const { lines, log } = keptLog();
+  const browser = visitorBrowser(appWith({}, { log }));
   const answer = await browser.get('/sign-in/oidc');
   state.down = false;
+  const [[level, words, { outcome }], ...others] = lines as [(typeof lines)[number]];
+  assert.deepEqual([level, words, outcome, others], ['warn', failedInLog, 'unreachable', []]);
   assert.equal(answer.status, 503);
   assert.match(await answer.text(), /Acme Login does not answer now/);
   const page = await (await browser.get('/sign-in')).text();

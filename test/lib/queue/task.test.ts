@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { jobRan, runJob } from '../../../src/lib/queue/task.ts';
 import { recordSpans } from '../../support/fakes/tracer.ts';
+import { keptLog } from '../../support/probe/log.ts';
 
 const causing = '0af7651916cd43dd8448eb211c80319c';
 const traceparent = `00-${causing}-b7ad6b7169203331-01`;
@@ -20,11 +21,7 @@ const ends: { error: Error | undefined; level: string | undefined }[] = [
 
 for (const { error, level } of ends) {
   test(`a run of a job is published and logged: ${error?.message ?? 'it ends well'}`, async (t) => {
-    const lines: Record<string, unknown>[] = [];
-    const log = createLog({
-      level: 'debug',
-      to: { write: (line) => void lines.push(JSON.parse(line)) },
-    });
+    const { lines, log } = keptLog({ debugged: true });
     const published: unknown[] = [];
     t.after(jobRan.subscribe((facts) => published.push(facts)));
     const times = [1000, 1250];
@@ -35,8 +32,9 @@ for (const { error, level } of ends) {
     });
     assert.equal(await run.catch((thrown: unknown) => thrown), error);
     assert.deepEqual(published, [{ task: 'things.do', ms: 250, failed: error !== undefined }]);
-    const logged = lines.map((line) => [line['level'], line['task'], line['job'], line['attempt']]);
-    assert.deepEqual(logged, level ? [[level, 'things.do', '17', 3]] : []);
+    const fields = { err: error?.message, task: 'things.do', job: '17', attempt: 3 };
+    const line = [level, 'a job failed and will be tried again', fields];
+    assert.deepEqual(lines, level ? [line] : []);
   });
 }
 

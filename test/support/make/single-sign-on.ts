@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
+import type { AppTools } from '../../../src/app.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import type { OidcSettings } from '../../../src/settings/sign-in.ts';
 import {
@@ -29,12 +30,13 @@ export async function singleSignOn(
   const provider = await startOpenidProvider({ redirectUri: callback, path });
   after(() => provider.close());
 
-  function appWith(rules: SignInRules = {}) {
+  function appWith(rules: SignInRules = {}, over: Partial<AppTools> = {}) {
     const oidc: OidcSettings = {
       ...{ issuer: provider.issuer, clientId, clientSecret, name: 'Acme Login' },
       ...{ domains: [], organization, role: null, groups: [], ...rules },
     };
-    return bareApp(db, { settings: { ...testSettings, signIn: { byPassword: true, oidc } } });
+    const settings = { ...testSettings, signIn: { byPassword: true, oidc } };
+    return bareApp(db, { settings, ...over });
   }
 
   /** Goes to the provider, and returns the address that it leads back to. */
