@@ -71,6 +71,9 @@ const surveys: KeptForm[] = [
   { path: campaign('paused', 'resume'), form: {} },
   { path: campaign('scheduled', 'stop'), form: {} },
   { name: 'campaign-ended', path: campaign('finished', 'pause'), form: {} },
+  { path: survey('answered', '/send'), form: { when: 'now' } },
+  { path: send, form: { when: 'now' } },
+  { path: send, form: { when: 'at', send_at: '2026-06-01T10:00', per_hour: '60' } },
 ];
 
 const chosen = (act: Record<string, string>, ids = ['late', 'quiet']) => ({
@@ -235,6 +238,7 @@ const account: KeptForm[] = [
   { path: '/account/passkeys/passkey-key/name', form: { name: 'Key' } },
   { path: '/account/passkeys/passkey-key/remove', form: {} },
   { path: '/account/codes/off', form: {} },
+  { path: '/account/password', form: { new_password: 'nine blue kettles' }, as: 'editor' },
 ];
 
 const comingIn: KeptForm[] = [
@@ -257,6 +261,13 @@ const comingIn: KeptForm[] = [
   { name: 'signed-out', path: '/account/name', form: { name: 'X Y' }, as: null },
   { name: 'signed-out-empty', path: '/account/sessions/end', form: {}, as: null },
   { path: '/sign-out', form: {}, as: 'viewer' },
+  { path: `/reset/${word('reset')}`, form: { password: 'nine blue kettles' }, as: null },
+  {
+    path: `/invitations/${word('invited-one')}`,
+    form: { name: 'One', password: 'nine blue kettles' },
+    as: null,
+  },
+  { path: `/invitations/${word('invited-lena')}`, form: {}, as: 'editor' },
 ];
 
 const as = 'operator';
@@ -303,6 +314,8 @@ const operator: KeptForm[] = [
     form: {},
     as,
   },
+  { path: '/operator/operators', form: { email: 'lena@larkspur.example' }, as },
+  { path: `/operator/operators/${id('member-editor')}/remove`, form: {}, as },
 ];
 
 /** Forms of the app, filled in wrongly and then rightly, by the folder that keeps what they answer. */

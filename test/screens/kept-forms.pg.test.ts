@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestEnded } from '../../src/lib/http/http.ts';
+import { noticeOf } from '../support/probe/notice.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
 import type { KeptForm } from './entry.ts';
 import { keptForms } from './forms.ts';
@@ -44,7 +45,7 @@ async function post({ path, form, as = 'owner', name, follow = false }: KeptForm
   const asked = `POST ${path} ${new URLSearchParams(fields)} as ${as ?? 'visitor'}`;
   assert.equal(leads, name === undefined || follow, `${asked} answers ${answer.status}`);
   assert.ok(answer.status < 500, `${asked} answers ${answer.status}`);
-  const said = [...framed(await shownAnswer(asked, answer), as), ...noticeOf(answer)];
+  const said = [...framed(await shownAnswer(asked, answer), as), ...noticeLines(answer)];
   if (!follow) return { lines: said };
   const next = await app.request(`https://askback.test${answer.headers.get('Location')}`, {
     headers: { Accept: 'text/html', Cookie: cookiesAfter(answer, as) },
@@ -56,11 +57,9 @@ const framed = ({ lines, frame }: Shown, reader: Reader | null) =>
   frame ? [`frame ${frames.nameOf(frame, reader)}`, ...lines] : lines;
 
 /** What the next page says of the act. */
-function noticeOf(answer: Response): string[] {
-  return answer.headers.getSetCookie().flatMap((set) => {
-    const [, value] = /^__Host-askback-notice=([^;]+)/.exec(set) ?? [];
-    return value ? [withNames(Buffer.from(value, 'base64url').toString())] : [];
-  });
+function noticeLines(answer: Response): string[] {
+  const notice = noticeOf(answer);
+  return notice ? [withNames(JSON.stringify(notice))] : [];
 }
 
 function cookiesAfter(answer: Response, as: KeptForm['as'] = 'owner'): string {

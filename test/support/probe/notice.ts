@@ -1,0 +1,10 @@
+type Notice = { kind: string; text: string };
+
+/** What an answer gives the browser to show on the next page: what became of the act. */
+export function noticeOf(answer: Response): Notice | undefined {
+  for (const set of answer.headers.getSetCookie()) {
+    const [, value] = /^(?:__Host-askback-notice|askback_notice)=([^;]+)/.exec(set) ?? [];
+    if (value) return JSON.parse(Buffer.from(value, 'base64url').toString()) as Notice;
+  }
+  return undefined;
+}
