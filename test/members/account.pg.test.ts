@@ -10,6 +10,7 @@ import { makeMember } from '../support/make/session.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { noticeOf } from '../support/probe/notice.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
@@ -161,6 +162,8 @@ test('a passkey is added, renamed and removed', async () => {
   const credential = key.create(options as Parameters<typeof key.create>[0]);
   const added = await browser.post('/account/passkeys', { name: 'My laptop', credential });
   assert.equal(added.headers.get('Location'), '/account');
+  const text = 'The passkey is added. You can sign in with it from now on.';
+  assert.deepEqual(noticeOf(added), { kind: 'fine', text });
   assert.match(await page(browser), /My laptop/);
 
   await browser.post(`/account/passkeys/${key.id}/name`, { name: 'Work laptop' });
@@ -186,7 +189,36 @@ test('a passkey that was made for another session is not added', async () => {
   });
   const answer = await planted.post('/account/passkeys', { name: 'Planted', credential });
   assert.equal(answer.headers.get('Location'), '/account/passkeys/new');
+  const text = 'The passkey was not accepted. Try again.';
+  assert.deepEqual(noticeOf(answer), { kind: 'failed', text });
   assert.doesNotMatch(await page(ann.browser), /Planted/);
+});
+
+test('the passkey that is the last way in stays, and the notice says why', async () => {
+  const { id, browser } = await signedInMember();
+  await db`update members set password_hash = null where id = ${id}`;
+  await db`
+    insert into passkeys (id, member_id, name, public_key) values (${id}, ${id}, 'Phone', '\\x00')`;
+  const answer = await browser.post(`/account/passkeys/${id}/remove`);
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
+  const text =
+    'This passkey is the only way to sign in to your account. Add another one first, or set a password where this server takes them.';
+  assert.deepEqual(noticeOf(answer), { kind: 'failed', text });
+  assert.match(await page(browser), /Phone/);
+});
+
+test('the link with single sign-on is removed from the account alone', async () => {
+  const [ann, bob] = [await signedInMember(), await signedInMember()];
+  const of = [ann.id, bob.id];
+  await db`
+    update members set sso_issuer = 'https://login.test', sso_subject = id::text where id in ${db(of)}`;
+  const answer = await ann.browser.post('/account/sso/remove');
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
+  assert.deepEqual(noticeOf(answer), { kind: 'fine', text: 'The link is removed.' });
+  const linked = await db`
+    select id, sso_issuer from members where id in ${db(of)} and sso_subject is not null`;
+  assert.deepEqual([...linked], [{ id: bob.id, sso_issuer: 'https://login.test' }]);
+  assert.deepEqual(await actsOf(ann.id), ['member.changed']);
 });
 
 test('a member sees, ends one and ends all other sessions, and none of another member', async () => {

@@ -281,7 +281,9 @@ test('a member proves it once more at the provider, and another account there do
   const refusedAt = `/account/prove?next=${encodeURIComponent(home)}`;
   assert.deepEqual(await prove(account()), [refusedAt, false]);
   const refused = await (await browser.get(refusedAt)).text();
-  assert.match(refused, /class="notice is-failed"[^>]*><span>[^<]*Acme Login/);
+  const says =
+    'Acme Login did not confirm the account that you are signed in with here. Try again.';
+  assert.match(refused, new RegExp(`class="notice is-failed"[^>]*><span>${says}<`));
 });
 
 test('without a provider there is no such page', async () => {

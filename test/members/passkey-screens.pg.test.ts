@@ -10,6 +10,7 @@ import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { noticeOf } from '../support/probe/notice.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
@@ -70,15 +71,20 @@ test('an answer in another browser than the one that asked is refused', async ()
   const { key, home, browser } = await memberWithPasskey();
   const other = visitorBrowser(app);
   const refused = await give(other, key.get(await ask(browser)));
-  assert.match(refused.headers.get('Location')!, /^\/sign-in/);
+  assert.equal(refused.headers.get('Location'), '/sign-in');
+  const text = 'The request for the passkey was too old. Try again.';
+  assert.deepEqual(noticeOf(refused), { kind: 'failed', text });
   assert.equal((await other.get(home)).status, 303);
 });
+
+const unknownKey = 'This passkey is not known here, or it was refused. Sign in another way.';
 
 test('an unknown passkey leads back to the sign-in page, which says so', async () => {
   const browser = visitorBrowser(app);
   const stranger = createAuthenticator(place.origin);
   const refused = await give(browser, stranger.get(await ask(browser)), '/account');
   assert.equal(refused.headers.get('Location'), '/sign-in?next=%2Faccount');
+  assert.deepEqual(noticeOf(refused), { kind: 'failed', text: unknownKey });
   assert.match(await (await browser.get('/sign-in')).text(), /This passkey is not known here/);
 });
 
@@ -102,6 +108,7 @@ test('a passkey proves its member once more, and no other member', async () => {
     await ann.browser.post('/account/prove/passkey?next=%2Faccount', { credential });
   const refused = await prove(bob.key.get(await ask(ann.browser)));
   assert.equal(refused.headers.get('Location'), '/account/prove?next=%2Faccount');
+  assert.deepEqual(noticeOf(refused), { kind: 'failed', text: unknownKey });
   assert.equal(await proofOf(), 'old');
 
   const proved = await prove(ann.key.get(await ask(ann.browser)));
