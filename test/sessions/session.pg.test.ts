@@ -21,6 +21,7 @@ import {
   slugOfOrganization,
 } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { noticeOf } from '../support/probe/notice.ts';
 
 const { db } = await testDatabase();
 const tools = { db, publicUrl: 'https://askback.test' };
@@ -66,9 +67,8 @@ test('a visitor is led to the sign-in page and back; a form of theirs is refused
 test('an ended session is named on the sign-in page; a visitor without one gets no cookie', async () => {
   const cookie = await signIn(db);
   await db`delete from sessions`;
-  const notice = (await ask('/account', cookie)).headers.get('Set-Cookie') ?? '';
-  const value = /notice=([^;]+)/.exec(notice)?.[1] ?? '';
-  assert.match(Buffer.from(value, 'base64url').toString(), /Your session has ended/);
+  const text = 'Your session has ended. Sign in, and you are back where you were going.';
+  assert.deepEqual(noticeOf(await ask('/account', cookie)), { kind: 'warning', text });
   assert.equal((await ask('/account')).headers.get('Set-Cookie'), null);
 });
 
