@@ -8,6 +8,7 @@ import { makeOrganization, makeWebhook } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { memberBrowser } from '../../support/probe/member.ts';
+import { noticeOf } from '../../support/probe/notice.ts';
 
 const { db } = await testDatabase();
 
@@ -127,6 +128,15 @@ test('a test event says what the address answered, and its delivery shows what w
   const signature = createHmac('sha256', secret).update(row!.body).digest('hex');
   assert.ok(shown.includes(`X-Service-Signature: ${signature}`));
   assert.match(shown, /Delivered at the first attempt\./);
+});
+
+test('a test event that the address refuses is shown as a failure, with its status', async () => {
+  const place = await scene('editor', { outbound: subscriber(503).outbound });
+  const { here } = await made(place);
+  const answer = await place.post(`${here}/test`, {});
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, here]);
+  const text = 'The test event was not delivered: status 503.';
+  assert.deepEqual(noticeOf(answer), { kind: 'failed', text });
 });
 
 test('a delivery that failed says why, and Redeliver makes a new one', async () => {
