@@ -101,6 +101,7 @@ const responses: KeptForm[] = [
   { path: response('late', '/tags'), form: {} },
   { path: response('late', '/notes?state=open'), form: { text: 'Called again' } },
   { path: response('filled', '/release'), form: {} },
+  { path: response('filled', '/release?state=open'), form: {} },
   { path: response('quiet', '/delete?category=passive'), form: {} },
 ];
 
