@@ -1,10 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * Takes mail as fast as it comes, for measurements; reports its port to the thread that started it, and
+ * Takes mail as fast as it comes, or each after the given time, for measurements; reports its port to the thread that started it, and
  * when that asks, how many mails arrived since it asked last.
  */
+const { exchangeMs = 0 } = (workerData ?? {}) as { exchangeMs?: number };
 let arrived = { count: 0, firstAt: 0, lastAt: 0 };
 const server = createServer({ noDelay: true }, (socket) => {
   let [inData, tail] = [false, ''];
@@ -14,8 +15,10 @@ const server = createServer({ noDelay: true }, (socket) => {
     tail = inData && !text.endsWith('\r\n.\r\n') ? text.slice(-4) : '';
     if (inData) {
       inData = tail !== '';
-      if (!inData) accept();
-      if (!inData) socket.write('250 ok\r\n');
+      if (inData) return;
+      accept();
+      if (exchangeMs > 0) setTimeout(() => socket.write('250 ok\r\n'), exchangeMs);
+      else socket.write('250 ok\r\n');
       return;
     }
     const lines = text.split('\r\n').slice(0, -1);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
-import type { Crowd, Scene } from './neighbour-scene.ts';
+import type { Crowd, CrowdScene } from './neighbour-crowd.ts';
 
 const callers = 8;
 /** The longest comment, of words that end no sentence: the dearest for the recognizer of names. */
@@ -163,7 +163,7 @@ async function getFrom(url: string, { gone, headers }: Omit<Posted, 'body'>) {
   );
 }
 
-async function skipDeliveries({ db, many, urlOf }: Scene): Promise<string> {
+async function skipDeliveries({ db, many, urlOf }: CrowdScene): Promise<string> {
   const id = await many.addWebhook(urlOf('/'));
   const skipped = { org_id: many.id, webhook_id: id, status: 'skipped' };
   await addDeliveries(db, ...Array.from({ length: 20_000 }, () => skipped));

@@ -1,30 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Db } from '../../src/lib/db/db.ts';
-import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import {
+  type Crowd,
+  noneWrong,
+  startCrowd,
+  type Use,
+  uses,
+  type WrongUses,
+} from './neighbour-crowd.ts';
+import { makeTenant, partyOf } from './neighbour-party.ts';
 import { startMailServer, startSubscriber } from './neighbour-servers.ts';
 import { environment } from './scene.ts';
 import { createService } from './service.ts';
 
-export const uses = ['call', 'answer', 'delivery', 'mail'] as const;
-export type Use = (typeof uses)[number];
 export type UseTimes = Record<Use, number[]>;
-export type WrongUses = Record<Use, string[]>;
-
-/** One organization at its worst with one shared thing. */
-export type Crowd = {
-  shared: string;
-  /** How long the mail server takes for a message. */
-  exchangeMs?: number;
-  prepare?: (scene: Scene) => Promise<unknown>;
-  /** Begins the worst. What it returns ends it, and says what went wrong in it. */
-  start: (
-    scene: Scene,
-    gone: AbortSignal,
-  ) => Promise<((wrong: WrongUses) => Promise<unknown>) | undefined>;
-};
-
-export type Scene = Awaited<ReturnType<typeof openScene>>;
-export type Party = Awaited<ReturnType<typeof makeParty>>;
 
 const mailConnections = 10;
 const arriveWithinMs = 30_000;
@@ -34,22 +23,29 @@ const samples = 200;
 const atOnce = 4;
 const pauseMs = 270;
 
-export async function openScene(
-  databaseUrl: string,
-  { exchangeMs = 5 }: Pick<Crowd, 'exchangeMs'>,
-) {
+/**
+ * The service with an organization whose uses are timed, and another one's crowd. The crowd, the mail server and the
+ * subscriber have threads of their own: what they do delays the timed uses only by what it costs the service.
+ */
+export async function openScene(databaseUrl: string, { shared, exchangeMs = 5 }: Crowd) {
   const [mails, subscriber] = [await startMailServer(exchangeMs), await startSubscriber()];
   const service = await createService({
     ...environment(databaseUrl),
     ASKBACK_SMTP_URL: `smtp://127.0.0.1:${mails.port}?tls=none&connections=${mailConnections}`,
     ASKBACK_RATE_LIMIT: '1000',
   });
-  const db = connect(databaseUrl, { connections: 2 });
-  const ownDb = connect(databaseUrl, { connections: atOnce }); // the other never waits for the rig's statements of the crowd
+  const db = connect(databaseUrl, { connections: atOnce });
   await service.start();
   const { address } = service;
-  const [many, other] = [await makeParty(db, address), await makeParty(ownDb, address)];
-  await other.addWebhook(subscriber.urlOf('/other'));
+  const [many, other] = [await makeTenant(db), partyOf(await makeTenant(db), { db, address })];
+  const crowd = await startCrowd({
+    shared,
+    databaseUrl,
+    address,
+    many,
+    subscriber: subscriber.url,
+  });
+  await other.addWebhook(`${subscriber.url}/other`);
 
   /** Each makes what it needs, and returns what is timed. */
   const ordinary: Record<Use, () => Promise<() => Promise<string | undefined>>> = {
@@ -85,7 +81,7 @@ export async function openScene(
   /** All uses side by side, while the crowd is there or not. */
   async function useAll(count = samples) {
     const times: UseTimes = { call: [], answer: [], delivery: [], mail: [] };
-    const wrong: WrongUses = { call: [], answer: [], delivery: [], mail: [] };
+    const wrong: WrongUses = noneWrong();
     const repeat = async (use: Use, turn: number) => {
       await sleep((turn * pauseMs) / atOnce);
       for (let n = turn; n < count; n += atOnce) {
@@ -103,66 +99,13 @@ export async function openScene(
   }
 
   async function close() {
+    await crowd.end();
     await service.kill();
     // The next crowd begins with an empty service: no work of this one is taken up again.
     await db`delete from organizations where id in ${db([many.id, other.id])}`;
-    await Promise.all([db.end({ timeout: 1 }), ownDb.end({ timeout: 1 })]);
-    await mails.close();
-    subscriber.close();
+    await db.end({ timeout: 1 });
+    await Promise.all([mails.close(), subscriber.close()]);
   }
 
-  return { db, address, many, other, urlOf: subscriber.urlOf, useAll, close };
-}
-
-type MailResult = { email: string; status: string; reason_code?: string };
-
-async function makeParty(db: Db, address: string) {
-  const client = await makeClient(db);
-  const shareId = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
-  const survey_id = await makeSurvey(db, client.id, { share_id: shareId });
-  const contact = { org_id: client.id, survey_id };
-  await makeContact(db, contact); // stays open, so that the survey does
-
-  const post = async (path: string, headers: Record<string, string>, body: object) => {
-    const answer = await fetch(`${address}${path}`, {
-      method: 'POST',
-      headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-    return { status: answer.status, body: (await answer.json()) as never };
-  };
-
-  async function makeLink(): Promise<string> {
-    const token = `t${crypto.randomUUID().replaceAll('-', '')}`;
-    await makeContact(db, contact, { token });
-    return `/s/${token}`;
-  }
-
-  async function answer(body: object, link?: string) {
-    const answered = await post(link ?? (await makeLink()), {}, body);
-    return { ...answered, id: (answered.body as { data?: { id: string } }).data?.id };
-  }
-
-  const ownSurvey = () => makeSurvey(db, client.id);
-
-  /** To a survey of its own for each call: to one survey an address is mailed once. */
-  async function send(emails: readonly string[], survey?: string): Promise<MailResult[]> {
-    const path = `/api/v1/surveys/${survey ?? (await ownSurvey())}/send`;
-    const sent = await post(path, client.write, { contacts: emails.map((email) => ({ email })) });
-    const { data, error } = sent.body as { data?: { results: MailResult[] }; error?: string };
-    if (!data) throw new Error(`a send was answered ${sent.status}: ${error}`);
-    return data.results;
-  }
-
-  async function addWebhook(url: string): Promise<string> {
-    const made = await post('/api/webhooks', client.write, { url, events: ['response.received'] });
-    return (made.body as { id: string }).id;
-  }
-
-  return {
-    ...client,
-    surveyId: survey_id,
-    shareUrl: `${address}/f/${shareId}`,
-    ...{ makeLink, makeSurvey: ownSurvey, answer, send, addWebhook },
-  };
+  return { crowd, useAll, close };
 }

@@ -1,46 +1,34 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 /** Accepts every message after the given time. */
 export async function startMailServer(exchangeMs: number) {
-  const url = new URL('./neighbour-mail-server.ts', import.meta.url);
-  const worker = new Worker(url, { workerData: { exchangeMs } });
-  const [port] = (await once(worker, 'message')) as [number];
+  const { worker, port } = await startThread('../bench/smtp-sink.ts', { exchangeMs });
   return { port, close: () => worker.terminate() };
 }
 
-/** `/hang` never answers, `/other` keeps the ids of the responses it got, everything else is accepted. */
+/** `/hang` never answers, of `/other` is known which responses arrived, everything else is accepted. */
 export async function startSubscriber() {
-  const seen = new Set<string>();
-  const hanging = new Set<ServerResponse>();
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (part) => {
-      body += part;
-    });
-    request.on('end', () => {
-      if (request.url === '/hang') return void hanging.add(response);
-      if (request.url === '/other') seen.add(JSON.parse(body).responseId);
-      response.end('ok');
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { worker, port } = await startThread('./neighbour-subscriber.ts');
+  const arrivals = new Map<string, PromiseWithResolvers<boolean>>();
+  const arrivalOf = (responseId: string) => {
+    const known = arrivals.get(responseId) ?? Promise.withResolvers<boolean>();
+    arrivals.set(responseId, known);
+    return known;
+  };
+  worker.on('message', (responseId: string) => arrivalOf(responseId).resolve(true));
 
   async function arrived(responseId: string, withinMs: number): Promise<boolean> {
-    const until = performance.now() + withinMs;
-    while (!seen.has(responseId) && performance.now() < until) await sleep(2);
-    return seen.has(responseId);
+    const { promise, resolve } = arrivalOf(responseId);
+    const late = setTimeout(() => resolve(false), withinMs);
+    return await promise.finally(() => clearTimeout(late));
   }
 
-  function close() {
-    server.close();
-    server.closeAllConnections();
-  }
+  return { url: `http://127.0.0.1:${port}`, arrived, close: () => worker.terminate() };
+}
 
-  return { urlOf: (path: string) => `http://127.0.0.1:${port}${path}`, arrived, close };
+async function startThread(file: string, workerData?: object) {
+  const worker = new Worker(new URL(file, import.meta.url), { workerData });
+  const [port] = (await once(worker, 'message')) as [number];
+  return { worker, port };
 }

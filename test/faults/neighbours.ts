@@ -1,4 +1,5 @@
-import { type Crowd, openScene, uses } from './neighbour-scene.ts';
+import { type Crowd, uses } from './neighbour-crowd.ts';
+import { openScene } from './neighbour-scene.ts';
 
 /** How many times slower than on an idle service the other organization may be. */
 const mostTimes = 3;
@@ -34,14 +35,12 @@ export async function* runNeighbours(databaseUrl: string, crowds: readonly Crowd
 async function measure(databaseUrl: string, crowd: Crowd) {
   const scene = await openScene(databaseUrl, crowd);
   try {
-    await crowd.prepare?.(scene);
     await scene.useAll(10); // the first connections and plans are no part of the comparison
     const idle = (await scene.useAll()).times;
-    const gone = new AbortController();
-    const leave = await crowd.start(scene, gone.signal);
+    await scene.crowd.begin();
     const { times: crowded, wrong } = await scene.useAll();
-    gone.abort();
-    await leave?.(wrong);
+    const wrongInCrowd = await scene.crowd.leave();
+    for (const use of uses) wrong[use].push(...wrongInCrowd[use]);
     return { idle, crowded, wrong };
   } finally {
     await scene.close();

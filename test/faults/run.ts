@@ -8,8 +8,8 @@ import { chosenBy } from '../support/only-words.ts';
 import { type Plan, runDeliveryFaults } from './delivery-faults.ts';
 import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';
+import type { Crowd } from './neighbour-crowd.ts';
 import { crowds } from './neighbour-crowds.ts';
-import type { Crowd } from './neighbour-scene.ts';
 import { runNeighbours } from './neighbours.ts';
 import { runRelay } from './relay.ts';
 
