@@ -1,7 +1,8 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
+import { bundle } from '../../ops/build/bundle.ts';
 import { Refusal } from '../../src/errors.ts';
 import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
 import { chosenBy } from '../support/only-words.ts';
@@ -49,6 +50,11 @@ const chosen = chosenBy(process.argv.slice(2), [
   ...[fairness, mail, ...crowds.map(neighboursOf), relay],
 ]);
 const chosenCrowds = crowds.filter((crowd) => chosen.includes(neighboursOf(crowd)));
+
+/** What operators run: a checkout compiles and collects garbage in another way. */
+const bundled = resolve('.cache/faults/bundle/askback.mjs');
+if (!process.env['TEST_PROGRAM']) await bundle('src/main.ts', bundled);
+process.env['TEST_PROGRAM'] ||= bundled;
 
 const home = mkdtempSync(join(tmpdir(), 'askback-faults-'));
 chmodSync(home, 0o755); // the account that the server runs as under root must get through

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { v8Options } from '../../ops/build/v8-options.ts';
 import { freePort } from '../support/processes/free-port.ts';
 
 const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -9,7 +10,7 @@ const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const command = (): [string, ...string[]] => {
   const program = process.env['TEST_PROGRAM'];
   if (!program) return [process.execPath, '--import', 'tsx', source];
-  return program.endsWith('.mjs') ? [process.execPath, program] : [program];
+  return program.endsWith('.mjs') ? [process.execPath, ...v8Options, program] : [program];
 };
 /** A start ends when it loses its connection, and the supervisor starts again. */
 const lost = /^askback: the database cannot be reached/;
