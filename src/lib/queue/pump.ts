@@ -1,4 +1,4 @@
-import { type Db, one } from '../db/db.ts';
+import { commitsSoon, type Db, one, type Sql } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { aheadMs } from './due-times.ts';
 
@@ -69,11 +69,12 @@ export function startPump({ db, log, onHandedOver, everyMs }: Tools): Pump {
 /**
  * One batch, in one statement and so in one transaction: a row leaves the outbox if, and only if, its
  * job is in the queue. Rows that another pump holds are skipped. Without rows the queue is not called,
- * because it would notify every process for nothing.
+ * because it would notify every process for nothing. It does not wait for the disk: after a power cut the rows are
+ * in the outbox again, and a job's first commit that does wait has taken its handover to the disk before it.
  */
-export async function handOver(db: Db): Promise<HandedOver> {
+export async function handOver(sql: Sql): Promise<HandedOver> {
   return one(
-    await db<HandedOver[]>`
+    await sql<HandedOver[]>`
       with taken as (
         delete from outbox
         where id in (
@@ -98,7 +99,8 @@ export async function handOver(db: Db): Promise<HandedOver> {
                  and run_at < now() + make_interval(secs => ${aheadMs / 1000})))::int as soon,
              (select coalesce(array_agg(distinct task), '{}') from taken) as tasks,
              pg_backend_pid() as backend
-      from batch, graphile_worker.add_jobs(batch.specs)`,
+      from batch, graphile_worker.add_jobs(batch.specs)
+      where ${commitsSoon(sql)}`,
   );
 }
 

@@ -37,6 +37,23 @@ test('a job of a transaction that was rolled back does not exist', async () => {
   );
 });
 
+test('a handover does not wait for the disk, and nothing that is committed after it is spared the wait', async () => {
+  await emptyQueue();
+  const own = connect(url, { connections: 1 });
+  const waits = async (sql: Sql) => {
+    const [now] = await sql<{ it: string }[]>`select current_setting('synchronous_commit') as it`;
+    return now!.it;
+  };
+  await own`set synchronous_commit = on`;
+  await enqueueDelivery(own);
+
+  const within = await own.begin(async (tx) => [(await handOver(tx)).handed, await waits(tx)]);
+  const after = await waits(own);
+
+  await own.end();
+  assert.deepEqual({ within, after }, { within: [1, 'off'], after: 'on' });
+});
+
 test('two pumps at once hand each row over once', async () => {
   await emptyQueue();
   const ids = await Promise.all(Array.from({ length: 20 }, () => enqueueDelivery(db)));
