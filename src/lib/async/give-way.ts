@@ -9,8 +9,8 @@ type Options = {
   clock?: Clock;
 };
 
-/** Above this share of busy time, requests already wait for each other. */
-const mostBusyShare = 0.7;
+/** Above this share of busy time, requests already wait for each other, and Postgres needs processors for them, too. */
+const mostBusyShare = 0.6;
 const lookEveryMs = 50;
 const longestMs = 500;
 
