@@ -42,3 +42,9 @@ export type RefusalKind =
   | 'unavailable';
 
 export const notFound = (what: string) => new Refusal('not_found', `${what} not found`);
+
+/** For a refusal that is expected, and shown where it arose; everything else is thrown on. */
+export const whenRefused = (code: string) => (error: unknown) => {
+  if (error instanceof Refusal && error.code === code) return undefined;
+  throw error;
+};

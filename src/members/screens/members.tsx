@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../../errors.ts';
+import { notFound, whenRefused } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/options.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import type { Db } from '../../lib/db/db.ts';
@@ -98,12 +98,6 @@ export const memberScreens = (tools: MemberScreenTools) =>
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
 
 const trailOf = (c: Context<ScreenEnv>) => [{ text: texts.title, href: listPath(c) }];
-
-/** An expected refusal is shown at its field; everything else is thrown on. */
-const whenRefused = (code: string) => (error: unknown) => {
-  if (error instanceof Refusal && error.code === code) return undefined;
-  throw error;
-};
 
 /** The proof is asked for at the page before the act already, so that nothing typed is lost. */
 async function getMember(c: Context<ScreenEnv>, { db }: MemberScreenTools): Promise<MemberRole> {

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../../errors.ts';
+import { notFound, whenRefused } from '../../errors.ts';
 import { Line, Whole } from '../../lib/cli/options.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import type { Db } from '../../lib/db/db.ts';
@@ -171,11 +171,6 @@ const shownTo = (c: Context<MemberEnv>) => ({
   orgId: 'deployment',
   memberId: c.var.member.id,
 });
-
-const whenRefused = (code: string) => (error: unknown) => {
-  if (error instanceof Refusal && error.code === code) return undefined;
-  throw error;
-};
 
 async function getOne(c: Context, { db }: OperatorTools) {
   const id = c.req.param('id') ?? '';
