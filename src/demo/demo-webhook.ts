@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
@@ -8,7 +8,7 @@ import {
   type PastAttempt,
   type PastDelivery,
 } from '../webhooks/past.queries.ts';
-import { spellSecret } from '../webhooks/sign.ts';
+import { newSecret } from '../webhooks/sign.ts';
 import { listNewestAnswers, type PastAnswer } from './queries.ts';
 
 /** A name that is reserved for examples: nothing is ever posted to anybody. */
@@ -39,7 +39,7 @@ export async function addDemoWebhook(tx: Sql, orgId: string, { secrets, now }: D
   await insertPastWebhook(tx, orgId, {
     ...{ id, url, events: ['response.received', 'detractor.detected'] },
     description: 'Customer records',
-    secret: secrets.seal({ owner: orgId, id }, spellSecret(randomBytes(32))),
+    secret: secrets.seal({ owner: orgId, id }, newSecret()),
     created_at: answers[0]?.created_at ?? now,
     deactivated_at: lastFailed?.created_at ?? now,
     ...{ deactivated_reason: reason, failure_count: failedDeliveries },

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Writer } from '../audit/actor.ts';
 import type { Act } from '../audit/acts.ts';
 import { type AuditedAct, recordAct } from '../audit/record.ts';
@@ -20,7 +20,7 @@ import {
   type WebhookRow,
 } from './queries.ts';
 import type { RetryKind } from './rules.ts';
-import { spellSecret } from './sign.ts';
+import { newSecret } from './sign.ts';
 
 const webhooksAllowed = 50;
 
@@ -47,7 +47,7 @@ export async function createWebhook(tools: ManageTools, writer: Writer, added: S
   }
   await refuseTarget(tools, added.url);
   const id = randomUUID();
-  const secret = spellSecret(randomBytes(32));
+  const secret = newSecret();
   const webhook = {
     id,
     url: added.url,
@@ -131,7 +131,7 @@ export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: stri
 }
 
 export async function renewSecret(tools: ManageTools, writer: Writer, id: string) {
-  const secret = spellSecret(randomBytes(32));
+  const secret = newSecret();
   const sealed = tools.secrets.seal({ owner: writer.orgId, id }, secret);
   return await inTransaction(tools.db, async (tx) => {
     const webhook = await rotateSecret(tx, writer.orgId, id, sealed);

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
 const secretPrefix = 'whsec_';
 
@@ -40,6 +40,10 @@ export function deliveryHeaders(
 /** A webhook's secret, as its owner stores it. */
 export const spellSecret = (bytes: Uint8Array) =>
   secretPrefix + Buffer.from(bytes).toString('base64');
+
+const secretBytes = 32;
+
+export const newSecret = () => spellSecret(randomBytes(secretBytes));
 
 /** Lowercase hex HMAC-SHA256 over exactly the bytes that are sent, keyed with the whole secret string. */
 export const signHex = (secret: string, body: string) =>
