@@ -9,7 +9,11 @@ const largestPage = 60_000;
 
 const scene = await makeScene();
 const seen = new Set<string>();
-requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
+const ofNoOrganization = new Set<string>();
+requestEnded.subscribe(({ method, route, status, tenant }) => {
+  seen.add(`${method} ${route}`);
+  if (/^\/o\//.test(route) && status === 200 && tenant === null) ofNoOrganization.add(route);
+});
 
 for (const { name, as, path, status = 200 } of screenEntries) {
   test(`${name} answers ${status} with one heading in less than 60 KB`, async () => {
@@ -80,6 +84,10 @@ test('every screen of the app is in the list that the browser visits', () => {
     .map(({ path }) => `GET ${path}`)
     .filter((route) => isScreen.test(route) && !isNoScreen.test(route) && !seen.has(route));
   assert.deepEqual([...new Set(missing)], []);
+});
+
+test('every screen of an organization is logged, traced and counted as one of that organization', () => {
+  assert.deepEqual([...ofNoOrganization], []);
 });
 
 const isScreen = /^GET (\/forgot|\/(o\/|sign-in|account|operator|reset|invitations|welcome))/;

@@ -202,8 +202,15 @@ test('every row of every table comes back as it was, but for tables that belong 
   assert.deepEqual(await rowsByTable(fresh, runningOnly), before);
 });
 
-test('jobs that waited in the queue or the outbox wait in the outbox again', async () => {
+test('jobs that waited in the queue or the outbox wait in the outbox again, but for those given up', async () => {
   const { db, org_id, survey_id } = await deployment();
+  await db`
+    update graphile_worker._private_jobs set attempts = max_attempts - 1`;
+  await db`
+    with given_up as (select graphile_worker.add_job('sends.mail', '{}'::json) as job)
+    select (job).id from given_up`;
+  await db`
+    update graphile_worker._private_jobs set attempts = max_attempts where attempts = 0`;
   const file = join(folder, 'jobs');
   await backup(db, { archive, file, secretKey });
 

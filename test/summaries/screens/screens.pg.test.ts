@@ -119,13 +119,13 @@ test('summaries are listed by their period, and their quotes as a list', async (
   assert.deepEqual(months, ['June', 'May', 'April']);
   await db`
     update summaries
-    set text = ${'It went well.\n\nIn their words:\n- “Fast”\n- “<b>Dear</b>”'}
+    set text = ${'It went well.\n \nIn their words:\n- “Fast”\n- “<b>Dear</b>”'}
     where org_id = ${org.id}`;
   const [, href] = /href="([^"]*\/summaries\/[0-9a-f-]{36})"/.exec(html) ?? [];
   const page = await (await get(href!)).text();
   assert.match(
     page,
-    /<p>In their words:<\/p><ul><li>“Fast”<\/li><li>“&lt;b&gt;Dear&lt;\/b&gt;”<\/li><\/ul>/,
+    /<p>It went well\.<\/p><p>In their words:<\/p><ul><li>“Fast”<\/li><li>“&lt;b&gt;Dear&lt;\/b&gt;”<\/li><\/ul>/,
   );
 });
 
