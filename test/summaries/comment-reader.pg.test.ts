@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { createLog } from '../../src/lib/log/log.ts';
+import { createLog, type Log } from '../../src/lib/log/log.ts';
 import {
   hasWaiting,
   listOrganizationsWaiting,
@@ -38,11 +38,20 @@ function recordingAnalyst(before: (asked: Asked) => Promise<unknown> = async () 
   return { analyst, asked };
 }
 
-const readerOf = (analyst: Analyst, claimer: string, log = createLog({ level: 'silent' })) =>
+const silent = createLog({ level: 'silent' });
+
+const readerOf = (
+  analyst: Analyst,
+  claimer: string,
+  { log = silent, atOnce = 8 }: { log?: Log; atOnce?: number } = {},
+) =>
   createCommentReader({
     ...{ ...readingTools(db, analyst), log },
     ...{ redact: async (text: string) => text, claimer: () => claimer },
-    analystQueue: createAnalystQueue({ db, giveWay: async () => {} }),
+    analystQueue: createAnalystQueue({
+      ...{ db, giveWay: async () => {} },
+      limits: { total: atOnce, reserve: atOnce / 4 },
+    }),
   });
 
 type Feedback = Awaited<ReturnType<typeof makeFeedback>>;
@@ -100,12 +109,12 @@ test("a new comment goes before its own organization's history", async () => {
   await addHistory(org, 40);
   await org.answer(9, 'A new comment', now());
   const { analyst, asked } = recordingAnalyst();
-  const reader = readerOf(analyst, await makePool(db));
+  const reader = readerOf(analyst, await makePool(db), { atOnce: 1 });
   await reader.sweep();
   await until('all are analyzed', async () => (await org.waiting()).length === 0);
   await reader.stop();
   const mine = asked.filter(({ orgId }) => orgId === org.id);
-  assert.ok(mine.findIndex(({ comment }) => comment === 'A new comment') < 16);
+  assert.equal(mine[0]?.comment, 'A new comment');
 });
 
 test('what a process had claimed when it died is analyzed by another, and nothing of a living one', async () => {
@@ -138,7 +147,7 @@ test('a claim that fails leaves a line for a debugger, and is made again by the 
     for each row execute function refuse_claim()`;
   t.after(() => db`drop function if exists refuse_claim cascade`);
   const { lines, log } = keptLog({ debugged: true });
-  const reader = readerOf(recordingAnalyst().analyst, await makePool(db), log);
+  const reader = readerOf(recordingAnalyst().analyst, await makePool(db), { log });
   await reader.sweep();
   const line = ['debug', 'no comments claimed, trying on', { err: 'not now' }];
   assert.deepEqual(lines.splice(0), [line]);
