@@ -10,6 +10,7 @@ import { answerStore } from '../../src/keys/idempotency.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { readBody } from '../../src/lib/http/body.ts';
+import { refuseWrites } from '../support/make/refused-writes.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { bareApp, testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -172,15 +173,7 @@ test('a dry run is not stored and runs again', async () => {
 
 test('an answer that cannot be stored goes out all the same, with a line in the log', async (t) => {
   const { post, write, lines } = await shop();
-  await db`
-    create function refuse_end() returns trigger language plpgsql as $$
-    begin
-      raise exception 'not now';
-    end $$`;
-  await db`
-    create trigger refuse_end before update or delete on idempotency_keys
-    for each row execute function refuse_end()`;
-  t.after(() => db`drop function if exists refuse_end cascade`);
+  const allow = await refuseWrites(db, t, { table: 'idempotency_keys', acts: 'update or delete' });
   for (const query of ['', '?dry_run=true']) {
     const request_id = `request-${query.length}`;
     const named = { ...write, 'Idempotency-Key': request_id, 'X-Request-Id': request_id };
@@ -188,7 +181,7 @@ test('an answer that cannot be stored goes out all the same, with a line in the 
     const line = ['error', 'could not store an answer', { err: 'not now', request_id }];
     assert.deepEqual(lines.splice(0), [line]);
   }
-  await db`drop function refuse_end cascade`;
+  await allow();
   assert.equal((await post({ ...write, 'Idempotency-Key': 'stored' })).status, 201);
   assert.deepEqual(lines, []);
 });

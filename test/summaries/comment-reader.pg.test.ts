@@ -12,6 +12,7 @@ import { createCommentReader } from '../../src/summaries/comment-reader.ts';
 import { recordSpans } from '../support/fakes/tracer.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { refuseWrites } from '../support/make/refused-writes.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
@@ -137,21 +138,13 @@ test('what a process had claimed when it died is analyzed by another, and nothin
 test('a claim that fails leaves a line for a debugger, and is made again by the next look', async (t) => {
   const org = await makeFeedback(db);
   await addHistory(org, 3);
-  await db`
-    create function refuse_claim() returns trigger language plpgsql as $$
-    begin
-      raise exception 'not now';
-    end $$`;
-  await db`
-    create trigger refuse_claim before update on waiting_analyses
-    for each row execute function refuse_claim()`;
-  t.after(() => db`drop function if exists refuse_claim cascade`);
+  const allow = await refuseWrites(db, t, { table: 'waiting_analyses', acts: 'update' });
   const { lines, log } = keptLog({ debugged: true });
   const reader = readerOf(recordingAnalyst().analyst, await makePool(db), { log });
   await reader.sweep();
   const line = ['debug', 'no comments claimed, trying on', { err: 'not now' }];
   assert.deepEqual(lines.splice(0), [line]);
-  await db`drop function refuse_claim cascade`;
+  await allow();
   await reader.sweep();
   await until('they are analyzed', async () => (await org.waiting()).length === 0);
   await reader.stop();
