@@ -20,6 +20,7 @@ import { listThemes, ThemesInput, themesTool } from './themes-tool.ts';
 import { addressOf, type DescribedPaths, describeQuestion, questions } from './tools.ts';
 
 const largestMessage = 1024 * 1024;
+const shortMessage = 64 * 1024;
 
 export type McpTools = KeyTools & {
   secrets: Secrets;
@@ -44,6 +45,7 @@ export function mcpRoutes(given: McpTools) {
   let document: DescribedPaths | undefined;
   const tools = { ...given, apiDocument: () => (document ??= given.apiDocument()) };
   return new Hono<ApiEnv>().post('/mcp', checkOrigin(tools.publicUrl), async (c) => {
+    if (!isShort(c)) await authenticated(c, tools);
     const message = readMessage(await readBody(c, largestMessage));
     if ('error' in message) return c.json(message, 400);
     const { id, method } = message;
@@ -96,8 +98,12 @@ async function answer(
   return rpcError(id, rpcCodes.method, `the method ${JSON.stringify(method)} is not known here`);
 }
 
-const authenticated = (c: Context<ApiEnv>, tools: McpTools) =>
-  authenticate(tools)(c, async () => {});
+async function authenticated(c: Context<ApiEnv>, tools: McpTools) {
+  if (c.get('key') === undefined) await authenticate(tools)(c, async () => {});
+}
+
+/** Whether a message costs little to read, so that its key may be looked up later. */
+const isShort = (c: Context) => Number(c.req.header('Content-Length') ?? Infinity) <= shortMessage;
 
 const introduction = (asked: unknown) => ({
   protocolVersion: agreeOnVersion(asked),

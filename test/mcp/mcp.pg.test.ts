@@ -169,6 +169,21 @@ test('without a live key no message is answered', async () => {
   }
 });
 
+test('a long message is read for a live key alone, and counted once', async () => {
+  const long = `{${' '.repeat(70_000)}`;
+  const chunks = () => new Blob([long]).stream();
+  const chunked = { method: 'POST', duplex: 'half' } as const;
+  assert.equal((await rpc(long, {})).status, 401);
+  assert.equal((await fetch(`${address}/mcp`, { ...chunked, body: chunks() })).status, 401);
+  const known = await fetch(`${address}/mcp`, {
+    ...{ ...chunked, body: chunks(), headers: stranger.read },
+  });
+  assert.equal(known.status, 400);
+  const pinged = await rpc(`${ping}${' '.repeat(70_000)}`, stranger.read);
+  assert.equal(pinged.status, 200);
+  assert.match(pinged.headers.get('RateLimit') ?? '', /r=9[89]\b/);
+});
+
 test('what is no message of the protocol is refused in its way', async () => {
   const codeOf = async (body: string, headers?: Record<string, string>) => {
     const answer = await rpc(body, { ...owner.read, ...headers });

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
-import { readRawBody } from '../../lib/http/body.ts';
+import { readFormData } from '../../lib/http/form-data.ts';
 
 /** What was typed and what is wrong with it, each by the name of its field. */
 export type FormState = {
@@ -39,7 +39,7 @@ export async function withMistake(c: Context, errors: FormState['errors']): Prom
 
 /** Reads a form before it is refused, so that the page of the refusal can send it again. */
 export async function keepPosted(c: Context) {
-  await readFields(c).catch(() => undefined);
+  await readFields(c, largestKept).catch(() => undefined);
 }
 
 /** The fields to send again; none where one of them is a file or a secret, which no page sends back. */
@@ -79,16 +79,18 @@ export const optionalText = <const S extends v.GenericSchema<string, unknown>>(s
     v.nullable(schema),
   );
 
-const formTypes = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+/** What visitors type is short: an address, a password, the answer of a passkey. */
+const largestOfVisitor = 64 * 1024;
+/** What a member typed before the session ended may be long. */
+const largestKept = 1024 * 1024;
 
-async function readFields(c: Context, largest?: number): Promise<FormFields> {
+async function readFields(
+  c: Context,
+  largest = c.get('member') ? undefined : largestOfVisitor,
+): Promise<FormFields> {
   const known: FormFields | undefined = c.get('formFields');
   if (known) return known;
-  const type = c.req.header('Content-Type') ?? '';
-  if (!formTypes.test(type)) throw unreadable();
-  const body = new Uint8Array(await readRawBody(c, largest));
-  const response = new Response(body, { headers: { 'Content-Type': type } });
-  const fields = gather(await response.formData().catch(() => Promise.reject(unreadable())));
+  const fields = gather(await readFormData(c, largest));
   c.set('formFields', fields);
   return fields;
 }
@@ -141,6 +143,3 @@ function sentence(issue: v.BaseIssue<unknown>): string {
   const text = issue.message.charAt(0).toUpperCase() + issue.message.slice(1);
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
-
-const unreadable = () =>
-  new Refusal('invalid', 'The form could not be read.', { code: 'invalid_form' });
