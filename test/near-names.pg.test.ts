@@ -12,10 +12,13 @@ type QueryParameter = { in?: string; name?: string };
 const writes = Object.entries(apiDocument(testSettings).paths).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(([method]) => method !== 'get')
-    .flatMap(([method, { parameters = [] }]) =>
+    .flatMap(([method, { parameters = [], requestBody }]) =>
       (parameters as readonly QueryParameter[])
         .filter((parameter) => parameter.in === 'query')
-        .map(({ name = '' }) => ({ method: method.toUpperCase(), path, name })),
+        .map(({ name = '' }) => ({
+          ...{ method: method.toUpperCase(), path, name },
+          hasBody: requestBody !== undefined,
+        })),
     ),
 );
 
@@ -34,6 +37,23 @@ for (const { method, path, name } of writes) {
       assert.equal(answer.status, 400);
       const { error } = (await answer.json()) as { error: string };
       assert.equal(error, `${given} is no parameter here: write ${name}`);
+    });
+  }
+}
+
+const withBody = writes.filter(({ hasBody }) => hasBody);
+
+test('some of these requests have a body', () => assert.ok(withBody.length >= 2));
+
+for (const { method, path, name } of withBody) {
+  for (const given of [name, name.toUpperCase(), name.replaceAll('_', '-')]) {
+    test(`${method} ${path} refuses a field ${given} of its body, which belongs into the address`, async () => {
+      const place = path.replace(/\{\w+\}/g, randomUUID());
+      const body = JSON.stringify({ contacts: [{ email: 'ann@people.test' }], [given]: false });
+      const answer = await app.request(place, { method, headers: write, body });
+      assert.equal(answer.status, 400);
+      const { error } = (await answer.json()) as { error: string };
+      assert.equal(error, `${given} is no field here: write it in the address, as ?${name}=`);
     });
   }
 }

@@ -50,7 +50,7 @@ export const surveyCampaignRoutes = (tools: AdvanceTools) =>
     const key = requireWrite(c.var.key);
     const surveyId = c.req.param('id');
     const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
-    const wish = await parseBody(c, CampaignInput, { optional: true });
+    const wish = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
     if (!isUuid(surveyId)) throw notFound('survey');
     if (dry_run) {
       return c.json({ data: await tried(tools, { ...wish, surveyId }, key.orgId) });

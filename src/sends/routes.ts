@@ -15,7 +15,7 @@ export function sendRoutes(tools: RouteTools) {
     const key = requireWrite(c.var.key);
     const surveyId = c.req.param('id');
     const { dry_run } = parseWriteQuery(SendQuery, c.req.queries());
-    const { contacts } = await parseBody(c, Body);
+    const { contacts } = await parseBody(c, Body, { parameters: SendQuery });
     if (!isUuid(surveyId)) throw notFound('survey');
 
     const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };

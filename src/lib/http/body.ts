@@ -2,21 +2,27 @@ import type { Context } from 'hono';
 import type { GenericSchema } from 'valibot';
 import { Refusal } from '../../errors.ts';
 import { parseJson } from '../validation/json.ts';
-import { parse } from '../validation/parse.ts';
+import { parse, type QuerySchema, refuseParameters } from '../validation/parse.ts';
 
 const mostIgnored = 10;
 const largestBody = 1024 * 1024;
 
-/** The checked JSON body. With `optional`, a request without one counts as an empty object. */
+type BodyOptions = { optional?: boolean; parameters?: QuerySchema };
+
+/**
+ * The checked JSON body. With `optional`, a request without one counts as an empty object. A field that is one of the
+ * `parameters` of the address is refused.
+ */
 export async function parseBody<const S extends GenericSchema>(
   c: Context,
   schema: S,
-  { optional = false } = {},
+  { optional = false, parameters }: BodyOptions = {},
 ) {
   const text = await readBody(c);
   if (optional && text === '') return parse(schema, {});
   const value = parseJson(text, notJson(c.req.header('Content-Type')));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  if (parameters) refuseParameters(parameters, Object.keys(value));
   nameIgnored(c, schema, value);
   return parse(schema, value);
 }

@@ -60,13 +60,35 @@ export function parseWriteQuery<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Record<string, string[]>,
 ): v.InferOutput<v.ObjectSchema<E, undefined>> {
-  const known = new Map(Object.keys(schema.entries).map((name) => [lettersOf(name), name]));
-  for (const given of Object.keys(queries)) {
-    const name = known.get(lettersOf(given));
-    if (name === undefined || name === given) continue;
+  for (const [given, name] of parametersIn(schema, Object.keys(queries))) {
+    if (name === given) continue;
     throw new Refusal('invalid', `${oneLine(given)} is no parameter here: write ${name}`);
   }
   return parseQuery(schema, queries);
+}
+
+export type QuerySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+/** Refuses fields of a body that are parameters of its address: of `{"dry_run": true}` mails must not go out either. */
+export function refuseParameters(schema: QuerySchema, fields: readonly string[]) {
+  for (const [given, name] of parametersIn(schema, fields)) {
+    throw new Refusal(
+      'invalid',
+      `${oneLine(given)} is no field here: write it in the address, as ?${name}=`,
+    );
+  }
+}
+
+/** The names that are, or all but are, those of parameters, each with the parameter. */
+function parametersIn(
+  schema: QuerySchema,
+  names: readonly string[],
+): [given: string, name: string][] {
+  const known = new Map(Object.keys(schema.entries).map((name) => [lettersOf(name), name]));
+  return names.flatMap((given) => {
+    const name = known.get(lettersOf(given));
+    return name === undefined ? [] : [[given, name]];
+  });
 }
 
 const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
