@@ -39,6 +39,7 @@ const storeys: Record<string, string[]> = {
     ],
   ],
   ground: [
+    'jobs-process.ts',
     'command-tools.ts',
     'text-reader.ts',
     'limits.ts',

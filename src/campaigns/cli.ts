@@ -1,6 +1,7 @@
 import { commandWriter, type Writer } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
+import { warnWithoutJobs } from '../jobs-process.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { flag, id, Moment, Name, optional, Whole } from '../lib/cli/options.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -35,6 +36,7 @@ const create = command({
       if (dryRun) return await tried(db, { orgId, surveyId });
       const wish = { surveyId, name, send_at: given['send-at'], per_hour: given['per-hour'] };
       const made = await createCampaign(toolsOf(db), commandWriter(orgId), wish);
+      await warnWithoutJobs(tools, db, 'the campaign waits for it');
       return shown((await findCampaign(db, orgId, made))!);
     }),
 });

@@ -34,20 +34,3 @@ export async function hasOrganizations(sql: Sql): Promise<boolean> {
   );
   return filled;
 }
-
-/** Whether a process runs jobs. The row of one that was killed stays until another one sweeps; its lock does not. */
-export async function hasLease(sql: Sql): Promise<boolean> {
-  const { held } = one(
-    await sql<{ held: boolean }[]>`
-      select exists (
-        select
-        from worker_pools
-        join pg_locks on classid::bigint << 32 | objid::bigint = lock_key
-        where locktype = 'advisory'
-          and objsubid = 1
-          and granted
-          and database = (select oid from pg_database where datname = current_database())
-      ) as held`,
-  );
-  return held;
-}

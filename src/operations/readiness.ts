@@ -1,3 +1,4 @@
+import { hasJobsProcess } from '../jobs-process.ts';
 import { cachedFor } from '../lib/async/cached-for.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { connect } from '../lib/db/db.ts';
@@ -7,7 +8,6 @@ import type { Jobs } from '../lib/queue/start.ts';
 import type { Database } from '../open-database.ts';
 import type { ProcessRole } from '../settings/validators.ts';
 import { databaseChecks, openSteps, poolerCheck } from './health.ts';
-import { hasLease } from './queries.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
 
 const lookAtSecretsEveryMs = 60_000;
@@ -58,7 +58,9 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     warnings: {
       secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
       migration: openSteps(db),
-      ...(role === 'web' && { jobs: async () => ((await hasLease(db)) ? undefined : noJobs) }),
+      ...(role === 'web' && {
+        jobs: async () => ((await hasJobsProcess(db)) ? undefined : noJobs),
+      }),
     },
     drain: () => {
       draining = true;

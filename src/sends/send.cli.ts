@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { readContacts } from '../contacts/import.ts';
+import { warnWithoutJobs } from '../jobs-process.ts';
 import { columns, command } from '../lib/cli/command.ts';
 import { flag, id, option } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
@@ -33,6 +34,9 @@ export const sendFile = command({
       if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
       const { org_id: orgId } = await getSurvey(db, survey);
       const contacts = readContacts(text);
+      const deadline = config.sendDeadlineSeconds;
+      const then = `start \`askback serve\` within ${deadline} seconds, or no mail goes out`;
+      if (!dryRun) await warnWithoutJobs(tools, db, then);
       const results = await sendAll({ db, config }, { orgId, surveyId: survey, contacts, dryRun });
       const data = { survey_id: survey, dry_run: dryRun, ...summary(results), results };
       return { data, text: resultText(results, dryRun) };

@@ -3,6 +3,7 @@ import { commandActor, commandWriter } from '../audit/actor.ts';
 import { recordAct } from '../audit/record.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
+import { warnWithoutJobs } from '../jobs-process.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/options.ts';
 import { createProgress } from '../lib/cli/progress.ts';
@@ -80,6 +81,7 @@ const analyze = command({
         throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
       }
       const { answers, asked_at: askedAt } = await askForAnalysis(db, org, since);
+      await warnWithoutJobs(tools, db, 'the comments wait for it');
       await watch(db, org, { since, answers, askedAt });
       return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
     }),

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { commandWriter, type Writer } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
+import { warnWithoutJobs } from '../jobs-process.ts';
 import { type Command, columns, command } from '../lib/cli/command.ts';
 import { id, Line, Moment, option, optional, optionalId } from '../lib/cli/options.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -103,6 +104,7 @@ const replayCommand = command({
     inDatabase(tools, async (db) => {
       const writer = await writerOf(db, { id: webhookId, org });
       const data = await replay({ db, pump: () => {} }, writer, { webhookId, since });
+      await warnWithoutJobs(tools, db, 'the deliveries wait for it');
       return { data, text: `${data.replayed} deliveries are on their way` };
     }),
 });

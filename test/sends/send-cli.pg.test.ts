@@ -38,8 +38,11 @@ test('survey send mails the contacts of a file through the running service', asy
   await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
   const { orgId, id } = await survey();
   // A request of the API takes one contact here: the file is sent in two.
-  const { code, stdout } = await send(id, [file, '--json'], { ASKBACK_MAX_CONTACTS: '1' });
+  const { code, stdout, stderr } = await send(id, [file, '--json'], {
+    ASKBACK_MAX_CONTACTS: '1',
+  });
   assert.equal(code, 0);
+  assert.doesNotMatch(stderr, /does not run/);
   const { sent, results } = JSON.parse(stdout) as { sent: number; results: { email: string }[] };
   assert.equal(sent, 2);
   assert.deepEqual(
@@ -68,4 +71,16 @@ test('survey send refuses a file with a bad line, as a whole', async () => {
   assert.equal(code, 1);
   assert.match(stderr, /line 3/);
   assert.equal((await db`select from contacts where org_id = ${orgId}`).length, 0);
+});
+
+test('survey send says at once that the service does not run, and until when it waits for it', async () => {
+  const { id } = await survey();
+  const { stdout, stderr } = await send(id, [file], { ASKBACK_SEND_DEADLINE_SECONDS: '1' });
+  assert.match(
+    stderr,
+    /^the service does not run on this database: start `askback serve` within 1 second/,
+  );
+  assert.match(stdout, /^sent: 0; 0 duplicates, 0 invalid, 2 failed\n/);
+  const dry = await send(id, [file, '--dry-run']);
+  assert.equal(dry.stderr, '');
 });

@@ -57,10 +57,13 @@ test('history is handed to the running service, when analysis is on', async () =
   await on.answer(3, 'Slow', '2026-05-02');
   await db`delete from waiting_analyses where org_id = ${on.id}`;
 
-  const { answers } = await json('analyze', '--org', on.id, '--since', '2026-05-01');
+  const words = ['analyze', '--org', on.id, '--since', '2026-05-01', '--json'];
+  const { stdout, stderr } = await run(...words);
   const refused = await run('analyze', '--org', off.id, '--since', '2026-05-01');
 
-  assert.equal(answers, 1);
+  assert.deepEqual(JSON.parse(stdout), { answers: 1 });
+  const waits = 'the service does not run on this database: the comments wait for it\n';
+  assert.equal(stderr, waits);
   assert.equal((await on.waiting()).length, 1);
   assert.deepEqual(
     [refused.code, refused.stderr],

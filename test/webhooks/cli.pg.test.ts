@@ -45,9 +45,11 @@ test('webhook replay delivers again what was missed since a time', async () => {
   await skipped(id, org, new Date('2026-01-03T00:00:00Z'));
   const words = ['replay', '--id', id, '--since', '2026-01-02'];
 
-  const { code, stdout } = await run(...words, '--json');
+  const { code, stdout, stderr } = await run(...words, '--json');
 
   assert.deepEqual([code, JSON.parse(stdout)], [0, { replayed: 1 }]);
+  const waits = 'the service does not run on this database: the deliveries wait for it\n';
+  assert.equal(stderr, waits);
   const jobs = await db`select from outbox where payload ->> 'webhook_id' = ${id}`;
   const due = await db`select from deliveries where webhook_id = ${id} and status = 'pending'`;
   assert.deepEqual([jobs.length, due.length], [1, 1]);
