@@ -48,6 +48,14 @@ for (const { name, usage } of commandLine.commands) {
     });
   });
 
+  if (name.endsWith(' update')) {
+    test(`${name} --help names no default: what is not given stays`, async () => {
+      const words = [...name.split(' '), '--help'];
+      const { output } = await runCommandLine(commandLine, untouched, words);
+      assert.doesNotMatch(output, /\([^()]*\)$/m);
+    });
+  }
+
   if (/ --\w[\w-]* [A-Z]/.test(usage.replaceAll(/\[[^\]]*\]/g, ''))) {
     test(`${name} names every option that is missing`, async () => {
       await assert.rejects(runCommandLine(commandLine, untouched, name.split(' ')), (error) => {
@@ -67,6 +75,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['orgs', 'list'], /^'orgs' is not a command; did you mean 'org list'\?$/],
   [['survey', 'lst'], /^'survey lst' is not a command; did you mean 'survey list'\?$/],
   [['doctr'], /^'doctr' is not a command; did you mean 'doctor'\?$/],
+  [['org', 'show', '--id'], /^--id needs a value$/],
   [['org', 'list', '--jsn'], /^unknown option '--jsn'; did you mean '--json'\?$/],
   [['survey', 'list', '--ogr', unknownId], /^unknown option '--ogr'; did you mean '--org'\?$/],
   [['backup', '-'], /^FILE must be the name of a file/],

@@ -71,8 +71,12 @@ test('contact import names each bad line and imports none', async () => {
 });
 
 for (const [why, content, complaint] of [
-  ['is empty', '', /no column named email/],
-  ['has no column of addresses', 'who\nann\n', /line 1: the header row has no column named email/],
+  ['is empty', '\n', /^askback: the file is empty$/m],
+  [
+    'has no column of addresses',
+    'who;phone\nann;12\n',
+    /line 1: the header row has no column named email, only who, phone$/m,
+  ],
   [
     'has a line with too many columns',
     'email,name\na@b.test,A,x\n',

@@ -6,6 +6,7 @@ import {
   type CsvColumn,
   type CsvRecord,
   field,
+  missingColumn,
   readCsv,
   refuseBadLines,
 } from '../lib/cli/csv.ts';
@@ -75,7 +76,7 @@ export function readContacts(text: string): CheckedContact[] {
   const { columns, records } = readCsv(text);
   const bad: BadLine[] = [];
   if (!columns.some(({ key }) => emailColumns.includes(key))) {
-    bad.push({ line: 1, complaint: 'the header row has no column named email' });
+    bad.push({ line: 1, complaint: missingColumn(columns, 'email') });
   }
   const byAddress = new Map<string, CheckedContact>();
   for (const record of bad.length > 0 ? [] : records) {

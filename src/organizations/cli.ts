@@ -2,7 +2,17 @@ import * as v from 'valibot';
 import { commandActor, commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, columns, command, type Options, UsageError } from '../lib/cli/command.ts';
-import { Color, Email, flag, id, Name, option, optional, Whole } from '../lib/cli/options.ts';
+import {
+  Color,
+  Email,
+  flag,
+  id,
+  Name,
+  option,
+  optional,
+  Whole,
+  withoutDefaults,
+} from '../lib/cli/options.ts';
 import { readBytes } from '../lib/cli/read-file.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { changeOrganization, createOrganization, type OrganizationChange } from './manage.ts';
@@ -70,7 +80,7 @@ const update = command({
     id: id('the organization'),
     name: optional(Name, 'N', 'its name'),
     slug: optional(Slug, 'SLUG', 'its name in the addresses of the app; the old one leads to it'),
-    ...settings,
+    ...withoutDefaults(settings),
     logo: optional(v.string(), 'FILE', 'its logo: a PNG, JPEG or WebP of at most 256 KiB'),
     'no-logo': flag('remove its logo'),
     'no-ai': flag('do not analyze comments'),

@@ -1,7 +1,17 @@
 import { commandWriter } from '../audit/actor.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { type Command, command, UsageError } from '../lib/cli/command.ts';
-import { Email, flag, id, Line, Name, OneOf, option, optional } from '../lib/cli/options.ts';
+import {
+  Email,
+  flag,
+  id,
+  Line,
+  Name,
+  OneOf,
+  option,
+  optional,
+  withoutDefaults,
+} from '../lib/cli/options.ts';
 import { longestQuestion } from '../limits.ts';
 import { surveyTypes } from '../scores.ts';
 import { publicUrlOf } from '../service-record.ts';
@@ -50,7 +60,7 @@ const update = command({
     'from-name': optional(Name, 'N', 'the sender of its mail'),
     'from-email': optional(Email, 'E', "the sender's address"),
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale, without answers only'),
-    ...textOptions,
+    ...withoutDefaults(textOptions),
   },
   async run(tools: CommandTools, given) {
     const change = await fieldsOf(given, SurveyChangeInput);

@@ -121,11 +121,11 @@ function parsing<T>(usage: string, names: readonly string[], parse: () => T): T 
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/(?<=['>])\. |\n/);
     const complaint = sentence.replace(/^./, (letter) => letter.toLowerCase());
-    const [, unclear] =
-      /^option '(?:.*, )?(--[^' ]+).*' argument is ambiguous/.exec(complaint) ?? [];
-    if (unclear) {
-      const written = `a value that begins with a dash is written ${unclear}=-VALUE`;
-      throw new UsageError(`${unclear} has no value before the next option; ${written}`, usage);
+    const [, bare, how] =
+      /^option '(?:.*, )?(--[^' ]+).*' argument (is ambiguous|missing)/.exec(complaint) ?? [];
+    if (bare) {
+      const dashed = `has no value before the next option; a value that begins with a dash is written ${bare}=-VALUE`;
+      throw new UsageError(`${bare} ${how === 'missing' ? 'needs a value' : dashed}`, usage);
     }
     const [, unknown] = /^unknown option '(--[^']+)'/.exec(complaint) ?? [];
     const meant = didYouMean(

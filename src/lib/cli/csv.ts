@@ -14,6 +14,7 @@ export type BadLine = { line: number; complaint: string };
  * with any line end, with rows and columns that are empty.
  */
 export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecord[] } {
+  if (text.trim() === '') throw new Refusal('invalid', 'the file is empty', { code: 'not_csv' });
   const { delimiter, firstLine, body } = separate(text.replace(/\r\n?/g, '\n'));
   let columns: CsvColumn[] = [];
   const rows = parsing(firstLine, () =>
@@ -119,6 +120,16 @@ export function field({ fields }: CsvRecord, ...keys: readonly string[]): string
   return null;
 }
 
+const columnsShown = 10;
+const longestColumn = 40;
+
+/** What the header row lacks, and what it has instead: a file without one shows its first row here. */
+export function missingColumn(columns: readonly CsvColumn[], name: string): string {
+  const named = columns.slice(0, columnsShown).map((each) => each.name.slice(0, longestColumn));
+  const more = columns.length > named.length ? ' and more' : '';
+  return `the header row has no column named ${name}, only ${named.join(', ')}${more}`;
+}
+
 const complaintsShown = 20;
 
 /** Nothing of a file with bad lines is imported: the refusal lists them by their numbers. */
@@ -129,5 +140,5 @@ export function refuseBadLines(bad: readonly BadLine[]) {
     .map(({ line, complaint }) => `line ${line}: ${complaint}`);
   const more = bad.length > shown.length ? [`and ${bad.length - shown.length} more`] : [];
   const lines = [...shown, ...more].map((line) => `\n  ${line}`).join('');
-  throw new Refusal('invalid', `nothing was imported, these lines are not usable:${lines}`);
+  throw new Refusal('invalid', `nothing was done, these lines are not usable:${lines}`);
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isMailable } from '../smtp/address.ts';
 import { Uuid } from '../validation/parse.ts';
 import { isPlainLine } from '../validation/plain-line.ts';
-import type { Option } from './command.ts';
+import type { Option, Options } from './command.ts';
 
 /** Text of one line. Control characters are refused: it may end up in the header of a mail. */
 export const Line = (longest: number) =>
@@ -80,3 +80,12 @@ export const id = (does: string) => option(Uuid, 'ID', does);
 
 /** Of a command whose other id says enough: a row of another organization is then not found. */
 export const optionalId = (does: string) => optional(Uuid, 'ID', does);
+
+/** Options of a command that changes what is there: what is not given stays, and their help names no default. */
+export const withoutDefaults = <const O extends Options>(options: O): O =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, each]) => [
+      name,
+      { ...each, does: each.does.replace(/ \([^()]*\)$/, '') },
+    ]),
+  ) as unknown as O;

@@ -97,7 +97,7 @@ for (const [count, shown, more] of [
     const lines = badLines(shown).map(({ line }) => `line ${line}: x`);
     const said = ['these lines are not usable:', ...lines, ...(more ? [more] : [])].join('\n  ');
     assert.throws(() => refuseBadLines(badLines(count)), {
-      message: `nothing was imported, ${said}`,
+      message: `nothing was done, ${said}`,
     });
   });
 }
