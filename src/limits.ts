@@ -18,5 +18,6 @@ export const isLongerThan = (text: string, longest: number) =>
 /** Of a note about a response. */
 export const longestNote = 5_000;
 
-/** On one response. */
+/** On one response, which is read with all of them. */
 export const mostTags = 50;
+export const mostNotes = 200;

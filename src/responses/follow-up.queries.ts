@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/actor.ts';
+import { notFound } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import { memberOf } from './filter.cte.ts';
 
@@ -51,6 +52,19 @@ export async function updateFollowUps(
 export async function findOwner(sql: Sql, orgId: string, email: string) {
   const [member] = await sql<{ id: string }[]>`${memberOf(sql, orgId, email)}`;
   return member?.id;
+}
+
+/** Locks the response, so that its notes are counted one at a time. */
+export async function lockAndCountNotes(sql: Sql, orgId: string, responseId: string) {
+  const locked = await sql`
+    select from responses where org_id = ${orgId} and id = ${responseId} for no key update`;
+  if (locked.length === 0) throw notFound('response');
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from response_notes
+      where org_id = ${orgId} and response_id = ${responseId}`,
+  ).count;
 }
 
 export type NoteRow = { id: string; text: string; author: string; created_at: Date };

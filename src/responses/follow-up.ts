@@ -4,11 +4,13 @@ import { notFound, Refusal } from '../errors.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
+import { mostNotes } from '../limits.ts';
 import {
   deleteResponseRow,
   type FollowUpChange,
   findOwner,
   insertNote,
+  lockAndCountNotes,
   lockResponses,
   type NoteRow,
   updateFollowUp,
@@ -101,14 +103,16 @@ export async function addNote(
   { id, text }: { id: string; text: string },
 ): Promise<NoteRow> {
   return await inTransaction(db, async (tx) => {
+    if ((await lockAndCountNotes(tx, orgId, id)) >= mostNotes) throw tooManyNotes();
     const note = await insertNote(tx, orgId, { responseId: id, text, actor });
     const target = { kind: 'response', id };
     await recordAct(tx, { orgId, actor, act: 'response.noted', target });
     return note;
-  }).catch((error: unknown) => {
-    throw violates(error, 'response_notes_belong_to_response') ? notFound('response') : error;
   });
 }
+
+const tooManyNotes = () =>
+  new Refusal('invalid', `a response has at most ${mostNotes} notes`, { code: 'too_many_notes' });
 
 /** Deletes a response for good. Its contact stays one that has answered, and is not asked again. */
 export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Writer, id: string) {

@@ -8,6 +8,7 @@ import {
   findNamedTags,
   insertMissingTags,
   insertTag,
+  lockAndCountTags,
   type NewTag,
   removeTag,
   type TagRow,
@@ -17,11 +18,15 @@ import {
 /** Of tags that are made without one. */
 export const defaultTagColor = '#5b6b8c';
 
+/** Screens and the API show all of them at once. Imports take over as many as there are. */
+const mostTagsOfOrganization = 1000;
+
 type TagWish = { name: string; color?: string | undefined };
 
 export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<TagRow> {
   const tag: NewTag = { name: wish.name, color: wish.color ?? defaultTagColor };
   return await inTransaction(db, async (tx) => {
+    if ((await lockAndCountTags(tx, writer.orgId)) >= mostTagsOfOrganization) throw tooManyTags();
     const made = await insertTag(tx, writer.orgId, tag).catch(refuse(tag.name));
     await recordTag(tx, writer, { act: 'tag.created', tag: made });
     return made;
@@ -73,6 +78,11 @@ export async function deleteTag(db: Db, writer: Writer, id: string): Promise<Tag
   });
 }
 
+const tooManyTags = () =>
+  new Refusal('invalid', `an organization has at most ${mostTagsOfOrganization} tags`, {
+    code: 'too_many_tags',
+  });
+
 type TagAct = { act: Act; tag: TagRow };
 
 const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name } }: TagAct) =>
@@ -81,7 +91,6 @@ const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name } }: TagAct) 
 const refuse =
   (name: string) =>
   (error: unknown): never => {
-    if (violates(error, 'tags_belong_to_organization')) throw notFound('organization');
     if (!violates(error, 'tags_one_per_name')) throw error;
     throw new Refusal('conflict', `the organization has a tag named ${name} already`, {
       code: 'name_taken',

@@ -1,8 +1,18 @@
+import { notFound } from '../errors.ts';
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 
 export type NewTag = { name: string; color: string };
 export type TagRow = NewTag & { id: string; created_at: Date };
+
+/** Locks the organization, so that its tags are counted one at a time. */
+export async function lockAndCountTags(sql: Sql, orgId: string): Promise<number> {
+  const locked = await sql`select from organizations where id = ${orgId} for no key update`;
+  if (locked.length === 0) throw notFound('organization');
+  return one(
+    await sql<{ count: number }[]>`select count(*)::int as count from tags where org_id = ${orgId}`,
+  ).count;
+}
 
 export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<TagRow> {
   return one(

@@ -132,6 +132,24 @@ test('notes stand with the name of their author, oldest first', async () => {
   );
 });
 
+test('a response has at most 200 notes, also of many written at the same time', async () => {
+  const org = await client();
+  const id = await org.respond();
+  await db`
+    insert into response_notes (org_id, response_id, text, author, author_kind)
+    select ${org.id}, ${id}, 'Called.', 'write', 'key' from generate_series(1, 195)`;
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => org.call('POST', `/responses/${id}/notes`, { text: 'x' })),
+  );
+  const said = answers.map(({ status, code }) => `${status} ${code ?? ''}`);
+  assert.deepEqual(said.filter((one) => one !== '201 ').length, 5);
+  assert.ok(said.includes('400 too_many_notes'));
+  const { data } = await org.json<{ data: { notes: object[] } }>(`/api/v1/responses/${id}`);
+  assert.equal(data.notes.length, 200);
+  const other = await org.call('POST', `/responses/${await org.respond()}/notes`, { text: 'x' });
+  assert.equal(other.status, 201);
+});
+
 test('a response on hold that has tags and notes can be replaced by a person and keeps them', async () => {
   const org = await client();
   const of = { org_id: org.id, survey_id: org.survey };

@@ -57,3 +57,21 @@ test('of names that differ by case alone an import makes one tag, as the first i
   const names = await db`select name from tags where org_id = ${org}`;
   assert.deepEqual(names.map(({ name }) => name).sort(), written.slice(0, words.length).sort());
 });
+
+test('an organization makes at most 1,000 tags, also many at the same time, and an import as many as it has', async () => {
+  const org = await makeOrganization(db);
+  const writer = commandWriter(org);
+  await db`
+    insert into tags (org_id, name, color)
+    select ${org}, 'tag ' || n, '#112233' from generate_series(1, 995) n`;
+  const made = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, n) => createTag(db, writer, { name: `more ${n}` })),
+  );
+  const refused = made.filter((one) => one.status === 'rejected').map(({ reason }) => reason);
+  assert.equal(refused.length, 5);
+  assert.deepEqual([refused[0].kind, refused[0].code], ['invalid', 'too_many_tags']);
+  await ensureTags(db, writer, ['imported']);
+  const [{ count } = {}] = await db`select count(*)::int from tags where org_id = ${org}`;
+  assert.equal(count, 1001);
+  await createTag(db, commandWriter(await makeOrganization(db)), { name: 'of another' });
+});
