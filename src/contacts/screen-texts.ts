@@ -13,7 +13,6 @@ export const contactTexts = {
   uploadHelp:
     'CSV with a column of addresses, of any separator, with or without a header; at most 100,000 rows.',
   pasteHelp: 'Or paste rows from a spreadsheet.',
-  noList: 'Choose a file, or paste a list.',
   add: 'Add',
   addTitle: 'Add one',
   added: 'The contact is on the list.',

@@ -65,7 +65,10 @@ test('an invited person makes an account by the link and has the role it gives',
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/']);
   assert.equal((await browser.get('/')).headers.get('Location'), home);
   assert.deepEqual([...(await rolesOf(org))], [{ email, role: 'editor' }]);
-  assert.equal((await visitorBrowser(app).get(path)).status, 410);
+  const again = await visitorBrowser(app).get(path);
+  assert.equal(again.status, 410);
+  const over = await again.text();
+  assert.ok(over.includes('href="/sign-in"') && !over.includes('/forgot'));
 });
 
 test('the link is mailed to the address alone, and no table has it in plain text', async () => {

@@ -58,7 +58,10 @@ test('the link works once, and none is made once there is a member', async () =>
   );
   assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 410, 410]);
   assert.deepEqual({ ...(await counts()) }, { members: 1, organizations: 1 });
-  assert.equal((await browser.get(path)).status, 410);
+  const again = await browser.get(path);
+  assert.equal(again.status, 410);
+  const page = await again.text();
+  assert.ok(page.includes('href="/sign-in"') && !page.includes('/forgot'));
   assert.equal(await makeWelcomeLink(db, publicUrl), undefined);
 });
 

@@ -180,7 +180,12 @@ type GivenFields = v.InferOutput<typeof UploadFields>;
 
 async function givenList({ file, list }: GivenFields) {
   if (file && file.size > 0) return { name: file.name, bytes: await file.bytes() };
-  if (list.trim() === '') throw new Refusal('invalid', 'choose a file, or paste a list');
+  if (list.trim() === '') {
+    const mistake = file?.name
+      ? `the file ${file.name} is empty`
+      : 'choose a file, or paste a list';
+    throw new Refusal('invalid', mistake);
+  }
   return { name: 'pasted list', bytes: new TextEncoder().encode(list) };
 }
 

@@ -56,7 +56,7 @@ function done(c: Context, link: LiveLink | undefined) {
   return c.redirect('/', 303);
 }
 
-const gone = () => new Refusal('gone', texts.gone);
+const gone = () => new Refusal('gone', texts.gone, { code: 'first_link_over' });
 
 type OpenedInvitation = {
   link: LiveLink;

@@ -52,7 +52,7 @@ export const welcomeScreens = (tools: WelcomeTools) =>
       return c.redirect(`/o/${slug}`, 303);
     });
 
-const gone = () => new Refusal('gone', texts.gone);
+const gone = () => new Refusal('gone', texts.gone, { code: 'first_link_over' });
 
 type ShowWelcome = { form: FormState; status?: 200 | 422 };
 

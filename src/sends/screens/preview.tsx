@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
-import { complaint } from '../../lib/validation/parse.ts';
 import { logoPath } from '../../organizations/logo.rules.ts';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
@@ -30,7 +29,7 @@ export const previewScreens = (tools: PreviewTools) =>
     const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
     const result = v.safeParse(NewSurveyInput, withExamples(wishOf(fields)));
     if (!result.success) {
-      return asFrame(c, remarkPage(`Not yet: ${complaint(result.issues[0])}.`), scheme);
+      return asFrame(c, remarkPage(`Not yet: ${remarkOn(result.issues[0])}.`), scheme);
     }
     const shown = { show: one('preview.show'), language: one('preview.language') };
     return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
@@ -44,6 +43,23 @@ const withExamples = (wish: ReturnType<typeof wishOf>) => ({
   from_name: wish.from_name || 'Sender',
   from_email: wish.from_email || 'sender@example.com',
 });
+
+/** Fields whose label is not their name. */
+const labels: Readonly<Record<string, string>> = {
+  question_text: 'Question',
+  subject: 'Subject of the mail',
+  intro: 'Before the question, in the mail',
+  follow_up: 'Question above the comment',
+  thanks: 'Thanks after the answer',
+};
+
+/** A complaint by the label of its field, in whichever language the field is. */
+function remarkOn(issue: v.BaseIssue<unknown>): string {
+  const [name = '', , translated] = (v.getDotPath(issue) ?? '').split('.');
+  const field = name === 'texts' ? (translated ?? '') : name;
+  const words = field.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
+  return `${labels[field] ?? words}: ${issue.message}`;
+}
 
 type ShownPart = { wish: NewSurveyWish; show: string; language: string };
 

@@ -71,6 +71,12 @@ const byCode: Readonly<Record<string, ErrorText>> = {
     title: 'The service can store nothing now',
     text: 'The disk of its database is full, so nothing was saved. What was stored before is safe and can be read. Send the form again when the operator of this server has made room.',
   },
+  /** Its person has an account by now, or none that a mail could be for. */
+  first_link_over: {
+    title: 'This link no longer works',
+    text: 'It was used before, or its time is over.',
+    way: { text: 'Sign in', href: '/sign-in' },
+  },
   forged_form: {
     title: 'This form was refused',
     text: 'It did not come from a page of this server, so nothing was changed. If it did, the address that you use is not the one this service is set up for.',
