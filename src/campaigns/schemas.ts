@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Page } from '../lib/paging/page.ts';
 import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
+import { isInCalendar } from '../lib/validation/calendar.ts';
 import { BooleanParameter } from '../lib/validation/parse.ts';
 import { isPlainLine } from '../lib/validation/plain-line.ts';
 import { oneOf } from '../responses/scope.schemas.ts';
@@ -24,7 +25,7 @@ const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d
 const SendAt = v.pipe(
   v.string('must be text'),
   v.regex(timeForm, 'must be an ISO 8601 time with its zone, such as 2027-01-31T12:00:00Z'),
-  v.check((text) => !Number.isNaN(Date.parse(text)), 'must be a time that exists'),
+  v.check(isInCalendar, 'must be a time that exists'),
   v.check((text) => Date.parse(text) < Date.now() + longestWaitMs, 'must be within a year'),
   v.metadata({ format: 'date-time' }),
   v.transform((text) => new Date(text)),

@@ -8,6 +8,7 @@ import { OneOf } from '../lib/cli/options.ts';
 import type { Db } from '../lib/db/db.ts';
 import { Page, parseList } from '../lib/paging/page.ts';
 import { readList } from '../lib/paging/paged-json.ts';
+import { isInCalendar } from '../lib/validation/calendar.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import type { FormState } from '../web/app/read-form.ts';
 import { renderSettings } from '../web/app/settings-screen.tsx';
@@ -31,7 +32,7 @@ const filled = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
 const Day = v.pipe(
   v.string(),
   v.isoDate('must be a day such as 2027-01-31'),
-  v.check((day) => !Number.isNaN(Date.parse(day)), 'must be a day that exists'),
+  v.check(isInCalendar, 'must be a day that exists'),
 );
 
 const AuditParameters = v.object({

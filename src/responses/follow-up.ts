@@ -37,7 +37,7 @@ export async function followUp(
 ): Promise<FollowUpOutcome> {
   const change: FollowUpChange = {
     chosen_state: state === null ? 'none' : state,
-    owner_id: owner ? await memberWith(db, orgId, owner) : owner,
+    owner_id: typeof owner === 'string' ? await memberWith(db, orgId, owner) : owner,
   };
   const fields = [state !== undefined && 'state', owner !== undefined && 'owner'];
   const from_owner_id = fromOwner ? await findOwner(db, orgId, fromOwner) : fromOwner;

@@ -220,7 +220,10 @@ test('the audit is filtered, paged and exported by the same words', async () => 
   assert.match(jobs, /1 to 1 of 1/);
   assert.match(jobs, /switched a webhook off/);
   assert.match(jobs, /<bdi title="webhooks.deliver">Deliveries<\/bdi>/);
-  assert.equal((await get(`${audit}?date_from=yesterday`)).status, 400);
+  for (const none of ['yesterday', '0000-01-01', '9999-12-31', '2024-02-30']) {
+    assert.equal((await get(`${audit}?date_from=${none}`)).status, 400);
+    assert.equal((await get(`${audit}?date_to=${none}`)).status, 400);
+  }
   const reversed = await text('?date_from=2027-02-01&date_to=2027-01-31');
   assert.match(reversed, /id="[^"]*date_to-error">This day is before the first one/);
   const exported = await text('/export?actor=job');

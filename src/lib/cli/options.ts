@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isMailable } from '../smtp/address.ts';
+import { isInCalendar } from '../validation/calendar.ts';
 import { Uuid } from '../validation/parse.ts';
 import { isPlainLine } from '../validation/plain-line.ts';
 import type { Option, Options } from './command.ts';
@@ -53,17 +54,6 @@ export const OneOf = <const W extends readonly string[]>(words: W) =>
 
 function momentForm() {
   return /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
-}
-
-/** The 30th of February is not the 2nd of March. */
-function isInCalendar(text: string): boolean {
-  const day = text.slice(0, 10);
-  const asDay = new Date(day);
-  return (
-    !Number.isNaN(Date.parse(text)) &&
-    !Number.isNaN(asDay.getTime()) &&
-    asDay.toISOString().startsWith(day)
-  );
 }
 
 /** An option with a value, one that may be left out, and a switch. */

@@ -4,6 +4,7 @@ import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { readJson } from '../../lib/paging/paged-json.ts';
+import { isInCalendar } from '../../lib/validation/calendar.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -25,7 +26,7 @@ type SummaryScreenTools = { db: Db; pump: () => void };
 const Day = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Must be a day'),
-  v.check((text) => new Date(text).toJSON()?.startsWith(text) ?? false, 'There is no such day'),
+  v.check(isInCalendar, 'There is no such day'),
 );
 
 const PeriodForm = v.pipe(

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
+import { isInCalendar } from '../../lib/validation/calendar.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Confirm } from '../../web/app/acts.tsx';
 import { Field } from '../../web/app/fields.tsx';
@@ -23,7 +24,7 @@ const dayMs = 86_400_000;
 const Day = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Must be a day'),
-  v.check((text) => new Date(text).toJSON()?.startsWith(text) ?? false, 'There is no such day'),
+  v.check(isInCalendar, 'There is no such day'),
 );
 
 const ReplayForm = v.object({ since: Day, confirmed: v.optional(v.string()) });

@@ -206,7 +206,10 @@ test('a replay foretells its count, and asks twice for more than 100', async () 
   assert.match(await (await place.get(again)).text(), /101 events were/);
   await place.post(`${here}/replay`, { since, confirmed: 'true' });
   assert.equal(await pending(), 103);
-  assert.equal((await place.post(`${here}/replay`, { since: '2026-02-30' })).status, 422);
+  for (const none of ['2026-02-30', '0000-01-01']) {
+    assert.equal((await place.post(`${here}/replay`, { since: none })).status, 422);
+    assert.equal((await place.get(`${here}/replay?since=${none}`)).status, 422);
+  }
 });
 
 test('deliveries are paged and filtered by state, and only the first page follows what happens', async () => {

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { apiDocument } from '../src/api.ts';
+import {
+  makeClient,
+  makeContact,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from './support/make/rows.ts';
+import { testSettings } from './support/make/settings.ts';
+import { testApp } from './support/probe/app.ts';
+import { testDatabase } from './support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+const app = testApp(db);
+const { id: org_id, write } = await makeClient(db, { ai_enabled: true });
+const survey_id = await makeSurvey(db, org_id);
+const [tag] = await db<{ id: string }[]>`
+  insert into tags (org_id, name, color) values (${org_id}, 'vip', '#aabbcc') returning id`;
+const ids: Readonly<Record<string, string>> = {
+  surveys: survey_id,
+  contacts: await makeContact(db, { org_id, survey_id }),
+  responses: await makeResponse(db, { org_id, survey_id }),
+  webhooks: await makeWebhook(db, org_id),
+  tags: tag!.id,
+};
+
+/** Words that look like a value of some kind, and are at its edge or beyond. */
+const words = [
+  ...[
+    '',
+    ' ',
+    '0',
+    '-1',
+    '1e9',
+    '9'.repeat(400),
+    'null',
+    'NaN',
+    '\u0662',
+    '%',
+    '\\',
+    "'",
+    'x'.repeat(501),
+  ],
+  ...[
+    '2024-02-30',
+    '0000-01-01',
+    '9999-12-31',
+    '+275760-09-13',
+    '2024-01-01T24:00:00Z',
+    'infinity',
+    'now',
+  ],
+  ...[
+    '2024-01-01T00:00:00+23:59',
+    '\u{1F600}',
+    '\0',
+    'a@b.co',
+    org_id,
+    'UTC',
+    'Factory',
+    'Etc/GMT+14',
+    'MA',
+    'MTk',
+  ],
+];
+const values = [
+  ...[null, true, 0, -1, 1.5, 1e308, 2 ** 63, [], [null], [[]], {}, { a: null }, [''], '\ud800'],
+  ...words,
+];
+
+type Content = Record<string, { schema: { properties?: object }; example?: object }>;
+
+/** Every operation that destroys nothing, on things that are there; what mails is tried alone. */
+const operations = Object.entries(apiDocument(testSettings).paths)
+  .filter(([path]) => path.startsWith('/api/'))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'delete')
+      .map(([method, { parameters = [], requestBody }]) => {
+        const room = path.split('/').find((part) => part in ids) ?? '';
+        const content = (requestBody?.content as Content | undefined)?.['application/json'];
+        const named = parameters as { in?: string; name?: string }[];
+        return {
+          method: method.toUpperCase(),
+          path: path.replace(/\{\w+\}/g, ids[room] ?? org_id),
+          names: named.filter((each) => each.in === 'query').map(({ name = '' }) => name),
+          fields: Object.keys(content?.schema.properties ?? {}),
+          example: content?.example,
+        };
+      }),
+  );
+
+async function statusOf(method: string, path: string, body?: object) {
+  const init = { method, headers: write, ...(body && { body: JSON.stringify(body) }) };
+  return (await app.request(path, init)).status;
+}
+
+for (const { method, path, names, fields, example } of operations) {
+  const shown = path.replace(/[0-9a-f-]{36}/g, 'ID');
+  if (names.length + fields.length === 0) continue;
+
+  test(`${method} ${shown} takes or refuses whatever its parameters and fields are given`, async () => {
+    const broken: string[] = [];
+    for (const name of names) {
+      for (const word of words) {
+        const query = new URLSearchParams({ [name.replace('NAME', 'plan')]: word });
+        const status = await statusOf(method, `${path}?${query}`, example && {});
+        if (status >= 500) broken.push(`${name}=${word}: ${status}`);
+      }
+    }
+    const tried = names.includes('dry_run') ? `${path}?dry_run=true` : path;
+    for (const field of fields) {
+      for (const value of values) {
+        const status = await statusOf(method, tried, { ...example, survey_id, [field]: value });
+        if (status >= 500) broken.push(`${field}: ${JSON.stringify(value)}: ${status}`);
+      }
+    }
+    assert.deepEqual(broken, []);
+  });
+}
+
+test('the document has such operations', () => {
+  assert.ok(operations.length > 40);
+  assert.ok(operations.filter(({ fields }) => fields.length > 0).length >= 10);
+});
