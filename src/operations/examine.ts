@@ -7,7 +7,7 @@ import type { Db } from '../lib/db/db.ts';
 import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
 import { describeSteps, listSteps } from '../lib/db/migrate-step-state.ts';
 import { explain } from '../lib/db/startup-errors.ts';
-import { isLoopbackHost } from '../lib/http/http-address.ts';
+import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
 import { openDatabase } from '../open-database.ts';
 import { judgePooled, type SessionAddress } from '../open-sessions.ts';
 import { publicUrlOf } from '../service-record.ts';
@@ -52,11 +52,11 @@ async function examineProxies({ host, port }: Config): Promise<Finding[]> {
   return proxy ? [finding('proxy', 'warn', proxy)] : [];
 }
 
-/** With PORT=0 the service knows its address, and the settings do not. */
+/** Without a public URL the service knows its address; settings of a command may be those of another shell. */
 function whereLinksLead({ host, port, ...config }: Config, known: string | null) {
   const publicUrl = port === 0 ? known : config.publicUrl;
-  const isLocal = isLoopbackHost(publicUrl ? new URL(publicUrl).hostname : host);
-  return { publicUrl, host, port, isLocal };
+  const links = publicUrl ?? known ?? httpAddress(host, port);
+  return { publicUrl, host, port, links, isLocal: isLoopbackHost(new URL(links).hostname) };
 }
 
 /** What is known of a deployment whose database cannot be read. */

@@ -102,8 +102,10 @@ export function judgePublicUrl(config: {
   port: number;
   /** Whether those addresses are this machine's own. */
   isLocal: boolean;
+  /** What links begin with, as the service has written it down. */
+  links: string;
 }): Finding {
-  const { publicUrl, host, port, isLocal } = config;
+  const { publicUrl, host, port, isLocal, links } = config;
   if (publicUrl) {
     if (publicUrl.startsWith('https:')) return finding('public URL', 'ok', publicUrl);
     if (isLocal) {
@@ -116,7 +118,7 @@ export function judgePublicUrl(config: {
     const message = `links in mails would begin with ${httpAddress(host, port)}: set ASKBACK_PUBLIC_URL`;
     return finding('public URL', 'warn', message);
   }
-  const message = `ASKBACK_PUBLIC_URL is not set: links work where ${httpAddress(host, port)} does`;
+  const message = `ASKBACK_PUBLIC_URL is not set: links work where ${links} does`;
   return finding('public URL', isLocal ? 'ok' : 'warn', message);
 }
 

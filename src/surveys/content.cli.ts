@@ -44,7 +44,7 @@ export async function fieldsOf<const S extends v.GenericSchema>(given: GivenFiel
 async function readFields(file: string | undefined): Promise<object> {
   if (file === undefined) return {};
   const { text, name } = await readTextFile(file);
-  const value = parseJson(text, `${name} is not JSON`);
+  const value = parseJson(text, (where) => `${name} is not JSON${where}`);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new Refusal('invalid', `${name} must hold a JSON object`);
 }

@@ -5,6 +5,8 @@ import { inTransaction } from '../lib/db/transaction.ts';
 import { hasAnswers } from './change.ts';
 import { deleteSurveyRow, findUse, lockManagedSurvey } from './manage.queries.ts';
 
+const withThem = 'answers=delete, or --answers of the command, deletes them with it';
+
 /** Deletes a survey with its contacts and mails; one that has answers only together with those. */
 export async function deleteSurvey(
   { db }: { db: Db },
@@ -14,7 +16,7 @@ export async function deleteSurvey(
   await inTransaction(db, async (tx) => {
     const survey = await lockManagedSurvey(tx, orgId, { id, against: 'answers' });
     const { answered } = await findUse(tx, orgId, id);
-    if (answered && !withAnswers) throw hasAnswers('they are deleted with it only when asked to');
+    if (answered && !withAnswers) throw hasAnswers(withThem);
     await deleteSurveyRow(tx, orgId, survey.id);
     const details = { name: survey.name, answers: answered };
     const target = { kind: 'survey', id };

@@ -7,8 +7,14 @@ const at = (ms: number) => new Date(1_800_000_000_000 + ms);
 const clock = (skew: number) =>
   rules.judgeClock({ before: at(0), database: at(skew + 5), after: at(10) });
 const disk = (mib: number) => rules.judgeDisk({ path: '/data', freeBytes: mib * 1024 ** 2 });
-const url = (publicUrl: string | null, { host = '127.0.0.1', isLocal = false } = {}) =>
-  rules.judgePublicUrl({ publicUrl, host, port: 8080, isLocal });
+type Served = { host?: string; isLocal?: boolean; links?: string };
+const url = (
+  publicUrl: string | null,
+  { host = '127.0.0.1', isLocal = false, links }: Served = {},
+) =>
+  rules.judgePublicUrl({
+    ...{ publicUrl, host, port: 8080, isLocal, links: links ?? `http://${host}:8080` },
+  });
 const server = (major: number, { read_only = false, folds = true } = {}) =>
   rules.judgeServer({
     version: `${major}.1`,
@@ -161,6 +167,11 @@ const cases: [why: string, finding: Finding, said: string][] = [
     'a wildcard HOST of IPv6 cannot be in links',
     url(null, { host: '::', isLocal: true }),
     'warn public URL: links in mails would begin with http://[::]:8080: set ASKBACK_PUBLIC_URL',
+  ],
+  [
+    'without a public URL links lead to where the service listens',
+    url(null, { isLocal: true, links: 'http://127.0.0.1:9000' }),
+    'ok public URL: ASKBACK_PUBLIC_URL is not set: links work where http://127.0.0.1:9000 does',
   ],
   [
     'without a public URL links lead to HOST',

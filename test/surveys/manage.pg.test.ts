@@ -210,6 +210,7 @@ test('what has answers is deleted only with them, and then with everything', asy
   await makeResponse(db, of, { held_reason: 'two scores opened' });
   const refused = await org.call('DELETE', `/${id}`);
   assert.deepEqual([refused.status, refused.code], [409, 'survey_has_answers']);
+  assert.match(refused.error, /: answers=delete/);
   assert.equal((await org.call('DELETE', `/${id}?answers=yes`)).status, 400);
   assert.equal((await org.call('DELETE', `/${id}?answers=delete`)).status, 204);
   for (const table of ['surveys', 'contacts', 'responses']) {

@@ -20,7 +20,7 @@ export async function parseBody<const S extends GenericSchema>(
 ) {
   const text = await readBody(c);
   if (optional && text === '') return parse(schema, {});
-  const value = parseJson(text, notJson(c.req.header('Content-Type')));
+  const value = parseJson(text, notJson(text, c.req.header('Content-Type')));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
   if (parameters) refuseParameters(parameters, Object.keys(value));
   nameIgnored(c, schema, value);
@@ -39,12 +39,14 @@ function nameIgnored(c: Context, schema: GenericSchema, value: object) {
   c.header('X-Ignored-Fields', names.join(', '));
 }
 
-/** A form is what most clients send unless a content type is set. */
-function notJson(contentType = ''): string {
+/** A form is what most clients send unless a content type is set, and JSON under its name is read all the same. */
+const notJson = (text: string, contentType = '') => {
   const type = /^[\w.+-]+\/[\w.+-]+/.exec(contentType)?.[0].toLowerCase();
-  const found = type && !/[/+]json$/.test(type) ? `, and comes as ${type}` : '';
-  return `the body is not JSON${found}: send a JSON object with Content-Type: application/json`;
-}
+  const isForm = type && !/[/+]json$/.test(type) && !/^\s*([[{]|$)/.test(text);
+  const found = isForm ? `, and comes as ${type}` : '';
+  const meant = 'send a JSON object with Content-Type: application/json';
+  return (where: string) => `the body is not JSON${found || where}: ${meant}`;
+};
 
 /** The body as it came, whatever its encoding, read no further than its limit. */
 export async function readRawBody(c: Context, largest = largestBody): Promise<Uint8Array> {

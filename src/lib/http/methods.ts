@@ -12,7 +12,7 @@ export const answerNoRoute =
     if (methods.length === 0) {
       const page = pageWithoutSlash(routes(), c.req);
       if (page) return c.redirect(page, 308);
-      throw notFound('path');
+      throw withoutSlash(routes(), c.req.path) ?? notFound('path');
     }
     c.header('Allow', methods.join(', '));
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
@@ -33,6 +33,13 @@ function pageWithoutSlash(routes: readonly Route[], { method, url }: HonoRequest
   const isRead = method === 'GET' || method === 'HEAD';
   if (!isPage || !isRead || !allowedMethods(routes, page).includes('GET')) return undefined;
   return page + search;
+}
+
+/** A redirect would keep a wrong address in a program, and many clients drop the body or the key on the way. */
+function withoutSlash(routes: readonly Route[], path: string) {
+  const meant = path.replace(/\/+$/, '');
+  if (meant === path || allowedMethods(routes, meant).length === 0) return undefined;
+  return new Refusal('not_found', 'path not found: write it without the slash at its end');
 }
 
 /**

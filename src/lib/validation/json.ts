@@ -7,15 +7,25 @@ const deepestNesting = 64;
  * (Postgres refuses NUL, and half a surrogate pair would be stored as something else), no key that means
  * more than itself to JavaScript, and not nested deeper than anybody means.
  */
-export function parseJson(text: string, complaint = 'the body is not JSON'): unknown {
+export function parseJson(text: string, complaint = theBody): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new Refusal('invalid', complaint, { code: 'invalid_json' });
+  } catch (error) {
+    const where = text.trim() === '' ? ', but empty' : whereIn(error as Error);
+    throw new Refusal('invalid', complaint(where), { code: 'invalid_json' });
   }
   checkValue(value, 0);
   return value;
+}
+
+const theBody = (where: string) => `the body is not JSON${where}`;
+
+/** The engine's complaint may quote what was sent, such as an address: only its place is taken. */
+function whereIn({ message }: Error): string {
+  if (message.startsWith('Unexpected end')) return ', it ends too early';
+  const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+  return line ? `, at line ${line} column ${column}` : '';
 }
 
 function checkValue(value: unknown, depth: number) {

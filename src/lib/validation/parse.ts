@@ -11,17 +11,20 @@ const mostComplaints = 5;
 export function parse<const S extends v.GenericSchema>(
   schema: S,
   input: unknown,
+  nameOf: NameOf = v.getDotPath,
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  throw new Refusal('invalid', complaints(result.issues));
+  throw new Refusal('invalid', complaints(result.issues, nameOf));
 }
 
-function complaints(issues: readonly v.BaseIssue<unknown>[]): string {
-  const firsts = Map.groupBy(issues, (issue) => v.getDotPath(issue) ?? '').values();
-  const named = [...firsts].map(([first]) => complaint(first!));
-  const more = named.length - mostComplaints;
-  return named.slice(0, mostComplaints).join('; ') + (more > 0 ? `; and ${more} more` : '');
+type NameOf = (issue: v.BaseIssue<unknown>) => string | null;
+
+function complaints(issues: readonly v.BaseIssue<unknown>[], nameOf: NameOf): string {
+  const firsts = Map.groupBy(issues, (issue) => nameOf(issue) ?? '').values();
+  const sentences = [...firsts].map(([first]) => named(first!, nameOf));
+  const more = sentences.length - mostComplaints;
+  return sentences.slice(0, mostComplaints).join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
 const TrueOrFalse = v.picklist(['true', 'false'], 'must be true or false');
@@ -49,8 +52,11 @@ export function parseQuery<const E extends v.ObjectEntries>(
     name,
     isList(schema.entries[name]) ? values : values[0],
   ]);
-  return parse(schema, Object.fromEntries(given));
+  return parse(schema, Object.fromEntries(given), parameterOf);
 }
+
+/** Callers write `tag=a&tag=b`, and know no `tag.1`. */
+const parameterOf: NameOf = ({ path }) => String(path?.[0]?.key);
 
 /**
  * Checks the parameters of a request that writes. Unknown ones are ignored, but for one that is all but the name of a
@@ -104,9 +110,12 @@ function innermost(schema: unknown): unknown {
   return wrapped === undefined ? schema : innermost(wrapped);
 }
 
-/** One sentence that names the value. valibot's own words for a missing key are not for callers. */
-export function complaint(issue: v.BaseIssue<unknown>): string {
-  const where = v.getDotPath(issue) ?? 'the body';
+/** One sentence that names the value. */
+export const complaint = (issue: v.BaseIssue<unknown>): string => named(issue, v.getDotPath);
+
+/** valibot's own words for a missing key are not for callers. */
+function named(issue: v.BaseIssue<unknown>, nameOf: NameOf): string {
+  const where = nameOf(issue) ?? 'the body';
   return issue.received === 'undefined' ? `${where} is required` : `${where}: ${issue.message}`;
 }
 

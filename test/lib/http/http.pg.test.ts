@@ -49,6 +49,13 @@ const port = (server.address() as { port: number }).port;
 const get = async (path: string, headers = {}) =>
   app.request(path, { headers: { ...write, ...headers } });
 
+test('a path of the API with a slash at its end is 404, and says what to leave out', async () => {
+  const answer = await get('/api/v1/busy/');
+  assert.equal(answer.status, 404);
+  const { error } = (await answer.json()) as { error: string };
+  assert.equal(error, 'path not found: write it without the slash at its end');
+});
+
 test('an unknown path is 404 with a sentence, a code and the request id', async () => {
   const answer = await get('/api/v1/nothing', { 'X-Request-Id': 'abc-123' });
   assert.equal(answer.status, 404);
@@ -106,6 +113,19 @@ test('a body that is not JSON is 400', async () => {
     await refuses(await post(body), 400, /^the body is not JSON.*: send a JSON object with/);
   }
 });
+
+for (const [body, where] of [
+  ['', ', but empty'],
+  ['{"text": ', ', it ends too early'],
+  ['{\n  "text": "a",\n}', ', at line 3 column 1'],
+] as const) {
+  test(`a body that is not JSON is refused with the place: ${JSON.stringify(body)}`, async () => {
+    const meant = 'send a JSON object with Content-Type: application/json';
+    const answer = await post(body);
+    const { error } = (await answer.json()) as { error: string };
+    assert.equal(error, `the body is not JSON${where}: ${meant}`);
+  });
+}
 
 test('a form in place of JSON is 400, which names what came and what should', async () => {
   const form = (body: URLSearchParams | FormData) =>

@@ -7,6 +7,7 @@ import {
   parse,
   parseQuery,
   parseWriteQuery,
+  Uuid,
 } from '../../../src/lib/validation/parse.ts';
 
 const Contact = v.object({
@@ -54,6 +55,12 @@ test('a write refuses what is all but the name of a parameter, and ignores other
 
 test('a read goes on ignoring it', () => {
   assert.deepEqual(parseQuery(Query, { dryRun: ['true'] }), {});
+});
+
+test('a bad value of a parameter that may be given several times has the name of the parameter', () => {
+  const schema = v.object({ tag: v.optional(v.array(Uuid), []) });
+  const { message } = refusalOf(() => parseQuery(schema, { tag: ['vip', 'gold'] }));
+  assert.equal(message, 'tag: must be a UUID');
 });
 
 test('a name that is no line of text is shown as one', () => {
