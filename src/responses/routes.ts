@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { recordExport } from '../audit/export-act.ts';
 import type { ApiEnv } from '../keys/authenticate.ts';
 import { createReader, type ReaderTools } from '../keys/read.ts';
@@ -34,6 +34,8 @@ export function responseReads(tools: ReaderTools) {
       return await answer(c, 'list', list(c));
     })
 
+    .get('/export', passOn)
+
     .get('/:id', async (c, next) => {
       const id = c.req.param('id');
       if (id === 'export') return await next();
@@ -42,6 +44,9 @@ export function responseReads(tools: ReaderTools) {
       );
     });
 }
+
+/** To `responseExport`. A request is named after the first route that it fits. */
+const passOn: MiddlewareHandler = async (_c, next) => await next();
 
 /** A search may take long: it has a connection of its own, and ends with its caller. */
 export const responseSearch = ({ db }: { db: Db }) =>
