@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { requestEnded } from '../../src/lib/http/http.ts';
 import { noticeOf } from '../support/probe/notice.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
+import { watchRows } from './changes.ts';
 import type { KeptForm } from './entry.ts';
 import { keptForms } from './forms.ts';
 import { keptFrames } from './frames.ts';
@@ -11,9 +12,10 @@ import { cookieOf, type Reader } from './scene/organizations.ts';
 import { makeStillScene } from './scene/scene.ts';
 import { type Shown, shownAnswer } from './shown.ts';
 
-const { app } = await makeStillScene();
+const { db, app } = await makeStillScene();
 const kept = keptScreens('forms');
 const frames = keptFrames(kept);
+const changes = await watchRows(db);
 const seen = new Set<string>();
 requestEnded.subscribe(({ method, route }) => seen.add(`${method} ${route}`));
 
@@ -21,11 +23,14 @@ for (const [folder, forms] of Object.entries(keptForms)) {
   const led: string[] = [];
   for (const form of forms) {
     const name = form.name ?? `${form.path} ${JSON.stringify(form.form)}`;
-    test(withNames(`${folder}: what is answered to ${name} is as it is kept`), async () => {
-      const { lines } = await post(form);
-      if (form.name) kept.compare(`${folder}/${form.name}.txt`, lines);
-      else led.push(...lines);
-    });
+    test(
+      withNames(`${folder}: what is answered to ${name}, and what it changes, is as it is kept`),
+      async () => {
+        const { lines } = await post(form);
+        if (form.name) kept.compare(`${folder}/${form.name}.txt`, lines);
+        else led.push(...lines);
+      },
+    );
   }
   test(`${folder}: forms lead where they are kept to lead`, () => {
     kept.compare(`${folder}/led.txt`, led);
@@ -45,7 +50,11 @@ async function post({ path, form, as = 'owner', name, follow = false }: KeptForm
   const asked = `POST ${path} ${new URLSearchParams(fields)} as ${as ?? 'visitor'}`;
   assert.equal(leads, name === undefined || follow, `${asked} answers ${answer.status}`);
   assert.ok(answer.status < 500, `${asked} answers ${answer.status}`);
-  const said = [...framed(await shownAnswer(asked, answer), as), ...noticeLines(answer)];
+  const said = [
+    ...framed(await shownAnswer(asked, answer), as),
+    ...noticeLines(answer),
+    ...(await changes()),
+  ];
   if (!follow) return { lines: said };
   const next = await app.request(`https://askback.test${answer.headers.get('Location')}`, {
     headers: { Accept: 'text/html', Cookie: cookiesAfter(answer, as) },

@@ -16,14 +16,17 @@ import { addTroubled } from './troubled.ts';
 import { addUploads } from './uploads.ts';
 import { addWebhooks } from './webhooks.ts';
 
+/** What its secrets are sealed with. */
+export const secretKey = Buffer.alloc(32, 1);
+
 export type Scene = Awaited<ReturnType<typeof makeStillScene>>;
 
 /** An organization in which there is all that screens can show, at a moment that does not pass. */
 export async function makeStillScene(over: Partial<AppTools> = {}) {
   mock.timers.enable({ apis: ['Date'], now });
   after(() => mock.timers.reset());
-  const db = await stillDatabase(now);
-  const secrets = createSecrets([Buffer.alloc(32, 1)]);
+  const { db, url } = await stillDatabase(now);
+  const secrets = createSecrets([secretKey]);
   await db.begin(async (tx) => {
     await addOrganizations(tx);
     await addSurveys(tx);
@@ -50,7 +53,7 @@ export async function makeStillScene(over: Partial<AppTools> = {}) {
     ...{ secrets, settings: elsewhere, checks, mailbox: false },
     warnings: { disk: () => '91 % full' },
   });
-  return { db, app, singleSignOn, secrets };
+  return { db, url, app, singleSignOn, secrets };
 }
 
 /** Members come in by it alone, and the service is not well. */

@@ -7,7 +7,7 @@ import { testDatabase } from './database.ts';
  * is made of it twice is the same. Functions of these names are found before those of Postgres, and what columns are
  * filled with calls them too.
  */
-export async function stillDatabase(at: Date): Promise<Db> {
+export async function stillDatabase(at: Date): Promise<{ db: Db; url: string }> {
   const { url } = await testDatabase();
   const first = connect(url, { connections: 1 });
   await first.unsafe(stopped(at));
@@ -17,7 +17,7 @@ export async function stillDatabase(at: Date): Promise<Db> {
   const still = connect(url, { connections: 4 });
   await still.unsafe(sayAgain);
   after(() => still.end({ timeout: 1 }));
-  return still;
+  return { db: still, url };
 }
 
 const stopped = (at: Date) => `
