@@ -28,7 +28,7 @@ const origins = (many: number) =>
   Array.from({ length: many }, (_, place) => `https://a${place}.test`);
 const languages = (many: number) =>
   Object.fromEntries(
-    Array.from({ length: many }, (_, place) => [`de-x-a${place}`, { question_text: 'x' }]),
+    Array.from({ length: many }, (_, place) => [`de-${150 + place}`, { question_text: 'x' }]),
   );
 
 /** Where a limit is: what is just taken, what is not, and what is said of it. */

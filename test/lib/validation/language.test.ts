@@ -11,3 +11,9 @@ test('words and codes of no language are none', () => {
   for (const tag of ['english', 'deutsch', 'xx', 'qq-DE', 'e', '', 'und', 'en_US', 'en-', 'x-mine'])
     assert.ok(!isLanguage(tag), tag);
 });
+
+test('a tag that says more than a language is none, because nothing can name it', () => {
+  for (const tag of ['en-u-ca-buddhist', 'en-x-a', 'art-x-klingon', 'de-t-en'])
+    assert.ok(!isLanguage(tag), tag);
+  for (const tag of ['de-1996', 'sr-Latn-RS', 'es-419']) assert.ok(isLanguage(tag), tag);
+});
