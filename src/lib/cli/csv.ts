@@ -43,6 +43,9 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
   return { columns: columns.filter(({ name }) => name !== ''), records };
 }
 
+/** In characters: more of a header row is not looked at, a longer one is no list. */
+const headLength = 64 * 1024;
+
 /** The delimiter is the one that the header row has most of, or what a first line `sep=;` says. */
 export function separate(text: string) {
   const said = /^\ufeff?sep=(.)\n/i.exec(text);
@@ -50,7 +53,8 @@ export function separate(text: string) {
     const skipped = said[0].length;
     return { delimiter: said[1]!, firstLine: 2, skipped, body: text.slice(skipped) };
   }
-  const header = (/^\s*(.*)/.exec(text)?.[1] ?? '').replace(/"[^"]*"/g, '');
+  const head = text.slice(0, headLength);
+  const header = (/^\s*(.*)/.exec(head)?.[1] ?? '').replace(/"[^"]*"/g, '');
   const count = (mark: string) => header.split(mark).length;
   const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
   return { delimiter, firstLine: 1, skipped: 0, body: text };

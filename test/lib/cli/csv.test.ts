@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readCsv, refuseBadLines } from '../../../src/lib/cli/csv.ts';
+import { readCsv, refuseBadLines, separate } from '../../../src/lib/cli/csv.ts';
 import { decode } from '../../../src/lib/cli/read-file.ts';
+import { readerOfThisThread } from '../../support/probe/processor-time.ts';
 
 const read = (text: string) => readCsv(text).records.map(({ line, fields }) => [line, fields]);
 
@@ -35,6 +36,16 @@ test('marks inside of a quoted header do not decide the delimiter', () => {
   assert.deepEqual(read('"What, if, anything"; Plan\n1;2\n'), [
     [2, { whatifanything: '1', plan: '2' }],
   ]);
+});
+
+test('a header row without an end costs no more than a long one', () => {
+  for (const piece of [',', ';', '"', ' ', 'a', '",",']) {
+    const text = piece.repeat((4 * 1024 * 1024) / piece.length);
+    const { ms } = readerOfThisThread();
+    const { delimiter } = separate(text);
+    assert.ok(ms() < 25, `${JSON.stringify(piece)} costs ${ms().toFixed(1)} ms`);
+    assert.equal(delimiter, piece === ';' ? ';' : ',');
+  }
 });
 
 test('a first line sep=| names the delimiter, and counts as a line', () => {
