@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { commandLine } from '../../src/cli.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { headingsOf, linksOf } from '../support/probe/markdown.ts';
+import { readFiles } from '../support/walls/sources.ts';
 
 const file = 'ops/operations.md';
 const page = readFileSync(file, 'utf8');
@@ -57,5 +58,21 @@ for (const target of new Set(linksOf(page).filter((link) => !link.startsWith('ht
     assert.ok(existsSync(to), `${to} does not exist`);
     if (anchor)
       assert.ok(headingsOf(readFileSync(to, 'utf8')).has(anchor), `no ${anchor} in ${to}`);
+  });
+}
+
+const sources = readFiles('src/**/*.ts').map(({ text }) => text);
+/** Whole lines that are searched for in the log, the beginnings of others, and sentences in code marks. */
+const logged = [
+  ...[...page.matchAll(/"msg":"([^"]+)"/g)].map(([, words]) => `'${words}',`),
+  ...[...page.matchAll(/grep '([a-z][a-z ]+)/g)].map(([, words]) => `'${words}`),
+  ...[...page.matchAll(/`([a-z]+(?:,? [a-z]+){3,})`/g)].map(([, words]) => words!),
+].filter((words) => !words.startsWith('askback '));
+
+test('the operations page quotes lines of the log', () => assert.ok(logged.length > 8));
+
+for (const words of new Set(logged)) {
+  test(`is written by the service: ${words}`, () => {
+    assert.ok(sources.some((text) => text.includes(words)));
   });
 }
