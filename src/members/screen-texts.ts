@@ -50,6 +50,8 @@ export const resetTexts = {
   button: 'Send the link',
   sentTitle: 'Look into your mail',
   sent: 'If this address has an account, a link to set a new password is on its way. It works once, within an hour.',
+  sentHere:
+    'No mail server is set. If this address has an account, the link is in the built-in mailbox of this server, which its operator can read; askback member reset makes one too.',
   noMail:
     'Nothing came? Look into spam, or ask the operator of this server: askback member reset makes a link.',
   back: 'Back to sign in',
@@ -107,10 +109,14 @@ export const memberTexts = {
   until: 'Works until',
   roleMeanings,
   invited: 'The invitation is on its way.',
+  invitedHere:
+    'The invitation was made, and goes to no address, because no mail server is set. An operator of this server can read it in the built-in mailbox and hand its link over.',
   linkTitle: 'The link of the invitation',
   linkLabel: 'Invitation link',
   linkAbout:
     'It was mailed as well, and is shown only this once. You may hand it over yourself: it lets its reader join in the name of the invited address.',
+  linkAboutHere:
+    'It is shown only this once. No mail server is set, so hand it over yourself: it lets its reader join in the name of the invited address.',
   tooMany: (next: string) =>
     `No invitation was sent: an organization sends at most ${mostInvitationsADay} in 24 hours. ${next}`,
   alreadyMember: 'This address belongs to a member already. Change the role in the list.',

@@ -71,6 +71,21 @@ test('an invited person makes an account by the link and has the role it gives',
   assert.ok(over.includes('href="/sign-in"') && !over.includes('/forgot'));
 });
 
+for (const [what, mailbox, said] of [
+  ['with a mail server', false, /The invitation is on its way/],
+  ['without a mail server', true, /goes to no address, because no mail server is set/],
+] as const) {
+  test(`an owner who invites ${what} reads where the mail goes`, async () => {
+    const org = await makeOrganization(db);
+    const served = bareApp(db, { mailbox });
+    const { home, get, post } = await memberBrowser(db, { app: served, org, role: 'owner' });
+    const path = `${home}/settings/members`;
+    const form = { email: `${randomUUID()}@people.test`, role: 'viewer' };
+    assert.equal((await post(path, form)).status, 303);
+    assert.match(await (await get(path)).text(), said);
+  });
+}
+
 test('the link is mailed to the address alone, and no table has it in plain text', async () => {
   const { id, email, url } = await invited();
   const { text, rcpt_to, mail_from, job } = await mailOf(id);

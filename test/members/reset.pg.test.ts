@@ -64,6 +64,16 @@ test('an address with an account and one without get the same answer and cause t
   assert.deepEqual(await mailed(other), []);
 });
 
+for (const [what, mailbox, said] of [
+  ['with a mail server', false, /is on its way\. It works once/],
+  ['without a mail server', true, /No mail server is set/],
+] as const) {
+  test(`a member who asks for a new password ${what} reads where the link goes`, async () => {
+    const browser = visitorBrowser(bareApp(db, { mailbox }));
+    assert.match(await (await browser.get('/forgot/sent')).text(), said);
+  });
+}
+
 test('the mailed link sets a new password once, and ends all sessions and other links', async () => {
   const { id, email } = await memberWithPassword();
   const cookie = await signIn(db, { member: id });

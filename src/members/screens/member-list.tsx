@@ -17,16 +17,18 @@ type MemberListProps = {
   invitations: readonly PendingInvitation[];
   /** The link of the invitation that was just made. */
   made: string | null;
+  /** Whether its mail reaches no address. */
+  mailbox: boolean;
   form: FormState;
 };
 
 export function MemberList(props: MemberListProps) {
-  const { path, made, form, invitations } = props;
+  const { path, made, mailbox, form, invitations } = props;
   return (
     <>
       {made ? (
         <Secret title={texts.linkTitle} label={texts.linkLabel} value={made} done={path}>
-          <p>{texts.linkAbout}</p>
+          <p>{mailbox ? texts.linkAboutHere : texts.linkAbout}</p>
         </Secret>
       ) : null}
       <Part id="members" title={texts.title}>

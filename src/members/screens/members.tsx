@@ -22,7 +22,14 @@ import { memberTexts as texts } from '../screen-texts.ts';
 import { MemberList, roleOptions } from './member-list.tsx';
 import { whyNotInvited } from './why-not-invited.ts';
 
-export type MemberScreenTools = { db: Db; secrets: Secrets; publicUrl: string; pump: () => void };
+export type MemberScreenTools = {
+  db: Db;
+  secrets: Secrets;
+  publicUrl: string;
+  pump: () => void;
+  /** Whether mails reach no address, because no mail server is set. */
+  mailbox: boolean;
+};
 
 const roles = ['viewer', 'editor', 'owner'] as const;
 const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
@@ -49,7 +56,7 @@ export const memberScreens = (tools: MemberScreenTools) =>
         return await showList(c, tools, await withMistake(c, { email: made }));
       }
       if (isShown) keepOnce(c, tools.secrets, owner, { url: made.url });
-      flash(c, { kind: 'fine', text: texts.invited });
+      flash(c, { kind: 'fine', text: tools.mailbox ? texts.invitedHere : texts.invited });
       return c.redirect(listPath(c), 303);
     })
 
@@ -116,7 +123,7 @@ function idIn(c: Context): string {
 
 async function showList(
   c: Context<ScreenEnv>,
-  { db, secrets }: MemberScreenTools,
+  { db, secrets, mailbox }: MemberScreenTools,
   form: FormState = emptyForm(),
 ) {
   const owner = requireRole(c, 'owner');
@@ -126,6 +133,7 @@ async function showList(
     members: await listMembers(db, orgId),
     invitations: await listInvitations(db, orgId),
     made: made.success ? made.output.url : null,
+    mailbox,
   };
   const body = <MemberList path={listPath(c)} reader={memberId} form={form} {...lists} />;
   const status = Object.keys(form.errors).length > 0 ? 422 : 200;

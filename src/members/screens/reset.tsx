@@ -14,7 +14,11 @@ import { findMemberOfReset, type ResetTools, requestReset, resetPassword } from 
 import { signInTexts, resetTexts as texts } from '../screen-texts.ts';
 import { NewPassword } from './new-password.tsx';
 
-type ResetScreenTools = ResetTools & { settings: { signIn: { byPassword: boolean } } };
+type ResetScreenTools = ResetTools & {
+  settings: { signIn: { byPassword: boolean } };
+  /** Whether mails reach no address, because no mail server is set. */
+  mailbox: boolean;
+};
 
 const AddressForm = v.object({ email: EmailField });
 const ResetForm = v.object({ password: NewPasswordField });
@@ -30,7 +34,7 @@ export const resetScreens = (tools: ResetScreenTools) =>
       await requestReset(tools, c, form.values.email);
       return c.redirect('/forgot/sent', 303);
     })
-    .get('/forgot/sent', showSent)
+    .get('/forgot/sent', (c) => showSent(c, tools))
 
     .use('/reset/*', requirePasswords(tools))
     .get('/reset/:token', async (c) =>
@@ -93,11 +97,11 @@ function showRequest(c: Context, form: FormState, status: 200 | 422 = 200) {
   return renderAlone(c, { title: texts.title, body, status });
 }
 
-function showSent(c: Context) {
+function showSent(c: Context, { mailbox }: ResetScreenTools) {
   const body = (
     <>
-      <p>{texts.sent}</p>
-      <p class="soft">{texts.noMail}</p>
+      <p>{mailbox ? texts.sentHere : texts.sent}</p>
+      {mailbox ? null : <p class="soft">{texts.noMail}</p>}
       <p>
         <a class="more" href="/sign-in">
           {texts.back}
@@ -105,7 +109,7 @@ function showSent(c: Context) {
       </p>
     </>
   );
-  return renderAlone(c, { title: texts.sentTitle, body });
+  return renderAlone(c, { title: mailbox ? texts.title : texts.sentTitle, body });
 }
 
 type ShowReset = { member: MemberName; form?: FormState; status?: 200 | 422 };

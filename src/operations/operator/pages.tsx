@@ -40,14 +40,14 @@ export function showNewOrganization(c: Context<MemberEnv>, form: FormState = emp
 
 export function showOrganization(
   c: Context<MemberEnv>,
-  { secrets }: { secrets: Secrets },
+  { secrets, mailbox }: MadeLinkTools,
   { organization, form = emptyForm() }: { organization: OperatedOrganization; form?: FormState },
 ) {
   requireRecentProof(c);
   const path = `/operator/organizations/${organization.id}`;
   const body = (
     <>
-      <MadeLink c={c} secrets={secrets} done={path} />
+      <MadeLink {...{ c, secrets, mailbox }} done={path} />
       {organization.owners === 0 ? <Notice kind="warning" text={texts.noOwner} /> : null}
       <Facts facts={factsOf(organization)} />
       <Part id="limits" title={texts.limits}>
@@ -83,13 +83,13 @@ const factsOf = (organization: OperatedOrganization): [string, Child][] => [
 
 export function showNewOperator(
   c: Context<MemberEnv>,
-  { secrets }: { secrets: Secrets },
+  { secrets, mailbox }: MadeLinkTools,
   form: FormState = emptyForm(),
 ) {
   requireRecentProof(c);
   const body = (
     <>
-      <MadeLink c={c} secrets={secrets} done="/operator" />
+      <MadeLink {...{ c, secrets, mailbox }} done="/operator" />
       <form method="post" action="/operator/operators" class="fields measure">
         <Mistakes form={form} />
         <p class="soft">{texts.operatorsAbout}</p>
@@ -153,16 +153,18 @@ function OwnerField({ form, help, required = false }: OwnerFieldProps) {
 
 const Made = v.object({ url: v.string() });
 
-type MadeLinkProps = { c: Context<MemberEnv>; secrets: Secrets; done: string };
+/** `mailbox`: mails reach no address, because no mail server is set. */
+type MadeLinkTools = { secrets: Secrets; mailbox: boolean };
+type MadeLinkProps = MadeLinkTools & { c: Context<MemberEnv>; done: string };
 
 /** The link of an invitation that was just made, shown this once. */
-function MadeLink({ c, secrets, done }: MadeLinkProps) {
+function MadeLink({ c, secrets, mailbox, done }: MadeLinkProps) {
   const owner = { orgId: 'deployment', memberId: c.var.member.id };
   const made = v.safeParse(Made, takeOnce(c, secrets, owner));
   if (!made.success) return null;
   return (
     <Secret title={texts.linkTitle} label={texts.linkLabel} value={made.output.url} done={done}>
-      <p>{texts.linkAbout}</p>
+      <p>{mailbox ? texts.linkAboutHere : texts.linkAbout}</p>
     </Secret>
   );
 }

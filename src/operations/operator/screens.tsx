@@ -47,6 +47,8 @@ export type OperatorTools = {
   secrets: Secrets;
   publicUrl: string;
   pump: () => void;
+  /** Whether mails reach no address, because no mail server is set. */
+  mailbox: boolean;
   checks: Checks;
   warnings?: Checks;
 };
@@ -102,7 +104,7 @@ export const operatorScreens = (tools: OperatorTools) =>
         const refused = await withMistake(c, { email: mistake });
         return showOrganization(c, tools, { organization, form: refused });
       }
-      flash(c, { kind: 'fine', text: texts.invited });
+      flash(c, { kind: 'fine', text: invitedBy(tools) });
       return c.redirect(`/operator/organizations/${organization.id}`, 303);
     })
 
@@ -114,7 +116,7 @@ export const operatorScreens = (tools: OperatorTools) =>
       const inviting = { ...tools, mails: true };
       const invited = await makeOperator(inviting, c.var.actor, form.values.email);
       if (invited) keepOnce(c, tools.secrets, shownTo(c), { url: invited.url });
-      flash(c, { kind: 'fine', text: invited ? texts.invited : texts.operatorMade });
+      flash(c, { kind: 'fine', text: invited ? invitedBy(tools) : texts.operatorMade });
       return c.redirect(invited ? '/operator/operators/new' : '/operator', 303);
     })
     .get('/operators/:id/remove', async (c) => {
@@ -152,6 +154,8 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
   );
   return renderScreen(c, { title: texts.title, section: 'operator', body });
 }
+
+const invitedBy = ({ mailbox }: OperatorTools) => (mailbox ? texts.invitedHere : texts.invited);
 
 /** Returns why the address was not invited, if it was not. */
 async function inviteOwner(

@@ -50,9 +50,13 @@ export const operatorTexts = {
   noOwner: 'This organization has no owner yet. Invite one.',
   invite: 'Invite',
   invited: 'The invitation is on its way.',
+  invitedHere:
+    'The invitation was made, and goes to no address, because no mail server is set. Hand its link over.',
   linkTitle: 'The link of the invitation',
   linkLabel: 'Invitation link',
   linkAbout: 'It was mailed as well, and is shown only this once. It works once, within 7 days.',
+  linkAboutHere:
+    'It is shown only this once. No mail server is set, so hand it over yourself. It works once, within 7 days.',
   operators: 'Operators',
   operatorsAbout:
     'Operators see this page. They see no answers and no addresses of organizations that they are not members of.',
