@@ -37,8 +37,12 @@ export async function* csvRowsInParts(
     },
   });
   try {
+    let lineLength = 0;
     for await (const part of partsOf(pieces)) {
       await feed(parser, part);
+      const lastBreak = part.lastIndexOf('\n');
+      lineLength = lastBreak === -1 ? lineLength + part.length : part.length - lastBreak;
+      if (lineLength > longestRow) throw tooLong(parser);
       if (rows.length > 0) yield rows;
       rows = [];
     }
@@ -50,6 +54,10 @@ export async function* csvRowsInParts(
     parser.destroy();
   }
 }
+
+/** The parser measures a row by its values alone: a line of nothing but commas would have no end. */
+const tooLong = ({ info: { lines } }: Parser) =>
+  Object.assign(new Error('a line is too long'), { code: 'CSV_MAX_RECORD_SIZE', lines });
 
 /** The same row by row. */
 export async function* csvRows(

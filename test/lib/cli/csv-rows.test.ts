@@ -57,3 +57,24 @@ test('other work goes on while a long list is read', async () => {
   assert.ok(turns >= text.length / 16_384, `${turns} turns`);
   assert.ok(largest < 1000, `${largest} rows at once`);
 });
+
+test('a line of more than 1 MiB is refused where it is too long, also of empty values, and empty lines are none', async () => {
+  const refused = /^the file is not CSV: line 3: it is longer than a row can be/;
+  for (const piece of ['x', ',', '"a",']) {
+    const part = piece.repeat(4096);
+    let given = 0;
+    const pieces = function* () {
+      yield 'email,name\n\n';
+      for (; given < 8 * 1024 * 1024; given += part.length) yield part;
+    };
+    await assert.rejects(read(pieces()), { kind: 'invalid', message: refused });
+    assert.ok(given < 1.1 * 1024 * 1024, `${JSON.stringify(piece)}: read ${given}`);
+  }
+  const rows = await read([
+    'email,name\n',
+    '\n'.repeat(2 * 1024 * 1024),
+    ',\n'.repeat(600_000),
+    'a,b',
+  ]);
+  assert.equal(rows.length, 2);
+});
