@@ -11,7 +11,7 @@ export function reportText(opened: Export, report: ImportReport, dryRun: boolean
     columnsText(opened),
     rowsText(report, dryRun),
     opened.plan.kind === 'responses' ? figuresText(report, dryRun) : '',
-    unclearText(opened, report),
+    unclearText(opened, report, dryRun),
   ]
     .filter(Boolean)
     .join('\n\n');
@@ -88,12 +88,16 @@ export function verdict({ inFile, before, after, taken }: Figures): string {
 
 const isDeepEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 
-function unclearText({ name }: Export, { file }: ImportReport): string {
+function unclearText({ name }: Export, { file }: ImportReport, dryRun: boolean): string {
   if (file.unclear === 0) return '';
   const lines = file.shown.map((cell) => `  ${sentenceOfCell(name, cell)}`);
   const more = file.unclear > lines.length ? [`  and ${file.unclear - lines.length} more`] : [];
+  const [rows, them] = file.unclear === 1 ? ['row was', 'it'] : ['rows were', 'them'];
+  const then = dryRun
+    ? `before it is imported, or import it without ${them}`
+    : 'and import it again: the rest is there already';
   return [
-    `${file.unclear} rows were not understood. Mend them in the file and import it again: the rest is there already.`,
+    `${file.unclear} ${rows} not understood. Mend ${them} in the file ${then}.`,
     ...[...lines, ...more],
   ].join('\n');
 }

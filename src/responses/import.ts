@@ -128,7 +128,7 @@ function readResponse(record: CsvRecord, type: SurveyType) {
 
   const time = field(record, ...timeColumns);
   const created_at = readTime(time);
-  if (!created_at) return time ? `${JSON.stringify(time)} is not a time` : 'the time is missing';
+  if (!created_at) return time ? `${JSON.stringify(time)} ${notTime}` : 'the time is missing';
 
   const written = field(record, ...emailColumns);
   const name = field(record, ...nameColumns);
@@ -142,11 +142,24 @@ function readResponse(record: CsvRecord, type: SurveyType) {
   return { score, category: categoryOf(type, score), comment, created_at, email, name };
 }
 
-/** ISO 8601 or what exports commonly write; without a zone it is UTC. No response is from the future. */
+const notTime = 'is not a time such as 2026-01-31 or 2026-01-31 09:30:00 UTC';
+
+/**
+ * ISO 8601 or what exports commonly write; without a zone it is UTC. No response is from the future, and none from a day
+ * that could be two: 05/01/2026 is in January or in May.
+ */
 function readTime(text: string | null): Date | null {
-  if (!text) return null;
+  if (!text || /^\d{1,2}[/.-]\d{1,2}[/.-]\d/.test(text)) return null;
+  const [day] = /^\d{4}-\d{2}-\d{2}/.exec(text) ?? [];
+  if (day && !isInCalendar(day)) return null;
   if (/^\d{9,10}$/.test(text)) return new Date(Number(text) * 1000);
   const zoned = /(?:z|utc|gmt|[+-]\d{2}:?\d{2})$/i.test(text);
   const time = new Date(zoned ? text : `${text.replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`);
   return Number.isNaN(time.getTime()) || time.getTime() > Date.now() + 86_400_000 ? null : time;
+}
+
+/** The 30th of February is not the 2nd of March. */
+function isInCalendar(day: string): boolean {
+  const time = new Date(day);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
 }

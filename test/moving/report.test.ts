@@ -131,6 +131,13 @@ test('the report says what each column became, every fate of a row, both figures
   assert.equal(lines.at(-1), '  and 2 more');
 });
 
+test('a dry run says of one row that was not understood what to do before the import', async () => {
+  const people = exportOf(['Email'], [['a@people.test'], ['no address']]);
+  const text = reportText(people, await reported(people), true);
+  const then = 'Mend it in the file before it is imported, or import it without it.';
+  assert.ok(text.includes(`1 row was not understood. ${then}`), text);
+});
+
 test('a dry run says what would be, and people have no figures', async () => {
   const people = exportOf(['Email', 'Unsubscribed'], [['a@people.test'], ['b@people.test', '1']]);
   const taken = { ...nothingTaken(), contacts: 1, unsubscribed: 1 };

@@ -103,7 +103,7 @@ test('bad lines are named by their numbers, and nothing is imported', async () =
     'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,unknown\n';
   await assert.rejects(importResponses(tools, where, file), {
     message:
-      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time\n.*line 5: "unknown"/,
+      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time such.*\n.*line 5: "unknown"/,
   });
   assert.equal((await db`select from responses where survey_id = ${where.surveyId}`).length, 0);
 });
@@ -169,12 +169,16 @@ test('columns are known by each of their names, and times by each of their forms
 });
 
 const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+const notTime = 'is not a time such as 2026-01-31 or 2026-01-31 09:30:00 UTC';
 const badLines: [line: string, complaint: string][] = [
   [',2024-03-01,,', 'the score is missing'],
   ['11,2024-03-01,,', 'the score 11 is not from 0 to 10'],
   ['9,,,', 'the time is missing'],
-  [`9,${at(86_400_000 + 60_000)},,`, ' is not a time'],
-  ['9,12345678901,,', '"12345678901" is not a time'],
+  [`9,${at(86_400_000 + 60_000)},,`, ` ${notTime}`],
+  ['9,12345678901,,', `"12345678901" ${notTime}`],
+  ['9,05/01/2026,,', `"05/01/2026" ${notTime}`],
+  ['9,5.1.2026 10:00,,', `"5.1.2026 10:00" ${notTime}`],
+  ['9,2026-02-30,,', `"2026-02-30" ${notTime}`],
   [`9,2024-03-01,${'x'.repeat(5001)},`, 'the comment has more than 5000 characters'],
   ['9,2024-03-01,,ann', '"ann" is not an email address'],
 ];
