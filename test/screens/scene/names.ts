@@ -38,7 +38,7 @@ export function word(name: string): string {
 
 /** A text in which links that were drawn by lot since are all the same. */
 export const withoutLot = (text: string): string =>
-  text.replace(/(?<=\/f\/)[\w-]{16}\b/g, (share) =>
+  text.replace(/(?<=\/f\/)[\w-]{16}(?![\w-])/g, (share) =>
     words.some((each) => each.startsWith(share)) ? share : 'LOT',
   );
 
