@@ -150,3 +150,15 @@ test('a session that holds a lease finds a dead machine in 15 s, whatever its tr
     );
   }
 });
+
+test('a refusal that a constraint decides names one that exists', () => {
+  const statements = readFiles('sql/**/*.sql').map(({ text }) => text);
+  const named = readFiles('src/**/*.{ts,tsx}').flatMap(({ text }) =>
+    [...text.matchAll(/\bviolates\(\w+, '(\w+)'\)/g)].map(([, name]) => name!),
+  );
+  assert.ok(named.length >= 9);
+  const missing = named.filter(
+    (name) => !statements.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+  );
+  assert.deepEqual(missing, []);
+});

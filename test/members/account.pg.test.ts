@@ -158,7 +158,9 @@ test('what was shown once cannot be opened by another member', async () => {
 test('a passkey is added, renamed and removed', async () => {
   const { id, browser } = await signedInMember();
   const key = createAuthenticator('https://askback.test');
-  const options = await (await browser.post('/account/passkeys/options')).json();
+  const offered = await browser.post('/account/passkeys/options');
+  assert.equal(offered.headers.get('Cache-Control'), 'no-store');
+  const options = await offered.json();
   const credential = key.create(options as Parameters<typeof key.create>[0]);
   const added = await browser.post('/account/passkeys', { name: 'My laptop', credential });
   assert.equal(added.headers.get('Location'), '/account');

@@ -36,6 +36,7 @@ type Browser = ReturnType<typeof visitorBrowser>;
 async function ask(browser: Browser): Promise<{ challenge: string; rpId: string }> {
   const answer = await browser.post('/sign-in/passkey/options', {});
   assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('Cache-Control'), 'no-store');
   return (await answer.json()) as { challenge: string; rpId: string };
 }
 

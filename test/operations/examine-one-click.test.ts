@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { examineOneClick, judgeOneClick } from '../../src/operations/examine-one-click.ts';
 
 /** What stands at the public address, whatever it is. */
@@ -80,9 +81,23 @@ test('an address that does not answer is given up in time', async () => {
 });
 
 test('an address without a listener', async () => {
-  const finding = await examineOneClick('http://127.0.0.1:1');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await promisify(server.close.bind(server))();
+  const finding = await examineOneClick(`http://127.0.0.1:${port}`);
   assert.equal(finding.status, 'fail');
-  assert.match(finding.message, /ECONNREFUSED|bad port/);
+  assert.match(
+    finding.message,
+    new RegExp(`connect ECONNREFUSED 127.0.0.1:${port}; does the service run?`),
+  );
+});
+
+test('an address at which something hangs up', async () => {
+  const finding = await examineOneClick(await standing((request) => request.destroy()));
+  assert.equal(finding.status, 'fail');
+  assert.match(finding.message, /other side closed/);
+  assert.doesNotMatch(finding.message, /does the service run/);
 });
 
 const arrived = { status: 404, location: null, ours: true };

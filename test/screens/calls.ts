@@ -322,5 +322,42 @@ const webhooks: KeptCall[] = [
   { method: 'DELETE', path: webhook('off') },
 ];
 
+/** Each write to what does not exist. */
+const unknown: KeptCall[] = [
+  { method: 'PATCH', path: survey('nothing'), body: { name: 'x' } },
+  { method: 'DELETE', path: survey('nothing') },
+  ...['/open', '/close', '/reopen', '/copy'].map(
+    (act): KeptCall => ({ method: 'POST', path: survey('nothing', act) }),
+  ),
+  { method: 'POST', path: survey('nothing', '/send'), body: { contacts: [] } },
+  { method: 'POST', path: survey('nothing', '/campaigns'), body: {} },
+  { path: survey('nothing', '/campaigns') },
+  { path: campaign('nothing', '/results') },
+  ...['/pause', '/resume', '/stop'].map(
+    (act): KeptCall => ({ method: 'POST', path: campaign('nothing', act) }),
+  ),
+  { method: 'PATCH', path: response('nothing'), body: { state: 'done' } },
+  { method: 'PUT', path: response('nothing', '/tags'), body: { tags: [] } },
+  { method: 'POST', path: response('nothing', '/notes'), body: { text: 'x' } },
+  { method: 'POST', path: response('nothing', '/release') },
+  { method: 'PATCH', path: v1(`/tags/${id('nothing')}`), body: { name: 'x' } },
+  { method: 'POST', path: v1(`/erasures/${id('nothing')}/allow`) },
+  { path: webhook('nothing', '/deliveries') },
+  { method: 'PUT', path: webhook('nothing'), body: { active: true } },
+  { method: 'POST', path: webhook('nothing', '/rotate-secret') },
+  { method: 'POST', path: webhook('nothing', '/test') },
+  { method: 'POST', path: webhook('nothing', `/deliveries/${delivery('failed', 2)}/redeliver`) },
+  { method: 'POST', path: webhook('nothing', '/replay'), body: { since: ago(10) } },
+];
+
 /** By folder, in the order in which they are asked: each finds what those before it left. */
-export const keptCalls = { surveys, contacts, sending, responses, answers, people, webhooks };
+export const keptCalls = {
+  surveys,
+  contacts,
+  sending,
+  responses,
+  answers,
+  people,
+  webhooks,
+  unknown,
+};

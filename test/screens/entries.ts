@@ -222,7 +222,7 @@ const account: KeptEntry[] = [
   { name: 'codes-renew', path: '/account/codes/renew' },
   { name: 'codes-off', path: '/account/codes/off' },
   { name: 'sso-remove', path: '/account/sso/remove' },
-  { name: 'prove-sso', path: '/account/prove/oidc' },
+  { name: 'prove-sso', path: '/account/prove/oidc?next=%2Faccount%2Fpasskeys' },
   { name: 'account-sso', path: '/account', sso: true },
   { name: 'prove-by-sso', path: '/account/prove?next=/account', sso: true, as: ['owner of old'] },
   { name: 'prove-first', path: '/account/codes/off', as: ['owner of old'] },

@@ -195,6 +195,17 @@ for (const [what, make] of hostile) {
   });
 }
 
+test('of several recipients in a report the one that was mailed counts', async () => {
+  const mail = await sentMail();
+  const well = 'Final-Recipient: rfc822; c@d.test\r\nAction: delivered\r\nStatus: 2.0.0';
+  const text = report('postfix-unknown').replace(
+    'Remote-MTA',
+    `X-Nothing: here\r\n\r\n${well}\r\nRemote-MTA`,
+  );
+  const answer = await mail.hand(text);
+  assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
+});
+
 test('a report that names mails to two addresses is about neither', async () => {
   const mail = await sentMail();
   const [other] = await db<{ id: string }[]>`
@@ -266,6 +277,18 @@ test('an address that has unsubscribed stays so when a mail to it bounces', asyn
   await mail.hand(report('qmail-unknown'));
   assert.equal((await mail.contact()).status, 'unsubscribed');
   assert.deepEqual((await mail.kinds()).sort(), ['bounced', 'unsubscribed']);
+});
+
+test('the report about a person who was erased while it was read matches no mail, and stores nothing', async () => {
+  const mail = await sentMail();
+  await db`
+    insert into erasures (org_id, address_hash, scores, counts)
+    select id, keyed_hash(address_key, ${mail.email}), 'kept', '{}'
+    from organizations
+    where id = ${mail.client.id}`;
+  const answer = await mail.hand(report('qmail-unknown'));
+  assert.deepEqual(await answer.json(), { data: { matched: false, action: 'none' } });
+  assert.deepEqual([...(await mail.kinds()), ...(await mail.events())], []);
 });
 
 test('a message that was not read in time matches no mail, and blocks no address', async () => {

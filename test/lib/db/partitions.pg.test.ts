@@ -5,6 +5,7 @@ import { dropPartition, listPartitions } from '../../../src/lib/db/partition-cha
 import { type PartitionedTable, stretchesAhead } from '../../../src/lib/db/partition-stretches.ts';
 import { keepPartitions, listLacking } from '../../../src/lib/db/partitions.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
+import { untilLockWaits } from '../../support/probe/locks.ts';
 
 const { db, url } = await emptyDatabase();
 await db`create table owners (id int primary key)`;
@@ -132,6 +133,31 @@ test('while a reader holds the table nothing is dropped and writes go on; afterw
   const round = await keepPartitions(db, visits, { now: day('2026-11-20') });
   assert.deepEqual([round.made.length, round.dropped.length, round.complaints], [2, 2, []]);
   assert.equal(await partitionOf(visits, '2026-11-20T00:00:00Z'), 'held_2026_11_13');
+});
+
+test('a row that is written to a partition that goes is kept or refused, and not lost', async () => {
+  const other = connect(url, { connections: 1 });
+  let write: { at: string; outcome: Promise<'written' | 'refused'> } | undefined;
+  const visits: PartitionedTable = {
+    ...(await dividedTable('going')),
+    keep: async (tx, { partition, kept }) => {
+      await tx`insert into ${tx(kept)} select * from ${tx(partition)}`;
+      if (write) return;
+      const at = `${partition.slice(-10).replaceAll('_', '-')}T12:00:00Z`;
+      const outcome = insert(other, visits, at).then(
+        () => 'written' as const,
+        () => 'refused' as const,
+      );
+      write = { at, outcome };
+      await Promise.race([outcome, untilLockWaits(db)]);
+    },
+  };
+  await keepPartitions(db, visits, { now: day('2026-09-01') });
+  await keepPartitions(db, visits, { now: day('2026-11-20') });
+  const { at, outcome } = write!;
+  const isThere = (await partitionOf(visits, at)) !== undefined;
+  assert.equal(await outcome, isThere ? 'written' : 'refused');
+  await other.end();
 });
 
 test('a user who may not create tables leaves a sentence, and rows go to the default partition', async () => {

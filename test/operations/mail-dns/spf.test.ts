@@ -66,6 +66,7 @@ const cases: Case[] = [
   ['v=spf1 redirect=nowhere.example', '192.0.2.7', 'permerror'],
   ['v=spf1 exists:%{i}.list.example.com -all', '192.0.2.7', 'pass'],
   ['v=spf1 exists:%{i}.list.example.com -all', '192.0.2.8', 'fail'],
+  ['v=spf1 exists:%{I}.list.example.com -all', '192.0.2.7', 'pass'],
   ['v=spf1 exists:%{i1r}.%{d2}.list.example.com -all', '7.2.0.192', 'pass'],
   ['v=spf1 exists:%{i1}.%{d2}.list.example.com -all', '192.0.2.7', 'pass'],
   ['v=spf1 a:no1.example.com a:no2.example.com -all', '192.0.2.7', 'fail'],
