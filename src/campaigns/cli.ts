@@ -35,9 +35,11 @@ const create = command({
       const { org_id: orgId } = await getSurvey(db, surveyId);
       if (dryRun) return await tried(db, { orgId, surveyId });
       const wish = { surveyId, name, send_at: given['send-at'], per_hour: given['per-hour'] };
-      const made = await createCampaign(toolsOf(db), commandWriter(orgId), wish);
-      await warnWithoutJobs(tools, db, 'the campaign waits for it');
-      return shown((await findCampaign(db, orgId, made))!);
+      const id = await createCampaign(toolsOf(db), commandWriter(orgId), wish);
+      const made = (await findCampaign(db, orgId, id))!;
+      const waits = made.status !== 'finished';
+      if (waits) await warnWithoutJobs(tools, db, 'the campaign waits for it');
+      return shown(made);
     }),
 });
 

@@ -81,7 +81,7 @@ const analyze = command({
         throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
       }
       const { answers, asked_at: askedAt } = await askForAnalysis(db, org, since);
-      await warnWithoutJobs(tools, db, 'the comments wait for it');
+      if (answers > 0) await warnWithoutJobs(tools, db, 'the comments wait for it');
       await watch(db, org, { since, answers, askedAt });
       return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
     }),

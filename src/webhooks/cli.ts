@@ -104,8 +104,10 @@ const replayCommand = command({
     inDatabase(tools, async (db) => {
       const writer = await writerOf(db, { id: webhookId, org });
       const data = await replay({ db, pump: () => {} }, writer, { webhookId, since });
-      await warnWithoutJobs(tools, db, 'the deliveries wait for it');
-      return { data, text: `${data.replayed} deliveries are on their way` };
+      const { replayed } = data;
+      if (replayed > 0) await warnWithoutJobs(tools, db, 'the deliveries wait for it');
+      const deliveries = replayed === 1 ? 'delivery is on its way' : 'deliveries are on their way';
+      return { data, text: `${replayed} ${deliveries}` };
     }),
 });
 

@@ -207,6 +207,49 @@ const responses: KeptCommand[] = [
   ...acts(['erasure', 'allow', ...the('receipt-first')], ['erasure', 'allow', ...the('nothing')]),
 ];
 
+const contactNamesOf = ['ada', 'ben', 'cora', 'dan', 'eva', 'finn', 'gil', 'layla'];
+const addresses = `Email\n${contactNamesOf.map((name) => `${name}@people.example\n`).join('')}`;
+const formerResponses = [
+  'Response ID,Score,Comment,Response Created At,Person Email,Person Name,Tags,Notes,Plan',
+  '1,9,Good,2026-03-01 10:00:00,ada@people.example,Ada,"billing, new","Called, twice",pro',
+  '2,3,,2026-03-02 11:00:00,moved@people.example,Moved Over,,,',
+  '3,11,Odd,2026-03-03 12:00:00,,,,,',
+  '4,5,,soon,,,,,',
+  '',
+].join('\n');
+const formerPeople = [
+  'Name,Email,Unsubscribed At,Bounced At,Team',
+  'Ada,ada@people.example,,,blue',
+  'Una,una@people.example,2026-02-01,,',
+  'Bo,bo@people.example,,2026-02-02,red',
+  'No,no address,,,',
+  '',
+].join('\n');
+
+const moving: KeptCommand[] = [
+  ...(['responses', 'people', 'unsubscribed', 'bounced'] as const).flatMap((kind) => {
+    const lists = { responses: formerResponses, people: formerPeople };
+    const text = kind === 'responses' || kind === 'people' ? lists[kind] : addresses;
+    const words = ['import', 'delighted', ...survey('nps'), '--as', kind, `${kind}.csv`];
+    const files = { [`${kind}.csv`]: text };
+    return [
+      { words: [...words, '--dry-run'], files },
+      { words, files },
+      { words: [...words, '--json'], files },
+    ];
+  }),
+  {
+    words: ['import', 'delighted', ...survey('nps'), '--time-zone', 'Asia/Tokyo', 'good.csv'],
+    files: { 'good.csv': formerResponses.split('\n').slice(0, 3).join('\n') },
+  },
+  {
+    words: ['import', 'asknicely', ...survey('nps'), 'answers.csv'],
+    files: {
+      'answers.csv': 'answer,comment,responded,email\n8,Fine,1772462800,ada@people.example\n',
+    },
+  },
+];
+
 const webhooks: KeptCommand[] = [
   ...both(['webhook', 'list', ...of], ['webhook', 'list', ...ofEmpty]),
   ...acts(
@@ -227,4 +270,4 @@ const webhooks: KeptCommand[] = [
 ];
 
 /** By folder, in the order in which they run: each finds what those before it left. */
-export const keptCommands = { organizations, surveys, sending, responses, webhooks };
+export const keptCommands = { organizations, surveys, sending, responses, webhooks, moving };
