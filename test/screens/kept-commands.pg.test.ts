@@ -92,5 +92,5 @@ const stable = (text: string) =>
     .replace(/[\d.]+ s, [\d,]+ rows a second/g, 'SOME TIME')
     .replace(/"seconds":[\d.]+/g, '"seconds":TIME')
     .replace(/ask_live_[\w-]{52,}/g, 'ask_live_SECRET')
-    .replace(/(?<=(invitations|reset)\/)[\w-]{43}\b/g, 'TOKEN')
+    .replace(/(?<=(invitations|reset)\/)[\w-]{43}(?![\w-])/g, 'TOKEN')
     .replace(/whsec_[\w+/=]+/g, 'whsec_SECRET');

@@ -46,7 +46,7 @@ const stable = (text: string) =>
     .replace(/(\/assets\/[\w-]+)\.[\w-]+\.(\w+)/g, '$1.HASH.$2')
     .replace(/<style>[\s\S]*?<\/style>/g, '<style></style>')
     .replace(/ask_live_(?!public)[\w-]+/g, 'ask_live_SECRET')
-    .replace(/(?<=invitations\/)[\w-]{43}\b/g, 'TOKEN')
+    .replace(/(?<=invitations\/)[\w-]{43}(?![\w-])/g, 'TOKEN')
     .replace(/whsec_[\w+/=]+/g, 'whsec_SECRET')
     .replace(/secret=[A-Z2-7]+/g, 'secret=SECRET')
     .replace(/\b[a-z2-7]{4}(-[a-z2-7]{4}){3}\b/g, 'RECOVERY-CODE')
