@@ -1,6 +1,9 @@
 import { ago, ahead, id } from './scene/names.ts';
 import { empty, full } from './scene/organizations.ts';
 
+/** Stands for a folder that a command writes to. */
+export const written = 'written';
+
 /** A command that is kept. A word that names a file of `files` becomes its path. */
 export type KeptCommand = {
   words: readonly string[];
@@ -111,7 +114,15 @@ const surveys: KeptCommand[] = [
 const people = 'email,name,plan\nada@people.example,Ada,pro\nnew@people.example,New,team\n';
 const wrongPeople = 'email,name\nno address,No\nnew2@people.example,Two\n';
 
+const preview = ['mail', 'preview', ...survey('nps'), '--out', written];
+
 const sending: KeptCommand[] = [
+  ...acts(
+    preview,
+    [...preview, '--language', 'en'],
+    [...preview, '--language', 'de'],
+    [...preview, '--language', 'fr'],
+  ),
   {
     words: ['contact', 'import', ...survey('csat'), 'people.csv'],
     files: { 'people.csv': people },

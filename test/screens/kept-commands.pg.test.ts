@@ -10,7 +10,7 @@ import { runCommandLine } from '../../src/lib/cli/command-line.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { keptScreens } from '../support/walls/kept-screens.ts';
 import { watchRows } from './changes.ts';
-import { type KeptCommand, keptCommands } from './commands.ts';
+import { type KeptCommand, keptCommands, written } from './commands.ts';
 import { withNames, withoutLot } from './scene/names.ts';
 import { makeStillScene, secretKey } from './scene/scene.ts';
 
@@ -49,7 +49,7 @@ test('what every command says that works on the database of an organization is k
 /** They serve, stand on the whole deployment, write files, or reach other servers: tests of their own look at them. */
 const keptElsewhere = new Set([
   ...['serve', 'migrate', 'check-config', 'doctor', 'healthcheck', 'version', 'licenses', 'files'],
-  ...['backup', 'restore', 'demo', 'reporter create', 'reporter revoke', 'mail preview', 'analyze'],
+  ...['backup', 'restore', 'demo', 'reporter create', 'reporter revoke', 'analyze'],
   'webhook test',
 ]);
 
@@ -68,7 +68,9 @@ async function run({ words, files = {} }: KeptCommand): Promise<string[]> {
     print: (text) => void said.push(text),
     stopSignal: () => new Promise(() => {}),
   };
-  const typed = words.map((word) => (word in files ? join(folder, word) : word));
+  const typed = words.map((word) =>
+    word in files || word === written ? join(folder, word) : word,
+  );
   const end = await runCommandLine(commandLine, tools, typed).catch(refused);
   const text = [
     `$ askback ${words.join(' ')}`,
