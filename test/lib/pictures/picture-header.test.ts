@@ -43,6 +43,16 @@ for (const [name, bytes, expected] of [
   });
 }
 
+test('a JPEG has its size in a frame of any kind, and in no other segment', () => {
+  const other = new Set([0xc4, 0xc8, 0xcc]);
+  for (let marker = 0xbf; marker <= 0xd0; marker++) {
+    const bytes = Buffer.from(jpeg);
+    bytes.writeUInt8(marker, bytes.indexOf(0xc2));
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && !other.has(marker);
+    assert.equal(readPictureHeader(bytes) !== undefined, isFrame, marker.toString(16));
+  }
+});
+
 for (const [name, bytes] of [
   ['an SVG', latin('<svg xmlns="http://www.w3.org/2000/svg"/>')],
   ['a GIF', latin('GIF89a\x01\0\x01\0')],
