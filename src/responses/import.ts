@@ -8,6 +8,7 @@ import { notFound } from '../errors.ts';
 import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
+import { isInCalendar } from '../lib/validation/calendar.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
 import { holdOffErasures, type OrgSurvey } from '../surveys/queries.ts';
@@ -156,10 +157,4 @@ function readTime(text: string | null): Date | null {
   const zoned = /(?:z|utc|gmt|[+-]\d{2}:?\d{2})$/i.test(text);
   const time = new Date(zoned ? text : `${text.replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`);
   return Number.isNaN(time.getTime()) || time.getTime() > Date.now() + 86_400_000 ? null : time;
-}
-
-/** The 30th of February is not the 2nd of March. */
-function isInCalendar(day: string): boolean {
-  const time = new Date(day);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
 }

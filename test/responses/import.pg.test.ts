@@ -179,6 +179,7 @@ const badLines: [line: string, complaint: string][] = [
   ['9,05/01/2026,,', `"05/01/2026" ${notTime}`],
   ['9,5.1.2026 10:00,,', `"5.1.2026 10:00" ${notTime}`],
   ['9,2026-02-30,,', `"2026-02-30" ${notTime}`],
+  ['9,0000-05-01,,', `"0000-05-01" ${notTime}`],
   [`9,2024-03-01,${'x'.repeat(5001)},`, 'the comment has more than 5000 characters'],
   ['9,2024-03-01,,ann', '"ann" is not an email address'],
 ];
