@@ -1,3 +1,4 @@
+import { isInCalendar } from '../lib/validation/calendar.ts';
 import type { TrendInterval } from '../responses/trend-days.ts';
 
 /** The periods to choose from, in days; the API knows them by their dates. */
@@ -60,8 +61,7 @@ const earliest = '1990-01-01';
 
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < earliest || text > '2999') return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+  return isInCalendar(text);
 }
 
 export function addDays(day: string, days: number): string {
