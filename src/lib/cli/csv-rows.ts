@@ -38,9 +38,11 @@ export async function* csvRowsInParts(
   });
   try {
     let lineLength = 0;
+    let lineEnd: string | undefined;
     for await (const part of partsOf(pieces)) {
       await feed(parser, part);
-      const lastBreak = part.lastIndexOf('\n');
+      lineEnd ??= /\r?\n|\r/.exec(part)?.[0]; // of a list from an old Mac it is \r alone
+      const lastBreak = lineEnd === undefined ? -1 : part.lastIndexOf(lineEnd);
       lineLength = lastBreak === -1 ? lineLength + part.length : part.length - lastBreak;
       if (lineLength > longestRow) throw tooLong(parser);
       if (rows.length > 0) yield rows;

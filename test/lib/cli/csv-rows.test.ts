@@ -78,3 +78,15 @@ test('a line of more than 1 MiB is refused where it is too long, also of empty v
   ]);
   assert.equal(rows.length, 2);
 });
+
+test('a list of more than 1 MiB is read with each kind of line end', async () => {
+  const many = 150_000;
+  for (const lineEnd of ['\n', '\r\n', '\r']) {
+    let count = 0;
+    const text = `ann@a.test${lineEnd}`.repeat(many);
+    for await (const rows of csvRowsInParts([text], { delimiter: ',', firstLine: 1 })) {
+      count += rows.length;
+    }
+    assert.equal(count, many);
+  }
+});
