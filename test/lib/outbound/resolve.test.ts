@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createResolve } from '../../../src/lib/outbound/resolve.ts';
+
+type Answers = Partial<Record<'resolve4' | 'resolve6', string[]>>;
+
+/** Name servers that know these addresses of every name. */
+function nameServers({ resolve4, resolve6 }: Answers) {
+  const say = (addresses?: string[]) =>
+    addresses ? Promise.resolve(addresses) : Promise.reject(new Error('no such name'));
+  return { resolve4: () => say(resolve4), resolve6: () => say(resolve6), cancel() {} } as never;
+}
+
+/** System lookups that are answered when a test says so. */
+function systemFiles() {
+  const asked: { name: string; answer: (address: string) => void }[] = [];
+  const systemLookup = (name: string) => {
+    const { promise, resolve } = Promise.withResolvers<{ address: string }[]>();
+    asked.push({ name, answer: (address) => resolve([{ address }]) });
+    return promise;
+  };
+  return { asked, systemLookup };
+}
+
+const unresolved = { kind: 'dns', message: 'the host name does not resolve' };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a name has the addresses that the name servers know, of both kinds', async () => {
+  const { asked, systemLookup } = systemFiles();
+  const resolver = nameServers({ resolve4: ['192.0.2.1'], resolve6: ['2001:db8::1'] });
+  const { resolve } = createResolve({ systemNames: true, resolver, systemLookup });
+  assert.deepEqual(await resolve('both.test'), ['192.0.2.1', '2001:db8::1']);
+  const six = nameServers({ resolve6: ['2001:db8::1'] });
+  const one = createResolve({ systemNames: true, resolver: six, systemLookup });
+  assert.deepEqual(await one.resolve('six.test'), ['2001:db8::1']);
+  assert.equal(asked.length, 0);
+});
+
+test('the system is asked for a name that no name server knows, and only where that is allowed', async () => {
+  const { asked, systemLookup } = systemFiles();
+  const unknown = { resolver: nameServers({}), systemLookup };
+  const strict = createResolve({ ...unknown, systemNames: false });
+  await assert.rejects(strict.resolve('db.internal'), unresolved);
+  assert.equal(asked.length, 0);
+  const found = createResolve({ ...unknown, systemNames: true }).resolve('db.internal');
+  await turn();
+  asked[0]!.answer('10.0.0.5');
+  assert.deepEqual(await found, ['10.0.0.5']);
+});
+
+test('two names are looked up the system’s way at once; a third is not found until one of them is', async () => {
+  const { asked, systemLookup } = systemFiles();
+  const { resolve } = createResolve({
+    ...{ systemNames: true, resolver: nameServers({}), systemLookup },
+  });
+  const first = [resolve('one.internal'), resolve('two.internal')];
+  await turn();
+  await assert.rejects(resolve('three.internal'), unresolved);
+  asked[0]!.answer('10.0.0.1');
+  assert.deepEqual(await first[0], ['10.0.0.1']);
+  const again = resolve('three.internal');
+  await turn();
+  assert.deepEqual(
+    asked.map(({ name }) => name),
+    ['one.internal', 'two.internal', 'three.internal'],
+  );
+  asked[1]!.answer('10.0.0.2');
+  asked[2]!.answer('10.0.0.3');
+  assert.deepEqual(await Promise.all([first[1], again]), [['10.0.0.2'], ['10.0.0.3']]);
+});
+
+test('a name that takes more than four seconds to be found is not found', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { asked, systemLookup } = systemFiles();
+  const { resolve } = createResolve({
+    ...{ systemNames: true, resolver: nameServers({}), systemLookup },
+  });
+  const inTime = resolve('slow.internal');
+  const late = resolve('slower.internal');
+  await turn();
+  t.mock.timers.tick(3_999);
+  asked[0]!.answer('10.0.0.1');
+  assert.deepEqual(await inTime, ['10.0.0.1']);
+  t.mock.timers.tick(1);
+  await assert.rejects(late, unresolved);
+});
