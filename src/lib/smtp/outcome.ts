@@ -24,7 +24,12 @@ export function outcomeOf(error: SmtpError): MailOutcome {
   return { kind: 'lost', reason: tidy(error.message) || error.code || 'the connection failed' };
 }
 
-export const isRefusal = (code: number) => code >= 400 && code <= 599;
+/** The first digit of a reply's code says what kind it is. */
+const kindOf = (code: number) => Math.trunc(code / 100);
+export const isDone = (code: number) => kindOf(code) === 2;
+export const asksForMore = (code: number) => kindOf(code) === 3;
+const isTransient = (code: number) => kindOf(code) === 4;
+export const isRefusal = (code: number) => isTransient(code) || kindOf(code) === 5;
 
 /** Whether the server asks for less: 421 too busy or too many connections, 454 try later. */
 export const asksForLess = (outcome: MailOutcome) =>
@@ -42,7 +47,7 @@ export function refusal(
   const response = tidy(text);
   const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? null;
   const refused = { kind: 'refused', code, enhanced, response } as const;
-  if (code < 500) return { ...refused, permanent: false };
+  if (isTransient(code)) return { ...refused, permanent: false };
   const unknownMailbox = atRecipient && /^5\.1\./.test(enhanced ?? '');
   return { ...refused, permanent: true, unknownMailbox };
 }

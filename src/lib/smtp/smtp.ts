@@ -1,7 +1,7 @@
 // Mail: composing, signing and sending messages over a shared pool of SMTP connections.
 
 import { type Connection, type Envelope, type OnStage, open, transmit } from './connection.ts';
-import { asksForLess, leavesConnectionUsable, type MailOutcome } from './outcome.ts';
+import { asksForLess, isDone, leavesConnectionUsable, type MailOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
 import { createThrottle } from './throttle.ts';
 
@@ -147,7 +147,7 @@ function feeling(outcome: MailOutcome | undefined) {
 /** After a refusal the server may still be inside that message's transaction. */
 async function resets({ server }: Connection): Promise<boolean> {
   const reply = await server.say('RSET')[0]!;
-  const done = 'code' in reply && reply.code >= 200 && reply.code <= 299;
+  const done = 'code' in reply && isDone(reply.code);
   if (!done) server.close();
   return done;
 }

@@ -1,5 +1,13 @@
 import type { Conversation, Reply } from './conversation.ts';
-import { isRefusal, type MailOutcome, refusal, tidy, tooLarge } from './outcome.ts';
+import {
+  asksForMore,
+  isDone,
+  isRefusal,
+  type MailOutcome,
+  refusal,
+  tidy,
+  tooLarge,
+} from './outcome.ts';
 
 export type Envelope = { from: string; to: string };
 
@@ -26,7 +34,7 @@ export async function transact(
 
   const reply = await server.sayMessage(bytes, dot);
   if ('ended' in reply) return dot.said ? unknown(reply.ended) : lost(reply.ended);
-  if (isDone(reply)) return { kind: 'accepted', response: tidy(reply.text) };
+  if (isDone(reply.code)) return { kind: 'accepted', response: tidy(reply.text) };
   return isRefusal(reply.code) ? refusal(reply) : unknown(tidy(reply.text));
 }
 
@@ -44,11 +52,11 @@ async function begin(server: Conversation, commands: readonly string[], pipelini
   for (const [at, command] of commands.entries()) {
     const reply = await (replies[at] ?? server.say(command)[0]!);
     if ('ended' in reply) return failed ?? lost(reply.ended);
-    if (at === atData && asksForMessage(reply)) {
+    if (at === atData && asksForMore(reply.code)) {
       if (failed) await abandon(server, failedAt);
       return failed;
     }
-    if (isDone(reply)) continue;
+    if (isDone(reply.code)) continue;
     if (!failed) [failed, failedAt] = [refused(reply, at), at];
     if (reply.code === goodbye) server.close();
     if (reply.code === goodbye || !pipelining) return failed;
@@ -69,9 +77,6 @@ const refused = (reply: Said, at: number) =>
   isRefusal(reply.code) ? refusal(reply, at === atRecipient) : lost(tidy(reply.text));
 
 type Said = Extract<Reply, { code: number }>;
-
-const isDone = ({ code }: Said) => code >= 200 && code <= 299;
-const asksForMessage = ({ code }: Said) => code >= 300 && code <= 399;
 
 const lost = (reason: string): MailOutcome => ({ kind: 'lost', reason });
 const unknown = (reason: string): MailOutcome => ({ kind: 'unknown', reason });

@@ -109,6 +109,59 @@ const losses: [why: string, script: Script, kind: MailOutcome['kind']][] = [
   ['nonsense for a greeting', { greeting: 'HTTP/1.1 400 Bad Request' }, 'lost'],
 ];
 
+// The first and the last reply of each kind, and those next to them.
+const accepted = { kind: 'accepted' } as const;
+const later = { kind: 'refused', permanent: false } as const;
+const never = { kind: 'refused', permanent: true } as const;
+const codes: [moment: 'DATA' | 'dot', code: string, expected: Partial<MailOutcome>][] = [
+  ['DATA', '299', { kind: 'unknown' }],
+  ['DATA', '300', accepted],
+  ['DATA', '399', accepted],
+  ['DATA', '400', later],
+  ['dot', '199', { kind: 'unknown' }],
+  ['dot', '200', accepted],
+  ['dot', '299', accepted],
+  ['dot', '300', { kind: 'unknown' }],
+  ['dot', '399', { kind: 'unknown' }],
+  ['dot', '400', later],
+  ['dot', '499', later],
+  ['dot', '500', never],
+  ['dot', '599', never],
+  ['dot', '600', { kind: 'unknown' }],
+];
+for (const [moment, code, expected] of codes) {
+  test(`${code} after the ${moment === 'dot' ? 'final dot' : 'command DATA'}: ${JSON.stringify(expected)}`, async () => {
+    const { outcome } = await sendTo({ [moment]: `${code} so` }, impatient);
+    assert.partialDeepStrictEqual(outcome, expected as object);
+  });
+}
+
+for (const [code, connections] of [
+  ['199', 2],
+  ['200', 1],
+  ['299', 1],
+  ['300', 2],
+] as const) {
+  test(`a server that answers ${code} to RSET ${connections === 1 ? 'keeps its connection' : 'is left'}`, async () => {
+    const RCPT = (line: string) => (line.includes('no@') ? '550 no' : '250 ok');
+    const server = await scriptedSmtp({ RCPT, RSET: `${code} so` });
+    await using pool = closing(createSmtpPool(settingsFor(server.url)));
+    await pool.send({ ...envelope, to: 'no@example.com' }, message);
+    assert.equal((await pool.send(envelope, message)).kind, 'accepted');
+    assert.equal(server.seen.connections, connections);
+  });
+}
+
+for (const [more, kind] of [
+  [0, 'accepted'],
+  [-1, 'refused'],
+] as const) {
+  test(`a server that takes ${more || 'no'} byte more than the message: ${kind}`, async () => {
+    const EHLO = `250-sink\r\n250 SIZE ${message.length + more}`;
+    assert.equal((await sendTo({ EHLO })).outcome.kind, kind);
+  });
+}
+
 for (const [why, script, kind] of losses) {
   test(`${why}: ${kind}`, async () => {
     const { outcome } = await sendTo(script, impatient);

@@ -57,7 +57,7 @@ function converse(
     else if (said !== noReply) socket.write(`${said}\r\n`);
     if (moment === 'MAIL') recipients = 0;
     if (moment === 'RCPT' && said.startsWith('250')) recipients += 1;
-    if (moment === 'DATA' && said.startsWith('354')) inData = true;
+    if (moment === 'DATA' && /^3\d\d/.test(said)) inData = true;
     if (moment === 'QUIT') socket.end();
   };
   socket.on('data', (chunk) => {
