@@ -53,13 +53,13 @@ function paletteOf(
   ground: Omit<Palette, 'soft' | 'accent' | 'onAccent'>,
 ): Palette {
   let accent = brand;
-  for (let steps = 0; ; steps++) {
+  for (let steps = 1; ; steps++) {
     const soft = mix(ground.card, accent, 0.1);
     const grounds = [ground.page, ground.card, soft];
     if (grounds.every((color) => contrast(accent, color) >= textContrast)) {
       return { ...ground, soft, accent, onAccent: inkOn(accent) };
     }
-    accent = moved(brand, direction * lightnessStep * (steps + 1));
+    accent = moved(brand, direction * lightnessStep * steps);
   }
 }
 

@@ -111,6 +111,10 @@ test('a colour that has contrast enough is taken as it is', () => {
   assert.equal(themeOf('#7DD3FC').dark.accent, '#7dd3fc');
 });
 
+test('a colour that almost has contrast enough is moved by one step', () => {
+  assert.equal(themeOf('#107c73').light.accent, '#0f7970');
+});
+
 test('any colour becomes readable on any other', () => {
   fc.assert(
     fc.property(anyColor, anyColor, (text, background) => {

@@ -32,19 +32,7 @@ export type Named = Readonly<Record<string, GenericSchema>>;
 type Side = 'input' | 'output';
 
 /** What JSON Schema has no words for is still checked; the description says it where it matters. */
-const unspoken = [
-  'brand',
-  'check',
-  'check_items',
-  'every_item',
-  'normalize',
-  'partial_check',
-  'raw_check',
-  'readonly',
-  'to_lower_case',
-  'to_upper_case',
-  'trim',
-];
+const unspoken = ['check', 'raw_check', 'trim'];
 
 /** The JSON Schema of what comes in, or of what goes out; schemas that have a name are referred to by it. */
 export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Schema {

@@ -59,7 +59,7 @@ async function connectTo(path: string): Promise<number> {
   const address = addressOf(path);
   const descriptor = libc.functions.socket(unixFamily, datagram | closeOnExec, 0);
   const refused = libc.functions.connect(descriptor, address, address.length);
-  if (descriptor < 0 || refused) throw new Error(`NOTIFY_SOCKET: ${path} cannot be connected to`);
+  if (refused) throw new Error(`NOTIFY_SOCKET: ${path} cannot be connected to`);
   return descriptor;
 }
 
