@@ -160,7 +160,7 @@ export async function saveUploaded(
     left join lateral (
       select id, name, properties
       from contacts
-      where survey_id = ${surveyId} and email_key = lower(given.email)
+      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = lower(given.email)
       limit 1
     ) known on true
     where known.id is null

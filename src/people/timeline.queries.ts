@@ -28,7 +28,7 @@ export async function listDeliveriesOf(sql: Sql, orgId: string, email: string) {
                   and least_id_at(r.created_at + interval '10 seconds')
      and strpos(e.body, r.id::text) > 0
     join webhooks w on w.org_id = c.org_id
-    join deliveries d on d.webhook_id = w.id and d.event_id = e.id
+    join deliveries d on d.org_id = c.org_id and d.webhook_id = w.id and d.event_id = e.id
      and d.id between least_id_at(r.created_at - interval '10 seconds')
                   and least_id_at(r.created_at + interval '10 seconds')
     where c.org_id = ${orgId} and c.email_key = lower(${email})

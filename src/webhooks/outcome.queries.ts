@@ -174,7 +174,7 @@ export async function saveDelivered(
 
 const lockAndDelete = (sql: Sql) => sql`
   found as materialized (
-    select d.webhook_id, d.attempts, d.id
+    select d.org_id, d.webhook_id, d.attempts, d.id
     from attempt a
     join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
     join pending_deliveries d on d.org_id = a.org_id and d.webhook_id = a.webhook_id
@@ -183,7 +183,8 @@ const lockAndDelete = (sql: Sql) => sql`
   ), gone as (
     delete from pending_deliveries d
     using found
-    where d.webhook_id = found.webhook_id and d.attempts = found.attempts and d.id = found.id
+    where d.org_id = found.org_id and d.webhook_id = found.webhook_id
+      and d.attempts = found.attempts and d.id = found.id
     returning d.*
   )`;
 

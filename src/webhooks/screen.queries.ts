@@ -31,7 +31,7 @@ export async function pageOfDeliveries(
     left join lateral (
       select duration_ms
       from delivery_attempts
-      where webhook_id = d.webhook_id and delivery_id = d.id
+      where org_id = d.org_id and webhook_id = d.webhook_id and delivery_id = d.id
       order by number desc
       limit 1
     ) last on true
