@@ -82,14 +82,14 @@ export async function insertNote(
   );
 }
 
-/** Those of the responses that are the organization's, locked against being deleted meanwhile. */
+/** Those of the responses that are the organization's, locked against being deleted or tagged by others meanwhile. */
 export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
   const rows = await sql<{ id: string }[]>`
     select id
     from responses
     where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
     order by id
-    for key share`;
+    for no key update`;
   return rows.map(({ id }) => id);
 }
 
@@ -102,6 +102,7 @@ export async function insertResponseTags(
     insert into response_tags (org_id, response_id, tag_id)
     select ${orgId}, response_id, tag_id
     from unnest(${responseIds as string[]}::uuid[]) response_id, unnest(${tagIds as string[]}::uuid[]) tag_id
+    order by response_id, tag_id
     on conflict do nothing`;
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
@@ -110,6 +111,29 @@ test('a response gets exactly the tags it is given', async () => {
   assert.equal(data.length, 1);
   assert.deepEqual(await put([]), []);
   assert.equal((await org.list(`/api/v1/responses?tag=${tags[1]}`)).meta.total, 0);
+});
+
+test('of two that give a response its tags at the same time the later one is right', async () => {
+  const org = await client();
+  const tags: string[] = [];
+  for (const name of ['a', 'b']) tags.push((await org.call('POST', '/tags', { name })).data.id);
+  const id = await org.respond();
+  const put = (tag: string) => org.call('PUT', `/responses/${id}/tags`, { tags: [tag] });
+  await put(tags[1]!);
+  const { first, second } = await db.begin(async (other) => {
+    await other`select from tags where id = ${tags[0]!} for update`;
+    const first = put(tags[0]!);
+    await untilLockWaits(db);
+    const second = put(tags[1]!);
+    await untilLockWaits(db, 2);
+    return { first, second };
+  });
+  assert.deepEqual([(await first).status, (await second).status], [200, 200]);
+  const { data } = await org.call('GET', `/responses/${id}`);
+  assert.deepEqual(
+    data.tags.map(({ name }: { name: string }) => name),
+    ['b'],
+  );
 });
 
 test('notes stand with the name of their author, oldest first', async () => {
