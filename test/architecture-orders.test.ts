@@ -66,6 +66,90 @@ test('a list that is newest first ends in an id: rows of one moment have one ord
   assert.deepEqual(newestFirst.sort(), withoutPages);
 });
 
+test('what is first in an order is not said: only what is newest first has a word for it', () => {
+  assert.deepEqual(having(/ asc\b(?! limit)/g), []);
+});
+
+/** Any of the rows does: they are deleted or counted, one of them is enough, or there is one at most. */
+const withoutOrder: Record<string, number> = {
+  'src/campaigns/retention.queries.ts': 1,
+  'src/contacts/delete.queries.ts': 1,
+  'src/contacts/many.queries.ts': 1,
+  'src/contacts/upload.queries.ts': 2,
+  'src/home/queries.ts': 1,
+  'src/keys/idempotency.queries.ts': 1,
+  'src/keys/rate-windows.queries.ts': 1,
+  'src/lib/db/migrate-step-state.ts': 1,
+  'src/members/attempts.queries.ts': 1,
+  'src/members/handshake.queries.ts': 1,
+  'src/members/links.queries.ts': 1,
+  'src/members/oidc/queries.ts': 1,
+  'src/members/queries.ts': 1,
+  'src/notifications/sweep.queries.ts': 1,
+  'src/responses/cleanup.queries.ts': 1,
+  'src/responses/facet-sets.cte.ts': 2,
+  'src/responses/facets.cte.ts': 1,
+  'src/sends/cleanup.queries.ts': 1,
+  'src/sessions/counts.cte.ts': 1,
+  'src/sessions/queries.ts': 1,
+  'src/webhooks/history.queries.ts': 1,
+  'src/webhooks/screen.queries.ts': 1,
+  // The order is in a part of the statement that another function gives, or is that of another select.
+  'src/responses/neighbours.queries.ts': 1,
+  'src/responses/waiting-analyses.queries.ts': 1,
+  'src/webhooks/cleanup.queries.ts': 1,
+  'src/webhooks/delivery.queries.ts': 1,
+};
+
+test('of what is cut off an order says which rows are left', () => {
+  const cut = statements
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, statement }) =>
+      [...statement.matchAll(/\blimit [$\d(]/g)].map(({ index }) => ({
+        path,
+        select: afterLast('select', statement.slice(0, index)),
+      })),
+    );
+  assert.ok(cut.length > 100);
+  const loose = cut.filter(({ select }) => !/\border by\b/.test(select)).map(({ path }) => path);
+  assert.deepEqual(countEach(loose), withoutOrder);
+});
+
+/** No other transaction inserts the same rows: they are of rows that this one has locked or made. */
+const ownRows: Record<string, number> = {
+  'src/campaigns/contacts.queries.ts': 1,
+  'src/contacts/upload.queries.ts': 1,
+  'src/notifications/sweep.queries.ts': 2,
+  'src/organizations/change.queries.ts': 1,
+  'src/responses/answer.queries.ts': 1,
+  'src/responses/import.queries.ts': 1,
+  'src/responses/waiting-analyses.cte.ts': 2,
+  'src/responses/waiting-analyses.queries.ts': 1,
+  'src/summaries/queries.ts': 1,
+  'src/webhooks/outcome.queries.ts': 1,
+};
+
+test('rows that others may insert too are inserted in an order: two that do would wait in a circle', () => {
+  const loose = statements
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, statement }) =>
+      [...statement.matchAll(/\bon conflict\b/g)].map(({ index }) => ({
+        path,
+        insert: afterLast('insert into', statement.slice(0, index)),
+      })),
+    )
+    .filter(({ insert }) => /\bselect\b/.test(insert))
+    .filter(({ insert }) => !/\border by\b|\bselect distinct on\b/.test(insert));
+  assert.deepEqual(countEach(loose.map(({ path }) => path)), ownRows);
+});
+
+const afterLast = (word: string, text: string) => text.slice(Math.max(text.lastIndexOf(word), 0));
+
+const countEach = (paths: readonly string[]) =>
+  Object.fromEntries(
+    [...new Set(paths)].map((path) => [path, paths.filter((each) => each === path).length]),
+  );
+
 test('a position in a list is passed, and newest first means before it', () => {
   assert.deepEqual(having(/_at, (?:\w+\.)?id\) <= /g), []);
   const ways = statements.flatMap(({ path, statement }) =>
