@@ -1,13 +1,12 @@
 import type { Db } from '../lib/db/db.ts';
 import { listPartitions, timeOf } from '../lib/db/partition-changes.ts';
-import { isOver } from '../lib/db/partition-stretches.ts';
+import { isOver, keptSince } from '../lib/db/partition-stretches.ts';
 import { keepPartitions } from '../lib/db/partitions.ts';
 import type { Log } from '../lib/log/log.ts';
 import { deleteOldDeliveries, deleteOldEvents, listWithOldEvents } from './cleanup.queries.ts';
 import { attemptsByTime, endedDeliveriesByTime, keptDays, keptPerWebhook } from './partitions.ts';
 
 const deletedAtOnce = 1000;
-const dayMs = 86_400_000;
 
 /**
  * Drops the partitions of deliveries that are all older than thirty days, but for each webhook's newest, then those of
@@ -36,7 +35,7 @@ async function hasOld(db: Db): Promise<boolean> {
 
 /** Of deliveries before this time each webhook's newest are left, and no others. */
 async function oldestKept(db: Db): Promise<Date> {
-  const limit = new Date((await timeOf(db)).getTime() - keptDays * dayMs);
+  const limit = keptSince(endedDeliveriesByTime, await timeOf(db));
   const [oldest] = await listPartitions(db, endedDeliveriesByTime);
   return oldest && oldest.from < limit ? oldest.from : limit;
 }

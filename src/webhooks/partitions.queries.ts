@@ -20,8 +20,6 @@ export async function keepNewest(sql: Sql, { partition, kept }: GoingPartition, 
       select *
       from ${sql(partition)}
       where webhook_id = w.id and id >= oldest.id
-      order by id desc
-      limit ${newest}
     ) d`;
 }
 

@@ -58,7 +58,7 @@ type RetryChoice = { retries: RetryKind; random: number };
 /** A failed attempt is retried until there is no step left; then the delivery has failed. A test is not retried. */
 export function judge(attempt: AnsweredAttempt, { retries, random }: RetryChoice): Verdict {
   const { event, number, statusCode, error } = attempt;
-  if (error === null && statusCode !== null && statusCode >= 200 && statusCode < 300) {
+  if (error === null && isSuccess(statusCode)) {
     return { status: 'delivered', retryInSeconds: null };
   }
   const { steps, spread } = rulesOf[retries];
@@ -67,6 +67,10 @@ export function judge(attempt: AnsweredAttempt, { retries, random }: RetryChoice
   const own = step * (1 + spread * (2 * random - 1));
   return { status: 'pending', retryInSeconds: waitOf(attempt, own) };
 }
+
+/** Whether a subscriber has taken what it answered with this status. */
+export const isSuccess = (status: number | null) =>
+  status !== null && status >= 200 && status < 300;
 
 /** A busy subscriber may ask for a longer wait than the step's own, up to twice as long. */
 function waitOf({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number): number {

@@ -5,6 +5,8 @@ import { connect, json, type Sql } from '../../src/lib/db/db.ts';
 import type { NewResponse, ResponseEffects } from '../../src/responses/answer.queries.ts';
 import { recordTogether } from '../../src/responses/answer-group.queries.ts';
 import { createAnswerRecorder } from '../../src/responses/record-answer.ts';
+import { subscriber } from '../support/fakes/subscriber.ts';
+import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -81,6 +83,31 @@ test('answers that come together are recorded in one transaction, each with its 
     assert.deepEqual(await eventsOf(s), ids.toSorted());
   }
   await assertTalliesHold(db);
+});
+
+test('a delivery of a group is handed over with its own event', async () => {
+  const { posts, outbound } = subscriber(200);
+  const worker = workerOf(db, outbound, await makePool(db));
+  const s = await survey();
+  const group = s.people.slice(0, 3).map((person) => {
+    const response = responseOf(s, person);
+    const events = [
+      { type: 'response.received' as const, body: `received ${response.id}` },
+      { type: 'survey.completed' as const, body: `completed ${response.id}` },
+    ];
+    const added = { orgId: s.orgId, events, traceparent: null, owner: worker.owner() };
+    return { response, effects: { added, analyze: false } };
+  });
+  for (const { id, emitted } of await recordTogether(db, group, 200)) {
+    const { effects } = group.find(({ response }) => response.id === id)!;
+    worker.start(effects.added, emitted ?? []);
+  }
+  await worker.stop();
+  const wanted = group.flatMap(({ effects }) => effects.added.events.map(({ body }) => body));
+  assert.deepEqual(posts.map(({ body }) => body).toSorted(), wanted.toSorted());
+  assert.ok(
+    posts.every(({ headers, body }) => body.startsWith(headers['X-Service-Event']!.split('.')[1]!)),
+  );
 });
 
 test('of answers that come together those that no process attempts at once have a job for their webhook', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { attempt } from '../../src/webhooks/deliver.ts';
+import { attempt, toSignal } from '../../src/webhooks/deliver.ts';
 import { recordSpans } from '../support/fakes/tracer.ts';
 
 test('all webhooks of an organization share its part of the connections to a host', async () => {
@@ -34,13 +34,38 @@ for (const [minutes, isPart] of [
   });
 }
 
-type Traced = Pick<Parameters<typeof attempt>[1], 'traceparent' | 'created_at'>;
+for (const [before, resent] of [
+  [0, undefined],
+  [1, 1],
+  [6, 6],
+] as const) {
+  test(`an attempt after ${before} others says so in its span and its signal`, async (t) => {
+    const spans = recordSpans(t);
+    const { signal } = await attemptedOf({ attempts: before });
+    const { 'askback.delivery.attempt': number, 'http.request.resend_count': count } =
+      spans[0]!.attributes;
+    assert.deepEqual([number, count, signal.attempt], [before + 1, resent, before + 1]);
+  });
+}
 
-async function attemptOf(
-  orgId: string,
-  webhookId: string,
-  traced: Traced = { traceparent: null, created_at: new Date() },
-) {
+for (const [ageMs, least, most] of [
+  [5_000, 5_000, 15_000],
+  [-60_000, 0, 0],
+] as const) {
+  test(`a delivery that was made ${ageMs} ms ago by the clock of the database took ${least ? 'as long' : 'no time'}`, async () => {
+    const { signal } = await attemptedOf({ created_at: new Date(Date.now() - ageMs) });
+    assert.ok(signal.sinceMs >= least && signal.sinceMs <= most, String(signal.sinceMs));
+  });
+}
+
+type Traced = Partial<Parameters<typeof attempt>[1]>;
+
+async function attemptOf(org_id: string, webhook_id: string, traced: Traced = {}) {
+  return (await attemptedOf({ org_id, webhook_id, ...traced })).groups;
+}
+
+async function attemptedOf(given: Traced) {
+  const { org_id: orgId = randomUUID(), webhook_id: webhookId = randomUUID() } = given;
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   const groups: string[] = [];
   const outbound = {
@@ -52,15 +77,15 @@ async function attemptOf(
       };
     },
   };
-  await attempt(
+  const outcome = await attempt(
     { outbound, secrets, settings: { serviceName: 'Askback' } },
     {
       ...{ id: randomUUID(), message_id: randomUUID(), org_id: orgId, webhook_id: webhookId },
       ...{ event: 'survey.completed', body: '{}', attempts: 0, url: 'https://hooks.example/' },
       secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
       retries: 'standard',
-      ...{ previous_secret: null, ...traced },
+      ...{ previous_secret: null, traceparent: null, created_at: new Date(), ...given },
     },
   );
-  return groups;
+  return { groups, signal: toSignal(outcome) };
 }

@@ -271,7 +271,10 @@ test('the list of events names the four, each with a description', async () => {
 
 test('a change of a webhook is traced with what differs, and one that changes nothing is not', async () => {
   const { id: org, call } = await caller();
-  const given = { ...wish, description: 'CRM' };
+  const given = {
+    ...{ ...wish, description: 'CRM' },
+    events: ['survey.completed', 'response.received'],
+  };
   const { body } = await call('POST', '', { body: given });
   const path = `/${body['id']}`;
   const changed = async () =>
@@ -283,6 +286,9 @@ test('a change of a webhook is traced with what differs, and one that changes no
   const same = await call('PUT', path, { body: { ...given, active: true } });
   assert.deepEqual([same.status, same.body['updated_at']], [200, body['updated_at']]);
   assert.deepEqual(await changed(), []);
+
+  const turned = { ...given, events: [...given.events].reverse() };
+  assert.equal((await call('PUT', path, { body: turned })).body['updated_at'], body['updated_at']);
 
   await call('PUT', path, { body: { ...given, description: 'ERP', active: true } });
   await call('PUT', path, { body: { ...given, description: 'ERP', active: false } });

@@ -16,6 +16,10 @@ const standard = { retries: 'standard', random: 0.9 } as const;
 
 const verdicts: [why: string, attempt: AnsweredAttempt, status: string, retry: number | null][] = [
   ['an answer in the 200s delivers', attempt(1, 204), 'delivered', null],
+  ['the first of these statuses delivers', attempt(1, 200), 'delivered', null],
+  ['the last of these statuses delivers', attempt(1, 299), 'delivered', null],
+  ['the status before them is a failure', attempt(1, 199), 'pending', 5],
+  ['the status after them is a failure', attempt(1, 300), 'pending', 5],
   ['also at the second try', attempt(2, 200), 'delivered', null],
   ['a first failure is tried again after five seconds', attempt(1, 500), 'pending', 5],
   ['a second one is the end', attempt(2, 500), 'failed', null],

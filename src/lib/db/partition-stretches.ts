@@ -47,9 +47,13 @@ export function stretchesKept(divided: PartitionedTable, now: Date): Stretch[] {
   return stretches.slice(0, -1).reverse();
 }
 
+/** Rows of this time and later ones must stay. */
+export const keptSince = ({ keptDays }: PartitionedTable, now: Date) =>
+  new Date(now.getTime() - keptDays * dayMs);
+
 /** Whether every row of a stretch is older than rows are kept. */
-export const isOver = ({ keptDays }: PartitionedTable, { to }: Stretch, now: Date) =>
-  to.getTime() <= now.getTime() - keptDays * dayMs;
+export const isOver = (divided: PartitionedTable, { to }: Stretch, now: Date) =>
+  to <= keptSince(divided, now);
 
 /** The stretch of a partition by its name; undefined of any other table. */
 export function stretchNamed(divided: PartitionedTable, name: string): Stretch | undefined {

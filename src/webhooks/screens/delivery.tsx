@@ -1,5 +1,6 @@
 import { DataTable, Facts } from '../../web/app/lists.tsx';
 import { State, Time } from '../../web/app/marks.tsx';
+import { isSuccess } from '../rules.ts';
 import type { ShownAttempt, ShownDelivery } from '../screen.queries.ts';
 import { duration, webhookTexts } from '../screen-texts.ts';
 import { deliveryStates, explain, responseIdOf, resultOf } from './delivery.rules.ts';
@@ -139,5 +140,3 @@ function requestText({ url, headers, body }: SentRequest): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   return [`POST ${pathname}${search}`, ...lines, '', body].join('\n');
 }
-
-const isSuccess = (status: number | null) => status !== null && status >= 200 && status < 300;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+import { duration } from '../../../src/webhooks/screen-texts.ts';
 import { explain, shortUrl, standingOf } from '../../../src/webhooks/screens/delivery.rules.ts';
 import { sentHeaders } from '../../../src/webhooks/screens/sent-headers.ts';
 import { deliveryHeaders } from '../../../src/webhooks/sign.ts';
@@ -76,4 +77,8 @@ test('headers are signed with the secrets of the time of the attempt', () => {
   const before = new Date(rotatedAt.getTime() - 1);
   const deleted = { previous_secret: null };
   assert.deepEqual(sentAt(before, deleted), signedBy(before, [2]), 'the older one is gone');
+});
+
+test('a duration is said in milliseconds, and from a second on in seconds', () => {
+  assert.deepEqual([0, 999, 1000, 10_249].map(duration), ['0 ms', '999 ms', '1.0 s', '10.2 s']);
 });

@@ -3,7 +3,11 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { AppTools } from '../../../src/app.ts';
 import { subscriber } from '../../support/fakes/subscriber.ts';
-import { addDeliveries, type DeliveryFields } from '../../support/make/delivery-rows.ts';
+import {
+  addDeliveries,
+  type DeliveryFields,
+  endDeliveriesToday,
+} from '../../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';
@@ -184,14 +188,18 @@ test('a webhook that is off offers to be switched on, and says of what it missed
   assert.match(page, /Request, not sent.*Nothing was sent yet/s);
 });
 
+const weekAgo = () => new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
+
 test('a replay foretells its count, and asks twice for more than 100', async () => {
   const place = await scene();
   const { here, id } = await made(place);
   for (let n = 0; n < 2; n += 1) await addDelivery(place.orgId, id, { status: 'skipped' });
   await addDelivery(place.orgId, id, { status: 'delivered', attempts: 1 });
+  const began = weekAgo();
   const page = await (await place.get(`${here}/replay`)).text();
   assert.match(page, /2 events were skipped or failed since/);
   const since = /name="since" value="([\d-]+)"/.exec(page)![1]!;
+  assert.ok(began <= since && since <= weekAgo(), 'since a week ago');
   await place.post(`${here}/replay`, { since });
   assert.match(await (await place.get(here)).text(), /2 events are being delivered again/);
 
@@ -227,6 +235,16 @@ test('deliveries are paged and filtered by state, and only the first page follow
   );
   assert.match(await (await place.get(here)).text(), /hx-trigger="every 3s"/);
   assert.doesNotMatch(await (await place.get(`${here}?live=false`)).text(), /hx-trigger/);
+});
+
+test('how many deliveries there are is counted up to ten thousand', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  await endDeliveriesToday(db, { org_id: place.orgId, webhook_id: id }, 10_000);
+  const page = async () => (await place.get(`${here}?limit=5&page=2`)).text();
+  assert.match(await page(), /6 to 10 of 10,000/);
+  await addDelivery(place.orgId, id, { status: 'delivered' });
+  assert.match(await page(), /page 2, of more than 10,000/);
 });
 
 test('a viewer sees webhooks and changes nothing', async () => {
