@@ -39,7 +39,7 @@ function parts(url: string) {
   const [, before = '', list = '', after = ''] = form.exec(url) ?? [];
   const hosts = list.split(',');
   const at = after.indexOf('?');
-  const options = new URLSearchParams(at === -1 ? '' : after.slice(at + 1));
+  const options = new URLSearchParams(at === -1 ? '' : after.slice(at));
   const target = options.get('target_session_attrs');
   options.delete('target_session_attrs');
   // An address that has no choice to take out stays as it is, letter by letter.

@@ -3,7 +3,7 @@ import type { Family } from './exposition.ts';
 import { familyOf } from './recorder.ts';
 
 /** The client would sample ten times a second for two metrics that are left out below. */
-const neverMs = 2 ** 31 - 1;
+const neverMs = 0x7fff_ffff;
 
 /**
  * How often the client looks how late the event loop is. Its own 10 ms would cost half of what the process takes at

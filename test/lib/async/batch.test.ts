@@ -55,6 +55,16 @@ test('a full batch does not wait, and what is over it waits for others', async (
   await Promise.all(all);
 });
 
+test('a batch is full with as many items as it may have', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { batches, ends, write } = heldWriter();
+  const { add } = createBatch(write, { most: 2, lingerMs: 20 });
+  const all = [add(1), add(2)];
+  assert.deepEqual(batches, [[1, 2]]);
+  ends[0]!.resolve();
+  await Promise.all(all);
+});
+
 test('a flush writes at once what would have waited', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { batches, ends, write } = heldWriter();

@@ -24,6 +24,8 @@ for (const [written, meant] of [
   ['sentt', undefined],
   ['y', 'x'],
   ['yz', undefined],
+  ['sned-', undefined],
+  ['esdn', undefined],
 ] as const) {
   test(`'${written}' may mean ${meant ?? 'nothing known'}`, () => {
     assert.equal(didYouMean(written, known), meant ? `; did you mean '${meant}'?` : '');

@@ -79,6 +79,22 @@ test('after weeks away rows of the stretch of now move out of the default partit
   assert.equal(moved?.['upper_word'], 'W');
 });
 
+test('the first and the last moment of a stretch move out of the default partition, those next to them stay', async () => {
+  const visits = await dividedTable('moments');
+  await keepPartitions(db, visits, { now: day('2026-09-01') });
+  const moments = {
+    '2026-11-12T23:59:59.999999Z': 'moments_default',
+    '2026-11-13T00:00:00Z': 'moments_2026_11_13',
+    '2026-11-22T23:59:59.999999Z': 'moments_2026_11_13',
+    '2026-12-03T00:00:00Z': 'moments_default',
+  };
+  for (const moment of Object.keys(moments)) await insert(db, visits, moment);
+  await keepPartitions(db, visits, { now: day('2026-11-20') });
+  for (const [moment, partition] of Object.entries(moments)) {
+    assert.equal(await partitionOf(visits, moment), partition, moment);
+  }
+});
+
 test('a partition has the indexes and foreign keys of its table', async () => {
   const visits = await dividedTable('like_it');
   await keepPartitions(db, visits, { now: day('2026-11-20') });

@@ -190,6 +190,7 @@ test('a name server that never answers costs no more than the deadline', async (
   const resolve = () => new Promise<string[]>(() => {});
   const answer = await loopback({ resolve }).post('http://slow.example/', { deadlineMs: 200 });
   assert.equal(answer.errorKind, 'timeout');
+  assert.match(answer.error!, /within 0\.2 s$/);
   assert.ok(answer.durationMs < 10_000);
 });
 
