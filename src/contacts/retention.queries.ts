@@ -17,7 +17,7 @@ export async function listInactive(
     limit ${atMost}`;
 }
 
-/** Those that still are, locked in the order in which mailing locks them; one that is being changed is left out. */
+/** Those that still are, locked; one that is being changed is left out. */
 export async function lockInactive(
   sql: Sql,
   orgId: string,
@@ -27,7 +27,6 @@ export async function lockInactive(
     select c.id
     from contacts c
     where c.org_id = ${orgId} and c.id = any (${[...ids]}::uuid[]) and ${isInactive(sql, days)}
-    order by c.email_key, c.id
     for update skip locked`;
   return rows.map(({ id }) => id);
 }

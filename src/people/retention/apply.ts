@@ -91,7 +91,7 @@ async function deleteInactive(db: Db, orgId: string, days: number): Promise<numb
 }
 
 function deleteThese(db: Db, orgId: string, { days, found }: { days: number; found: Inactive[] }) {
-  const surveyIds = [...new Set(found.map(({ survey_id }) => survey_id))].sort();
+  const surveyIds = [...new Set(found.map(({ survey_id }) => survey_id))];
   return inTransaction(db, async (tx) => {
     await lockSurveysOf(tx, orgId, surveyIds);
     const ids = await lockInactive(tx, orgId, { days, ids: found.map(({ id }) => id) });
