@@ -187,7 +187,8 @@ test('rows that are locked together are locked in an order: two that do would wa
     );
   assert.ok(locking.length > 30);
   const loose = locking.filter(
-    ({ select }) => !/\border by\b|\b(?:id|month|name|email_key) = (?:\$|lower)/.test(select),
+    ({ select }) =>
+      !/\border by\b|\b(?:id|month|name) = \$|\b(?:name|email_key) = lower/.test(select),
   );
   assert.deepEqual(loose, []);
 });
