@@ -59,12 +59,16 @@ test('what waits is counted, and the age of the oldest', async (t) => {
     { task: 'keys.clean_up', payload: {} },
   ]);
   await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
+  await db`update graphile_worker._private_jobs set created_at = ${hourAgo}`;
+  await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
   await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() - interval '1 minute')`;
   await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() + interval '1 day')`;
   const contact = { org_id, survey_id: await makeSurvey(db, org_id) };
   const responses = [await makeResponse(db, contact), await makeResponse(db, contact)];
-  for (const response_id of responses) {
-    await db`insert into waiting_analyses (org_id, response_id, due_at) values (${org_id}, ${response_id}, now() - interval '2 minutes')`;
+  for (const [place, response_id] of responses.entries()) {
+    await db`
+      insert into waiting_analyses (org_id, response_id, due_at)
+      values (${org_id}, ${response_id}, now() - interval '2 minutes' + ${place}::int * interval '1 minute')`;
   }
   const analyzed = await makeResponse(db, contact);
   await db`
@@ -81,7 +85,8 @@ test('what waits is counted, and the age of the oldest', async (t) => {
 
   assert.equal(read('askback_pending_deliveries', 'webhook'), 3);
   assert.equal(Math.round(read('askback_pending_oldest_seconds', 'webhook') / 60), 60);
-  assert.equal(read('askback_pending_deliveries', 'mail'), 4);
+  assert.equal(read('askback_pending_deliveries', 'mail'), 5);
+  assert.equal(Math.round(read('askback_pending_oldest_seconds', 'mail') / 60), 60);
   assert.equal(read('askback_outbox_rows'), 2);
   assert.equal(read('askback_queue_jobs', 'webhooks.clean_up'), 2);
   assert.equal(Math.round(read('askback_queue_oldest_seconds', 'webhooks.clean_up')), 60);

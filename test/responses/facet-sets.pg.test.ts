@@ -11,7 +11,7 @@ const { db } = await testDatabase();
 const app = testApp(db);
 const from = '2024-03-04T00:00:00Z';
 
-/** A week with some 130 responses a day, but few on the third; several came at the same instant. */
+/** A week with some 130 responses a day, but few on the third; several came at the same instant, also at midnight. */
 async function makeScene() {
   const { id: org, read } = await makeClient(db);
   const surveys = [
@@ -39,7 +39,7 @@ async function respond(
   await db`
     with given as (
       select n, gen_random_uuid() as id,
-             ${from}::timestamptz + n / 3 * interval '33 minutes' + ${minute}::int * interval '1 minute' as created_at
+             ${from}::timestamptz + n / 3 * interval '32 minutes' + ${minute}::int * interval '1 minute' as created_at
       from generate_series(0, 900) n
     ), added as (
       insert into responses (id, org_id, survey_id, score, category, comment, language, chosen_state, owner_id, held_reason,

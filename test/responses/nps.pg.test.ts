@@ -122,6 +122,7 @@ test('what is held is counted apart, within the same scope', async () => {
   const heldIn = async (query: string) => (await org.nps(query))['held'];
   assert.equal(await heldIn(''), 2);
   assert.equal(await heldIn(`survey_id=${survey}&date_to=2024-05-02`), 1);
+  assert.equal(await heldIn('date_from=2024-05-01T12:00:00Z&date_to=2024-05-03T11:59:59.999Z'), 1);
   assert.equal(await heldIn(`survey_id=${other}`), 0);
   assert.equal(await heldIn('type=csat'), 0);
 });

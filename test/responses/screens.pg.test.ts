@@ -133,7 +133,7 @@ test('days the wrong way round are said at their field, and do not empty the lis
   const { get, list, page, respond } = await inbox();
   await respond({ created_at: new Date('2026-03-05T12:00:00Z') });
   await respond({ created_at: new Date('2026-02-05T12:00:00Z') });
-  for (const to of ['2026-02-28', '2026-02-28T10:00:00Z']) {
+  for (const to of ['2026-02-28', '2026-02-28T10:00:00Z', '2026-02-28T23:59:59.999Z']) {
     const answer = await get(`${list}?date_from=2026-03-01&date_to=${to}`);
     const shown = await answer.text();
     assert.equal(answer.status, 422, to);

@@ -175,12 +175,22 @@ test('the rows of a trend add up to the rollup of the same range', async () => {
   const of = { org_id: org.id, survey_id: await makeSurvey(db, org.id) };
   for (const hour of ['00', '07', '13', '23']) {
     await makeResponse(db, of, { created_at: `2024-05-02T${hour}:30:00Z` });
+    await makeResponse(db, of, {
+      created_at: `2024-05-02T${hour}:00:00Z`,
+      held_reason: 'hidden_link',
+    });
   }
   const range = { from: new Date('2024-05-02T07:00:00Z'), to: new Date('2024-05-02T23:00:00Z') };
   const { total } = await readNps(db, org.id, { ...everything, range });
   assert.equal(total, 2);
   const query = 'date_from=2024-05-02T07:00:00Z&date_to=2024-05-02T22:59:59.999Z';
   assert.deepEqual(totals(await org.trend(query)), [['2024-05-02', 2]]);
+  const { data } = await org.trend(query);
+  assert.deepEqual(
+    data.map(({ held }) => held),
+    [2],
+    'held from the first moment up to, without, the end',
+  );
   assert.deepEqual(totals(await org.trend(`${query}&type=csat`)), [['2024-05-02', 0]]);
 });
 

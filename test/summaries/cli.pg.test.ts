@@ -40,6 +40,7 @@ test('without a period the summary is of the last calendar month, printed as tex
 
 const wrongPeriods: [words: string[], complaint: RegExp][] = [
   [['--from', '2026-06-01', '--to', '2026-05-01'], /--from must not be after --to/],
+  [['--from', '2026-05-01T10:00:00Z', '--to', '2026-05-01T10:00:00Z'], /not be after --to/],
   [['--to', '2026-05-01'], /--to needs --from/],
 ];
 for (const [words, complaint] of wrongPeriods) {
