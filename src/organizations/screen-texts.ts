@@ -37,7 +37,7 @@ export const usageTexts = {
   mails: 'Mails this month',
   of: (limit: string) => `of ${limit}`,
   left: (left: string, month: string) =>
-    `${left} mails can still go out in ${month}. The count starts again on the first day of the next month, UTC.`,
+    `${left} can still go out in ${month}. The count starts again on the first day of the next month, UTC.`,
   spent:
     'No more mails go out this month: a send that does not fit is refused whole. The operator of this server can raise the limit.',
   near: 'More than four fifths of the month’s mails are used.',

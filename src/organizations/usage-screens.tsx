@@ -81,9 +81,9 @@ function Usage({ totals }: { totals: UsageTotals }) {
       {left === 0 ? (
         <Notice kind="failed" text={texts.spent} />
       ) : (
-        <p class="small soft">{texts.left(count(left), monthName)}</p>
+        <p class="small soft">{texts.left(counted(left, 'mail'), monthName)}</p>
       )}
-      {left > 0 && share >= nearShare ? <Notice kind="warning" text={texts.near} /> : null}
+      {left > 0 && share > nearShare ? <Notice kind="warning" text={texts.near} /> : null}
     </Part>
   );
 }

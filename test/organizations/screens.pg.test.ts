@@ -141,13 +141,13 @@ test('a logo is served as what it is, to stay, and its old address leads to the 
 
   const served = await app.request(first);
   assert.equal(served.headers.get('Content-Type'), 'image/png');
-  assert.match(served.headers.get('Cache-Control')!, /immutable/);
+  assert.equal(served.headers.get('Cache-Control'), 'public, max-age=31536000, immutable');
   assert.match(served.headers.get('Content-Security-Policy')!, /sandbox/);
   assert.deepEqual(Buffer.from(await served.arrayBuffer()), png);
 
   await post(general, { ...asItIs, logo: fileOf(Buffer.concat([png, png])) });
   const old = await app.request(first);
-  assert.doesNotMatch(old.headers.get('Cache-Control')!, /immutable/);
+  assert.equal(old.headers.get('Cache-Control'), 'public, max-age=300');
   assert.equal((await old.arrayBuffer()).byteLength, 2 * png.length);
 
   await post(general, { ...asItIs, remove_logo: 'on' });
@@ -249,6 +249,28 @@ function withWidth(width: number): Buffer {
   return bytes;
 }
 
+/** Of a hundred mails of the month, so many are sent. */
+const months: [sent: number, said: RegExp, unsaid: RegExp][] = [
+  [0, />100 mails can still go out in /, /four fifths|No more mails/],
+  [80, />20 mails can still go out in /, /four fifths|No more mails/],
+  [81, />19 mails can still go out in [^]*More than four fifths/, /No more mails/],
+  [99, />1 mail can still go out in [^]*More than four fifths/, /No more mails/],
+  [100, /No more mails/, /four fifths|can still go out/],
+  [101, /No more mails/, /four fifths|can still go out/],
+];
+for (const [sent, said, unsaid] of months) {
+  test(`Usage says what is left of a hundred mails when ${sent} are sent`, async () => {
+    const { orgId, get, home } = await owner();
+    await db`update organizations set monthly_send_limit = 100 where id = ${orgId}`;
+    await db`
+      insert into mail_usage (org_id, month, used)
+      values (${orgId}, date_trunc('month', now() at time zone 'UTC'), ${sent})`;
+    const html = await (await get(`${home}/settings/usage`)).text();
+    assert.match(html, said);
+    assert.doesNotMatch(html, unsaid);
+  });
+}
+
 /** Numbers of the last run, and what Usage says of it. */
 const runs: [comments: number, contacts: number, openings: number, mails: number, said: string][] =
   [
@@ -259,8 +281,12 @@ const runs: [comments: number, contacts: number, openings: number, mails: number
     [0, 0, 0, 1, '1 mail'],
   ];
 for (const [comments, contacts, openings, mails, said] of runs) {
-  test(`Usage says that retention deleted ${said}, and of another organization nothing`, async () => {
+  test(`Usage says that retention deleted ${said} last, and of another organization nothing`, async () => {
     const [ours, theirs] = [await owner(), await owner()];
+    const before = { comments: 9, contacts: 9, openings: 9, mails: 9 };
+    await db`
+      insert into audit_events (org_id, act, actor, actor_kind, details, at)
+      values (${ours.orgId}, 'retention.applied', 'the service', 'job', ${db.json(before)}, now() - interval '1 day')`;
     await db`
       insert into audit_events (org_id, act, actor, actor_kind, details)
       values (${ours.orgId}, 'retention.applied', 'the service', 'job',
