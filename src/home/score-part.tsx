@@ -39,10 +39,7 @@ const mostScores = 200;
 /** The number, how sure it is, what it means, and how it came about. */
 export const ScorePart = drawnOnce(mostScores, (props: ScoreProps) => {
   const { type, period, now, before, change } = props;
-  const { lead, rest } = homeTexts.meaning({
-    ...{ type, change, period, total: Math.min(now.total, before.total) },
-    before: before.value,
-  });
+  const { lead, rest } = homeTexts.meaning({ type, change, now, before, period });
   return (
     <section class="columns score" aria-labelledby="score">
       <div>

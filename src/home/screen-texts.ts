@@ -1,6 +1,6 @@
 import { type SurveyType, signedNps } from '../scores.ts';
 import { count, counted } from '../web/app/lists.tsx';
-import type { Change, MeasureKind } from './measure.rules.ts';
+import type { Change, Measured, MeasureKind } from './measure.rules.ts';
 import { measureKinds } from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
 
@@ -58,21 +58,22 @@ export function inPeriod({ name, days }: HomePeriod): string {
 type Meaning = {
   type: SurveyType;
   change: Change | null;
-  total: number;
-  before: number | null;
+  now: Measured;
+  before: Measured;
   period: HomePeriod;
 };
 
 /** What a change means, in words that say no more than the figures do. */
-function meaning({ type, change, total, before, period }: Meaning): { lead: string; rest: string } {
+function meaning({ type, change, now, before, period }: Meaning): { lead: string; rest: string } {
   const earlier = `the ${counted(period.days, 'day')} before`;
-  if (change === null || before === null) {
+  if (change === null || before.value === null) {
     return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
   }
-  const was = `${formatValue(type, before)} in ${earlier}`;
+  const was = `${formatValue(type, before.value)} in ${earlier}`;
   if (change.by === 0) return { lead: 'Unchanged', rest: ` from ${was}.` };
   const lead = `${change.by > 0 ? 'Up' : 'Down'} ${points(type, Math.abs(change.by))}`;
   const margin = formatMargin(type, change.margin);
+  const total = Math.min(now.total, before.total);
   const why = {
     none: '',
     few: `${counted(total, 'response')}: too few to call this a change.`,

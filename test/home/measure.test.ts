@@ -46,9 +46,8 @@ test('the sentence says no more than the figures', () => {
   const period = { name: '90d', days: 90, interval: 'week', from: '', to: '' } as const;
   const say = (now: Measured, before: Measured) => {
     const change = compare('nps', now, before);
-    const total = Math.min(now.total, before.total);
     const { lead, rest } = homeTexts.meaning({
-      ...{ type: 'nps', change, total, before: before.value },
+      ...{ type: 'nps', change, now, before },
       period: { ...period, before: { from: '', to: '' } },
     });
     return lead + rest;
@@ -61,6 +60,7 @@ test('the sentence says no more than the figures', () => {
     say(sure(-50, 9, 12), sure(-49, 7)),
     'Down 1 point from −49 in the 90 days before. 12 responses: too few to call this a change.',
   );
+  assert.match(say(sure(-50, 9), sure(-49, 7, 13)), /13 responses: too few/);
   assert.equal(
     say(sure(51, 7), { value: null, margin: null, total: 0 }),
     'There are no responses in the 90 days before to compare with.',
