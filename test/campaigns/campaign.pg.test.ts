@@ -33,6 +33,12 @@ async function scene({ says, organization = {}, survey = {}, people = 10 }: Opti
         (sum, { used }) => sum + used,
         0,
       ),
+    batches: async (id: string) =>
+      (
+        await db<{ mails: number }[]>`
+        select count(*)::int as mails from campaign_contacts
+        where campaign_id = ${id} group by batch_id order by mails desc`
+      ).map(({ mails }) => mails),
     statuses: async () => {
       const rows = await db<{ status: string; count: number }[]>`
         select status, count(*)::int as count from contacts where org_id = ${orgId} group by 1`;
@@ -63,11 +69,13 @@ test('every contact that is still to be asked gets one mail', async () => {
 });
 
 test('a campaign of several batches mails all of them', async () => {
-  const { create, find, workFor, mailed } = await scene({ people: 1203 });
+  const { create, find, workFor, mailed, batches, results } = await scene({ people: 1203 });
   const id = await create();
   await workFor(5);
   assert.deepEqual(counts(await find(id)), [1203, 1203, 0, 0, 0]);
   assert.equal(new Set(mailed.map(({ email }) => email)).size, 1203);
+  assert.deepEqual(await batches(id), [1000, 203]);
+  assert.equal(new Set((await results(id)).map(({ email }) => email)).size, 1203);
 });
 
 test('what a rule blocks is a duplicate with its reason, at the start and after it', async () => {
@@ -330,7 +338,11 @@ test('a campaign whose job was lost goes on after a sweep', async () => {
   const { orgId, tools, create, find, work, workFor, later } = await scene();
   const id = await create();
   await db`delete from outbox where payload ->> 'org_id' = ${orgId}`;
-  later(61_000);
+  later(59_000);
+  await sweepCampaigns(tools);
+  await work();
+  assert.equal((await find(id)).sent, 0, 'its job may still be on its way');
+  later(2000);
   await work();
   assert.equal((await find(id)).sent, 0);
   await sweepCampaigns(tools);

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { listRawMessages } from '../../src/mailbox/erase.queries.ts';
+import { findMessages } from '../../src/mailbox/erase.ts';
 import { createMailbox, deleteOldMessages } from '../../src/mailbox/mailbox.ts';
 import { serve } from '../e2e/serve.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
@@ -140,6 +143,25 @@ test('a mail that is not there is not found', async () => {
   for (const id of ['nothing', '00000000-0000-4000-8000-000000000000']) {
     assert.equal((await ask(`/mailbox/${id}`)).status, 404);
   }
+});
+
+test('every message is looked through, in whatever order they are stored, and whole parts of them too', async () => {
+  await db`truncate mailbox_messages`;
+  const ids = Array.from({ length: 51 }, () => randomUUID())
+    .toSorted()
+    .toReversed();
+  for (const id of ids) {
+    await db`
+      insert into mailbox_messages (id, mail_from, rcpt_to, subject, raw)
+      values (${id}, 'shop@acme.test', 'ann@people.test', 'Hello', ${Buffer.from('Subject: Hello\r\n\r\nAnn')})`;
+  }
+  const found = async () => await findMessages(db, (text) => text.includes('Hello'));
+  assert.deepEqual(await found(), ids.toReversed());
+  const parts = await listRawMessages(db, { after: null, atMost: 2 });
+  assert.deepEqual(
+    parts.map(({ id }) => id),
+    ids.slice(-2).toReversed(),
+  );
 });
 
 test('the newest ten thousand are kept', async () => {

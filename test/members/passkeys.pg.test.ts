@@ -134,6 +134,22 @@ for (const spoil of [
   });
 }
 
+test('an account has at most twenty passkeys', async () => {
+  const { id, own } = await memberWithPasskey();
+  const add = async () => {
+    const key = createAuthenticator(place.origin);
+    const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
+    const answer = readAttestation(key.create(options))!;
+    return await addPasskey(tools, own, { answer, challenge: options.challenge, name: 'Phone' });
+  };
+  await db`
+    insert into passkeys (id, member_id, name, public_key)
+    select 'key-' || n, ${id}, 'Key ' || n, '\\x00' from generate_series(2, 19) n`;
+  assert.equal(await add(), true);
+  await assert.rejects(add(), { kind: 'conflict', message: /at most 20 passkeys/ });
+  assert.equal((await listPasskeys(db, id)).length, 20);
+});
+
 test('the browser is asked not to make a second passkey on the same device', async () => {
   const { id, key } = await memberWithPasskey();
   const { excludeCredentials } = await offerPasskey(tools, { id, email: 'a@acme.test', name: 'A' });

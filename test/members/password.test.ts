@@ -25,6 +25,7 @@ for (const [password, why] of [
   ['ann.lindgren@larkspur.test', /name or address/],
   ['Lindgren-2026', /name or address/],
   ['larkspur12345', /name or address/],
+  ['Lindgren-20-11', /name or address/],
 ] as const) {
   test(`${password.slice(0, 30)} is refused as a password`, () => {
     assert.match(refusePassword(password, ann) ?? 'taken', why);
@@ -39,7 +40,7 @@ for (const password of [
     'пароль для котика',
     '長い合言葉をここに書いておく',
   ],
-  ...['7391 5520 8846', 'monkey-dragon-kettle', 'lindgren was a writer'],
+  ...['7391 5520 8846', 'monkey-dragon-kettle', 'lindgren was a writer', 'Lindgren-20-117'],
 ]) {
   test(`${password} is taken as a password`, () => {
     assert.equal(refusePassword(password, ann), undefined);

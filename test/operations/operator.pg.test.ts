@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { Overview } from '../../src/operations/operator/overview.tsx';
 import { listWaitingTasks } from '../../src/operations/operator/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
@@ -18,6 +19,25 @@ async function operatorBrowser() {
   const { Cookie } = await signIn(db, { member: id });
   const [name = '', token = ''] = Cookie.split('; ')[0]!.split('=');
   return { id, ...visitorBrowser(app, { [name]: token }) };
+}
+
+const ages: [seconds: number, said: string][] = [
+  [0, '0 s'],
+  [119, '119 s'],
+  [120, '2 min'],
+  [7199, '120 min'],
+  [7200, '2 h'],
+  [86_400, '24 h'],
+];
+for (const [oldest_seconds, said] of ages) {
+  test(`a job that has waited ${oldest_seconds} seconds is said to be ${said} old`, () => {
+    const waiting = [{ task: 'keys.clean_up', waiting: 1, oldest_seconds }];
+    const nothing = { outcomes: [], processes: [], organizations: [], operators: [] };
+    const html = Overview({
+      ...{ health: { failing: {}, warned: {} }, waiting, ...nothing, page: 1, limit: 50, total: 0 },
+    }).toString();
+    assert.ok(html.includes(`>${said}<`), html);
+  });
 }
 
 test('Operator shows health, queues, organizations and processes, and nothing they were answered', async () => {

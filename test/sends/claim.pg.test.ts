@@ -118,6 +118,30 @@ test('every address is stored once, as it was first given, but none of an erased
   assert.equal((await mailsOf(survey)).length, 2);
 });
 
+test('the frequency rule names the day of the last mail of any survey', async () => {
+  const survey = await scene();
+  await db`update organizations set frequency_days = 30 where id = ${survey.orgId}`;
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  for (const days of [29, 2, 9]) {
+    const other = await makeSurvey(db, survey.orgId);
+    const contact = await makeContact(
+      db,
+      { org_id: survey.orgId, survey_id: other },
+      { email: `${days}@people.test` },
+    );
+    await db`
+      insert into mails ${db({
+        ...{ org_id: survey.orgId, survey_id: other, contact_id: contact, email: known },
+        ...{ request_id: randomUUID(), month: ago(days), status: 'sent' },
+        ...{ claimed_at: ago(days), finished_at: ago(days) },
+      })}`;
+  }
+  const [judged] = (await claim(db, survey, requestOf({ email: known }))).judgements;
+  const on = ago(2).toISOString().slice(0, 10);
+  assert.ok(judged && 'reason' in judged);
+  assert.match(judged.reason, new RegExp(`in 30 days: this address was sent one on ${on}`));
+});
+
 test('the claims of a send are handed on as a job would load them', async () => {
   const survey = await scene();
   const request = requestOf({ email: known }, { email: 'New@People.test', name: 'Ben' });
