@@ -22,6 +22,7 @@ import {
   decide,
   hasBegun,
   type MailDecision,
+  mailTime,
   putOffDelay,
   toRow,
 } from './outcome.rules.ts';
@@ -39,9 +40,6 @@ export type MailJobTools = {
 };
 
 export type MailJobs = ReturnType<typeof createMailJobs>;
-
-/** The time for mails ends this long before that of the request which waits for them. */
-const marginMs = 1000;
 
 /**
  * Jobs send the mails that requests have claimed: load, begin, mail, decide, record. The jobs of a process
@@ -171,17 +169,8 @@ async function addProperties(db: Db, mails: readonly ClaimedMail[]): Promise<Cla
   return mails.map((mail) => ({ ...mail, properties: byMail.get(mail.id) ?? {} }));
 }
 
-/**
- * Mails are tried as long as their request waits. Mails that no request waits for, also because its process
- * died, get the whole time.
- */
 function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): MailTime {
-  const isAwaited = mails.some(({ awaited }) => awaited);
-  const agoMs = !isAwaited
-    ? deadlineMs
-    : Math.min(...mails.map(({ claimed_ms_ago }) => claimed_ms_ago), deadlineMs);
-  const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
-  const ms = Math.max(remainingMs - marginMs, remainingMs / 2);
+  const ms = mailTime(mails, deadlineMs);
   const signal = AbortSignal.timeout(Math.ceil(ms));
   return { endsAt: performance.now() + ms, longestMs: deadlineMs / 2, signal };
 }

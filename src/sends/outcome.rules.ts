@@ -68,6 +68,22 @@ const mostDelayMs = 5 * 60 * 1000;
 export const putOffDelay = (ageMs: number) =>
   Math.min(Math.max(ageMs / 2, leastDelayMs), mostDelayMs);
 
+/** The time for mails ends this long before that of the request which waits for them. */
+const marginMs = 1000;
+
+type MailAge = { awaited: boolean; claimed_ms_ago: number };
+
+/**
+ * For how many milliseconds mails are tried: as long as their request waits. Mails that no request waits for, also
+ * because its process died, get the whole time.
+ */
+export function mailTime(mails: readonly MailAge[], deadlineMs: number): number {
+  const isAwaited = mails.some(({ awaited }) => awaited);
+  const agoMs = isAwaited ? Math.min(...mails.map((mail) => mail.claimed_ms_ago)) : deadlineMs;
+  const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
+  return Math.max(remainingMs - marginMs, remainingMs / 2);
+}
+
 export const hasBegun = (beginning: Beginning | undefined): beginning is { attempt: number } =>
   typeof beginning === 'object' && 'attempt' in beginning;
 

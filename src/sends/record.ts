@@ -103,13 +103,14 @@ export const giveUpAfterRestore = (tx: Sql) =>
 export async function retryWhile<T>(
   passes: (error: unknown) => boolean,
   work: () => Promise<T>,
+  wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<T> {
   for (let waitedMs = 0; ; waitedMs += retryAfterMs) {
     try {
       return await work();
     } catch (error) {
       if (!passes(error) || waitedMs >= retryForMs) throw error;
-      await sleep(retryAfterMs);
+      await wait(retryAfterMs);
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   type Beginning,
   decide,
   type MailDecision,
+  mailTime,
   outcomeWord,
   putOffDelay,
   toRow,
@@ -172,3 +173,27 @@ test('a bounced mail has a word of its own in metrics', () => {
   assert.equal(outcomeWord(failed('refused', '554')), 'failed');
   assert.equal(outcomeWord({ status: 'retry', inMs: 1, reason: '' }), 'retry');
 });
+
+/** How long ago mails were claimed that a request waits for, or none does, and for how long they are tried. */
+const times: [ago: number[], awaited: boolean, tried: number][] = [
+  [[0], true, 59_000],
+  [[20_000, 5000, 9000], true, 54_000],
+  [[57_999], true, 1001],
+  [[58_000], true, 1000],
+  [[59_000], true, 500],
+  [[59_999], true, 0.5],
+  [[60_000], true, 59_000],
+  [[90_000], true, 59_000],
+  [[5000], false, 59_000],
+  [[59_000], false, 59_000],
+];
+for (const [ago, awaited, tried] of times) {
+  const whose = awaited ? 'a request waits for' : 'no request waits for';
+  test(`mails that ${whose} and that were claimed ${ago.join(', ')} ms ago are tried for ${tried} ms of a minute`, () => {
+    const mails = ago.map((claimed_ms_ago, at) => ({
+      claimed_ms_ago,
+      awaited: awaited && at === 0,
+    }));
+    assert.equal(mailTime(mails, 60_000), tried);
+  });
+}

@@ -8,7 +8,7 @@ import { beginMails, type ClaimedMail, type OpenMail } from '../../src/sends/mai
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { type OutcomeRow, toRow } from '../../src/sends/outcome.rules.ts';
 import { saveOutcomes } from '../../src/sends/record.queries.ts';
-import { createRecords } from '../../src/sends/record.ts';
+import { createRecords, retryWhile } from '../../src/sends/record.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -17,6 +17,26 @@ import { untilLockWaits } from '../support/probe/locks.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
+
+test('a statement that fails for the time being is tried again for a minute', async () => {
+  let waitedMs = 0;
+  const away = new Error('away');
+  const wait = async (ms: number) => {
+    waitedMs += ms;
+  };
+  const passes = (error: unknown) => error === away;
+  await assert.rejects(
+    retryWhile(passes, () => Promise.reject(away), wait),
+    away,
+  );
+  assert.equal(waitedMs, 60_000);
+  const other = new Error('not for the time being');
+  await assert.rejects(
+    retryWhile(passes, () => Promise.reject(other), wait),
+    other,
+  );
+  assert.equal(waitedMs, 60_000);
+});
 
 async function begun(contacts: number) {
   const mails = await claimed(contacts);
