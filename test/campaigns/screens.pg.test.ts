@@ -168,6 +168,17 @@ test('a time is one of the clock of the organization', async () => {
 const nextYear = () =>
   `${new Date(Date.now() + 200 * 86_400_000).toISOString().slice(0, 10)}T09:30`;
 
+test('the form of a campaign shows eight of those that a rule blocks, and what the month has left after it', async () => {
+  const { org, path, survey, get } = await scene('editor', { monthly_send_limit: 5 });
+  const contacts = await makeContacts(db, { orgId: org, surveyId: survey }, { count: 12 });
+  const blocked = contacts.slice(2).map(({ email }) => email);
+  await db`
+    insert into suppressions (org_id, email, kind) select ${org}, unnest(${blocked}::text[]), 'unsubscribed'`;
+  const page = await (await get(`${path}/send`)).text();
+  assert.equal(blocked.filter((email) => page.includes(email)).length, 8);
+  assert.match(page, /0 of 5 mails used; 3 left after this/);
+});
+
 test('a campaign that does not fit the month says so and sends nothing', async () => {
   const { org, path, survey, get, post } = await scene('editor', { monthly_send_limit: 0 });
   await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`u-${survey}`})`;

@@ -164,7 +164,8 @@ test('a service with PORT=0 is found by the service record', async () => {
 test('wrong options are refused before anything is examined', async () => {
   for (const words of [
     ['--resolver', 'dns.example'],
-    ['--resolver', '127.0.0.1:70000'],
+    ['--resolver', '127.0.0.1:0'],
+    ['--resolver', '127.0.0.1:65536'],
     ['--from', 'no-address'],
     ['--sends-from', 'mail.example.com'],
   ]) {

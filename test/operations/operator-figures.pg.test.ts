@@ -70,6 +70,7 @@ test('what is due waits: of the queue, of the outbox and of comments, the longes
   const job = (name: string, secondsAgo: number) =>
     db`select graphile_worker.add_job(${name}, run_at => ${ago(secondsAgo)})`;
   await job('a.one', 400);
+  await job('a.one', 250);
   await job('c.later', -60);
   const org_id = await makeOrganization(db);
   const of = { org_id, survey_id: await makeSurvey(db, org_id) };
@@ -89,7 +90,7 @@ test('what is due waits: of the queue, of the outbox and of comments, the longes
     Math.round(oldest_seconds / 50) * 50,
   ]);
   assert.deepEqual(shown, [
-    ['a.one', 2, 400],
+    ['a.one', 3, 400],
     ['summaries.analyze', 2, 350],
     ['b.two', 2, 300],
   ]);
