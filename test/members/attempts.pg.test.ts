@@ -54,7 +54,7 @@ test('an account gets a hundred a day over all addresses, and what cannot be gue
   assert.equal((await attempt(1, () => passkey)).taken, 1);
 });
 
-test('who is over two limits is asked to wait for the longer one', async () => {
+test('a caller over two limits is asked to wait for the longer one', async () => {
   const account = randomUUID();
   await attempt(100, (n) => ({ account, address: `198.51.101.${n % 25}` }));
   await age('14 minutes');
