@@ -234,6 +234,8 @@ test('a word ends as English words do, and takes no letters of its own', () => {
 test('themes come in the order in which a comment comes to them', () => {
   const comment = 'It crashes daily, and invoices are wrong. Support was kind.';
   assert.deepEqual(themesOf(comment, vocabulary([])), ['reliability', 'billing', 'support']);
+  const again = `${comment} And it crashed, a crash!`;
+  assert.deepEqual(themesOf(again, vocabulary([])), ['reliability', 'billing', 'support']);
 });
 
 test('an organization redefines a theme by its name', () => {
