@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { WorkerError } from '../src/lib/worker/worker.ts';
 import { createBuiltinAnalyst } from '../src/summaries/builtin.ts';
@@ -19,6 +20,27 @@ test('a comment is redacted in the thread', async (t) => {
   const redacted = '[name] from [name], [email], [phone], was very slow to answer';
   assert.equal(await reader.excerpt(comment, acme), redacted);
   assert.equal(await reader.redact(comment, acme), redacted);
+});
+
+test('the thread stays for a minute after its last text', async (t) => {
+  let threads = 0;
+  const count = () => {
+    threads += 1;
+  };
+  subscribe('worker_threads', count);
+  t.after(() => unsubscribe('worker_threads', count));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const reader = createTextReader();
+  t.after(reader.stop);
+  for (const [waitMs, expected] of [
+    [0, 1],
+    [59_999, 1],
+    [60_000, 2],
+  ] as const) {
+    t.mock.timers.tick(waitMs);
+    await reader.redact(comment, acme);
+    assert.equal(threads, expected, `${waitMs} ms later`);
+  }
 });
 
 test('a message that came back is read in the thread', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, one } from '../../../src/lib/db/db.ts';
+import { connect, one, serviceLimits } from '../../../src/lib/db/db.ts';
 import { migrate } from '../../../src/lib/db/migrate.ts';
 import { inReadTransaction, inTransaction } from '../../../src/lib/db/transaction.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
@@ -46,6 +46,18 @@ test('a transaction is read committed, whatever the default of the database', as
 test('a transaction that only reads refuses to write', async () => {
   const writing = inReadTransaction(db, (tx) => tx`insert into notes values ('no')`);
   await assert.rejects(writing, { code: '25006' });
+});
+
+test('a statement of the service may take a minute, and a transaction be idle as long', async () => {
+  const limited = connect(url, { connections: 1, limits: serviceLimits });
+  try {
+    const [limits] = await limited`
+      select current_setting('statement_timeout')::interval::text as statement,
+             current_setting('idle_in_transaction_session_timeout')::interval::text as idle`;
+    assert.deepEqual({ ...limits }, { statement: '00:01:00', idle: '00:01:00' });
+  } finally {
+    await limited.end();
+  }
 });
 
 test('a statement and an idle transaction end at the limits of their connection, a migration does not', async () => {

@@ -22,6 +22,8 @@ const cases: [comment: string, redacted: string][] = [
   ['since 2026-03-14 it fails', 'since 2026-03-14 it fails'],
   ['from 14.03.2026 - 16.03.2026 only', 'from 14.03.2026 - 16.03.2026 only'],
   ['a server at 192.168.10.20 is down', 'a server at 192.168.10.20 is down'],
+  ['a server at 10.255.255.255 is down', 'a server at 10.255.255.255 is down'],
+  ['a call from 10.255.255.256 came', 'a call from [phone] came'],
   ['since version 120.0.6099.109 it is slow', 'since version 120.0.6099.109 it is slow'],
   ['call 30.12.34.56', 'call [phone]'],
   ['ordered 3 of 120, paid 1500', 'ordered 3 of 120, paid 1500'],
@@ -146,6 +148,12 @@ test('an excerpt has at most 100 characters and no broken placeholder', async ()
     }),
     runs,
   );
+});
+
+test('the words of a long comment stay, to its end', async () => {
+  await redact('a first comment loads what recognizes names', noNames);
+  const sentence = 'Then it was slow in Paris on Monday, and Excel crashed again. ';
+  assert.equal(await redact(sentence.repeat(12), noNames), sentence.repeat(12));
 });
 
 test('what the edge of the part that is read cuts in two is not excerpt', async () => {

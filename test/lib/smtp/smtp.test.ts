@@ -281,6 +281,18 @@ test('a connection goes on after a refusal, and ends politely after its share of
   assert.equal(server.seen.connections, 2);
 });
 
+test('a connection waits a quarter of a minute for its next message, and then says goodbye', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const server = await scriptedSmtp();
+  await using pool = closing(createSmtpPool(settingsFor(server.url)));
+  await pool.send(envelope, message);
+  t.mock.timers.tick(14_999);
+  assert.equal(pool.state().idle, 1);
+  t.mock.timers.tick(1);
+  assert.equal(pool.state().idle, 0);
+  await untilReceived(server, 'QUIT');
+});
+
 test('a server that closed an idle connection costs no message', async () => {
   const server = await scriptedSmtp();
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
