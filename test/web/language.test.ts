@@ -7,6 +7,7 @@ import {
   languages,
   preferredLanguage,
 } from '../../src/web/language.ts';
+import { pl } from '../../src/web/languages/pl.ts';
 
 const accepted: [header: string | null | undefined, tag: string][] = [
   [undefined, 'en'],
@@ -38,4 +39,11 @@ test('ten languages have texts, by their primary tag, and any other is read in E
   assert.ok(!hasTexts('sv'));
   assert.equal(languageOf('sv').tag, 'en');
   assert.equal(isolate('a'), '\u2068a\u2069');
+});
+
+test('Polish counts stars as Polish does', () => {
+  assert.deepEqual(
+    [1, 2, 4, 5].map((count) => pl.stars(count)),
+    ['1 gwiazdka', '2 gwiazdki', '4 gwiazdki', '5 gwiazdek'],
+  );
 });

@@ -56,7 +56,7 @@ export const isMailable = (text: string) => mailableAddress(text) !== undefined;
 function asciiDomain(text: string): string | undefined {
   if (!domainLetters.test(text)) return undefined;
   const ascii = domainToASCII(text.normalize('NFC')).toLowerCase();
-  return ascii.length <= 253 && domainForm.test(ascii) ? ascii : undefined;
+  return domainForm.test(ascii) ? ascii : undefined;
 }
 
 const domainLetters = /^[\p{L}\p{M}\p{N}.-]+$/u;

@@ -65,3 +65,21 @@ test('every mistake is named, and none shows the password', () => {
     'has an unknown setting pool',
   ]);
 });
+
+const ranges: [name: string, least: number, most: number][] = [
+  ['connections', 1, 100],
+  ['messages', 1, 1_000_000],
+  ['rate', 0, 100_000],
+  ['connect_timeout', 1, 300],
+  ['silence_timeout', 1, 600],
+  ['message_timeout', 1, 3600],
+];
+for (const [name, least, most] of ranges) {
+  test(`${name} is a whole number from ${least} to ${most}`, () => {
+    const complaints = (value: number) =>
+      readSmtpUrl(`smtp://mail.test?${name}=${value}`).complaints;
+    assert.deepEqual([complaints(least), complaints(most)], [[], []]);
+    const complaint = `${name} must be a whole number from ${least} to ${most}`;
+    assert.deepEqual([complaints(least - 1), complaints(most + 1)], [[complaint], [complaint]]);
+  });
+}
