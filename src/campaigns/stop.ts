@@ -22,13 +22,13 @@ export async function stopIn(
   campaign: CampaignState,
   { now, actor = jobActor('campaigns'), reason }: StopOptions,
 ) {
-  const { org_id: orgId, id: campaignId, month, turn } = campaign;
+  const { org_id: orgId, id: campaignId, month } = campaign;
   if (month) await lockMonth(tx, orgId, month);
   await withdrawBatches(tx, campaign);
   const { waiting } = (await lockCampaign(tx, { orgId, campaignId }))!;
   if (month) await addUsage(tx, orgId, month, -waiting);
   await changeCampaign(tx, campaign, {
-    ...{ status: 'stopped', finished_at: now, next_at: null, turn: turn + 1 },
+    ...{ status: 'stopped', finished_at: now, next_at: null },
     ...(reason === undefined ? {} : { reason }),
   });
   const target = { kind: 'campaign', id: campaignId } as const;

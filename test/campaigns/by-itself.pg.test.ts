@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
+import { listRunsByItself } from '../../src/campaigns/list.queries.ts';
 import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
@@ -254,6 +255,23 @@ test('a reminder stands in the thread of the first mail, with an id of its own',
   assert.equal(new Set([one?.messageId, two?.messageId, thread]).size, 3);
   assert.equal(one?.subject, 'How likely are you to recommend us?');
   assert.equal(two?.subject, 'Last call');
+});
+
+test('what a survey does by itself is listed in order: it asks, then each reminder', async () => {
+  const { orgId, surveyId } = await scene();
+  for (const [kind, reminder] of [
+    ['reminder', 2],
+    ['asking', 0],
+    ['reminder', 3],
+    ['reminder', 1],
+  ] as const) {
+    const own = { org_id: orgId, survey_id: surveyId, name: `${kind} ${reminder}` };
+    await db`insert into campaigns ${db({ ...own, kind, reminder, status: 'running', after_days: 3 })}`;
+  }
+  assert.deepEqual(
+    (await listRunsByItself(db, { orgId, surveyId })).map(({ name }) => name),
+    ['asking 0', 'reminder 1', 'reminder 2', 'reminder 3'],
+  );
 });
 
 test('a survey asks each contact by itself so many days after it was added', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/actor.ts';
+import { advanceCampaign, type CampaignTurn } from '../../src/campaigns/advance.ts';
 import { pauseCampaign, resumeCampaign, stopCampaign } from '../../src/campaigns/control.ts';
 import { createCampaign, tryCampaign } from '../../src/campaigns/create.ts';
 import { findCampaign } from '../../src/campaigns/list.queries.ts';
@@ -350,6 +351,23 @@ test('a campaign whose job was lost goes on after a sweep', async () => {
   assert.equal((await find(id)).sent, 10);
 });
 
+test('a job that comes after its turn was given to another does nothing', async () => {
+  const { orgId, tools, create, find, work, later } = await scene();
+  const jobs = () => db<{ id: string; payload: CampaignTurn }[]>`
+    select id, payload from outbox
+    where task = 'campaigns.advance' and payload ->> 'org_id' = ${orgId}`;
+  const id = await create();
+  const [lost] = await jobs();
+  await db`delete from outbox where id = ${lost!.id}`;
+  later(61_000);
+  await sweepCampaigns(tools);
+  await advanceCampaign(tools, lost!.payload);
+  assert.equal((await jobs()).length, 1);
+  assert.equal((await find(id)).remaining, 10);
+  await work();
+  assert.equal((await find(id)).sent, 10);
+});
+
 test('two jobs of one turn mail no contact twice', async () => {
   const { orgId, create, find, work, workFor, mailed } = await scene({ people: 1200 });
   const id = await create();
@@ -393,6 +411,12 @@ test('a dry run judges the same way and writes nothing', async () => {
   );
   assert.equal(await used(), 0);
   assert.equal((await db`select from campaigns where org_id = ${orgId}`).length, 0);
+});
+
+test('every contact of a survey is judged, also of very many', async () => {
+  const { orgId, surveyId } = await scene({ people: 5001 });
+  const { total, mailed } = await tryCampaign({ db }, { orgId, surveyId });
+  assert.deepEqual([total, mailed], [5001, 5001]);
 });
 
 test('a draft and a closed survey refuse a campaign', async () => {
