@@ -111,6 +111,15 @@ test('events of more than 400 days are deleted', async () => {
   );
 });
 
+test('thousands of events of a key stay', async () => {
+  const { orgId } = await audited();
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor)
+    select ${orgId}, 'contact.changed', 'key', 'loop' from generate_series(1, 1500)`;
+  await cleanUpAudit({ db });
+  assert.equal((await db`select from audit_events where org_id = ${orgId}`).length, 1500);
+});
+
 test('of very many events those of keys and visitors leave, and never those of members, operators or others', async () => {
   const [crowd, other] = [await audited(), await audited()];
   const program = { kind: 'key', id: null, name: 'loop' } as const;

@@ -47,6 +47,24 @@ test('the press is the one of a mail program: a POST of the field, with no cooki
   assert.equal(status, 'warn');
 });
 
+const statuses: [status: number, says: RegExp][] = [
+  [299, /and not by askback/],
+  [300, /is redirected to/],
+  [399, /is redirected to/],
+  [400, /and not by askback/],
+  [429, /the service is not well/],
+  [499, /and not by askback/],
+  [500, /the service is not well/],
+  [599, /the service is not well/],
+];
+for (const [status, says] of statuses) {
+  test(`a press that is answered ${status} fails: ${says.source}`, () => {
+    const judged = judgeOneClick('https://a.test', { status, location: null, ours: false });
+    assert.equal(judged.status, 'fail');
+    assert.match(judged.message, says);
+  });
+}
+
 const answers: [why: string, status: number, body: string, headers: object, says: RegExp][] = [
   [
     'a redirect',

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AttentionPart } from '../../src/home/attention.tsx';
+import type { AttentionCounts } from '../../src/home/queries.ts';
+
+const quiet: AttentionCounts = {
+  ...{ held: 0, open_detractors: 0, oldest_open: null, open_since: '2026-10-01' },
+  ...{ mails_used: 0, monthly_send_limit: 1000, mails_sent: 0, mails_failed: 0, bounced: 0 },
+  webhooks: [],
+};
+const oldest_open = '2026-10-02T10:00:00.000Z';
+
+/** Where each thing begins to need attention: the last numbers that do not, and the first that do. */
+const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] = [
+  ['79.9 % of the mails', { mails_used: 799 }, []],
+  ['80 % of the mails', { mails_used: 800 }, ['warning: 80% of this month’s mails used']],
+  ['99.9 % of the mails', { mails_used: 999 }, ['warning: 99% of this month’s mails used']],
+  ['all mails', { mails_used: 1000 }, ['failed: 100% of this month’s mails used']],
+  ['a limit of no mails', { mails_used: 0, monthly_send_limit: 0 }, []],
+  ['four failures', { mails_failed: 4 }, []],
+  ['one failure in twenty', { mails_failed: 5, mails_sent: 95 }, []],
+  [
+    'more than one failure in twenty',
+    { mails_failed: 5, mails_sent: 94 },
+    ['failed: 5 mails failed in the last 7 days'],
+  ],
+  ['four bounces', { bounced: 4 }, []],
+  ['one bounce in twenty', { bounced: 5, mails_sent: 100 }, []],
+  [
+    'more than one bounce in twenty',
+    { bounced: 5, mails_sent: 99 },
+    ['warning: 5 addresses bounced in the last 7 days'],
+  ],
+  ['one detractor', { open_detractors: 1, oldest_open }, ['waiting: 1 detractor without an owner']],
+  [
+    '999 detractors',
+    { open_detractors: 999, oldest_open },
+    ['waiting: 999 detractors without an owner'],
+  ],
+  [
+    'more detractors than are counted',
+    { open_detractors: 1000, oldest_open },
+    ['waiting: Over 999 detractors without an owner'],
+  ],
+];
+for (const [what, found, shown] of edges) {
+  test(`attention for ${what} is ${shown.length > 0 ? 'asked for' : 'not asked for'}`, () => {
+    const organization = { slug: 'acme', name: 'Acme', role: 'owner' } as never;
+    const html = AttentionPart({ found: { ...quiet, ...found }, organization }).toString();
+    const states = [...html.matchAll(/class="state is-(\w+)"[^>]*>(.*?)<\/span>/gs)];
+    assert.deepEqual(
+      states.map(([, kind, text]) => `${kind}: ${text?.replace(/<[^>]*>/g, '').trim()}`),
+      shown,
+    );
+  });
+}
