@@ -5,7 +5,7 @@ export const shortestPassword = 12;
 export const longestPassword = 500;
 
 const fewestCharacters = 5;
-const shortestOwnWord = 4;
+const shortestCommonWord = 4;
 const mostAroundOwnWord = 6;
 
 /** Keys next to each other, forwards and backwards: what is taken from them is no secret. */
@@ -46,7 +46,7 @@ function isCommon(password: string): boolean {
 
 /** One common word, once or several times; what is around it are digits and signs. */
 function isRepeated(letters: string): boolean {
-  for (let length = shortestOwnWord; length <= letters.length; length++) {
+  for (let length = shortestCommonWord; length <= letters.length; length++) {
     if (letters.length % length !== 0) continue;
     const word = letters.slice(0, length);
     if (commonWords.has(word) && word.repeat(letters.length / length) === letters) return true;
@@ -75,10 +75,7 @@ function isAbout(password: string, { email, name }: { email: string; name: strin
     email.toLowerCase(),
   ];
   return own.some(
-    (word) =>
-      word.length >= shortestOwnWord &&
-      lower.includes(word) &&
-      lower.length - word.length <= mostAroundOwnWord,
+    (word) => lower.includes(word) && lower.length - word.length <= mostAroundOwnWord,
   );
 }
 

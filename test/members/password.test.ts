@@ -15,6 +15,8 @@ for (const [password, why] of [
   ['123456789012', /first that others/],
   ['abcdefghijkl', /first that others/],
   ['1234567890qwe', /first that others/],
+  ['abcdqwer1234', /first that others/],
+  ['Test-8375-test', /first that others/],
   ['qwertyuiop123', /first that others/],
   ['Password1234!', /first that others/],
   ['P@ssw0rdP@ssw0rd', /first that others/],
@@ -40,7 +42,13 @@ for (const password of [
     'пароль для котика',
     '長い合言葉をここに書いておく',
   ],
-  ...['7391 5520 8846', 'monkey-dragon-kettle', 'lindgren was a writer', 'Lindgren-20-117'],
+  ...[
+    '7391 5520 8846',
+    'monkey-dragon-kettle',
+    'lindgren was a writer',
+    'Lindgren-20-117',
+    'abcqwe123xyz',
+  ],
 ]) {
   test(`${password} is taken as a password`, () => {
     assert.equal(refusePassword(password, ann), undefined);

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { keepHandshake, takeHandshake } from '../../src/members/handshake.ts';
+import { proveByIdentity } from '../../src/members/oidc/sign-in.ts';
+import { makeMember } from '../support/make/session.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const publicUrl = 'https://askback.test';
+const tools = { db, secrets: createSecrets([Buffer.alloc(32, 1)]), publicUrl };
+const app = new Hono()
+  .get('/ask', (c) => {
+    keepHandshake(c, tools, { kind: 'oidc', data: { state: 'asked' } });
+    return c.text('asked');
+  })
+  .get('/return', async (c) => {
+    const data = v.object({ state: v.string() });
+    const kept = await takeHandshake(c, tools, { kind: 'oidc', data });
+    return c.text(kept?.state ?? 'nothing');
+  });
+
+const waits: [seconds: number, found: string][] = [
+  [0, 'asked'],
+  [599, 'asked'],
+  [600, 'asked'],
+  [601, 'nothing'],
+  [86_400, 'nothing'],
+];
+for (const [seconds, found] of waits) {
+  test(`a handshake is ${found === 'asked' ? 'taken' : 'over'} ${seconds} seconds later`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const asked = (await app.request('/ask')).headers.get('Set-Cookie')!;
+    assert.match(asked, /; Max-Age=600;/);
+    t.mock.timers.tick(seconds * 1000);
+    const headers = { Cookie: asked.split(';')[0]! };
+    assert.equal(await (await app.request('/return', { headers })).text(), found);
+    assert.equal(await (await app.request('/return', { headers })).text(), 'nothing');
+  });
+}
+
+const proofs: [what: string, secondsAgo: number | null, isTaken: boolean][] = [
+  ['of now', 0, true],
+  ['of four minutes ago', 240, true],
+  ['of five minutes ago', 300, false],
+  ['of a day ago', 86_400, false],
+  ['of no time that it says', null, true],
+];
+for (const [what, secondsAgo, isTaken] of proofs) {
+  test(`a sign-in at the provider ${what} is ${isTaken ? 'taken' : 'not taken'} as a proof`, async () => {
+    const subject = `subject-${secondsAgo}`;
+    const issuer = 'https://login.test';
+    const id = await makeMember(db, { sso_issuer: issuer, sso_subject: subject });
+    const identity = {
+      ...{ issuer, subject, email: null, isEmailVerified: false, name: null, groups: [] },
+      authenticatedAt: secondsAgo === null ? null : new Date(Date.now() - secondsAgo * 1000),
+    };
+    const member = { id, sessionId: '00000000-0000-4000-8000-000000000000' } as never;
+    assert.equal(await proveByIdentity({ db }, member, identity), isTaken);
+  });
+}
