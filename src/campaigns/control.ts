@@ -13,8 +13,7 @@ export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   control(tools, { by, id }, async (tx, campaign) => {
     if (campaign.status === 'paused') return;
     await withdrawBatches(tx, campaign);
-    const turn = campaign.turn + 1;
-    await changeCampaign(tx, campaign, { status: 'paused', turn, next_at: null });
+    await changeCampaign(tx, campaign, { status: 'paused', next_at: null });
     await record(tx, by, { act: 'campaign.paused', id });
   });
 

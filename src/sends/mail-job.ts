@@ -125,7 +125,7 @@ async function putOff(
   orgId: string,
   { delayed, mails }: { delayed: readonly string[]; mails: readonly ClaimedMail[] },
 ) {
-  const ageMs = Math.min(...mails.map(({ claimed_ms_ago }) => claimed_ms_ago));
+  const ageMs = mails[0]!.claimed_ms_ago; // they were claimed together
   const inMs = delayed.length < mails.length ? putOffDelay(0) : putOffDelay(ageMs);
   const runAt = new Date(Date.now() + inMs);
   const jobs = jobsOf({ orgId, traceparent: null }, delayed);
