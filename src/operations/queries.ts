@@ -1,4 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
+import { extensionsNeeded } from './rules.ts';
 
 export type ServerFacts = {
   version: string;
@@ -10,8 +11,6 @@ export type ServerFacts = {
   folds: boolean;
 };
 
-const extensionsUsed = ['pg_trgm', 'btree_gin'];
-
 export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
   return one(
     await sql<ServerFacts[]>`
@@ -20,8 +19,7 @@ export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
              clock_timestamp()                              as now,
              array(select name::text
                    from pg_available_extensions
-                   where name = any(${extensionsUsed}::text[])
-                   order by name)                           as extensions,
+                   where name = any(${[...extensionsNeeded]}::text[]))  as extensions,
              pg_is_in_recovery()                            as read_only,
              lower('I') = 'i'                               as folds`,
   );

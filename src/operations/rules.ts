@@ -1,7 +1,7 @@
 import { httpAddress, isWildcardHost } from '../lib/http/http-address.ts';
 import { type Finding, finding } from './finding.ts';
 
-const extensionsNeeded = ['btree_gin', 'pg_trgm'];
+export const extensionsNeeded = ['btree_gin', 'pg_trgm'];
 const skewToWarnOfMs = 2000;
 const skewToFailAtMs = 60_000;
 const diskToWarnOfBytes = 1024 ** 3;
@@ -35,7 +35,7 @@ export function judgeServer(server: {
 export function judgeExtensions({ extensions }: { extensions: readonly string[] }): Finding {
   const missing = extensionsNeeded.filter((name) => !extensions.includes(name));
   if (missing.length === 0)
-    return finding('extensions', 'ok', `${extensions.join(', ')} are there`);
+    return finding('extensions', 'ok', `${extensionsNeeded.join(', ')} are there`);
   const message = `${missing.join(', ')} cannot be installed: the server lacks its contrib modules`;
   return finding('extensions', 'fail', message);
 }

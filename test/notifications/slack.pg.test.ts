@@ -4,7 +4,7 @@ import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { postNotification } from '../../src/notifications/post.ts';
 import { resealSlackHooks } from '../../src/notifications/reseal-slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
-import type { SubscriberAnswer } from '../../src/webhooks/deliver.ts';
+import type { SubscriberAnswer, SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -150,7 +150,12 @@ test('a post is tried again where it was certainly not taken, and else it is giv
     >`delete from outbox where task = 'notifications.post' returning payload`;
     const { lines, log } = keptLog();
     const answer = { ...answerOf(200), statusCode, errorKind, error: errorKind && 'failed' };
-    const outbound = { post: async () => answer };
+    const outbound: SubscriberClient = {
+      post: async (_, { deadlineMs }) => {
+        assert.equal(deadlineMs, 10_000);
+        return answer;
+      },
+    };
     await postNotification({ ...taskTools(db), secrets, outbound, log }, job!.payload);
     const next = await db<
       Job[]
