@@ -4,7 +4,7 @@ import type postgres from 'postgres';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { Db } from '../db/db.ts';
-import { migrate, readMigrations, schemaState } from '../db/migrate.ts';
+import { migrate, readMigrations } from '../db/migrate.ts';
 import { type Archive, Header, Mark } from './format.ts';
 import { listTables, type Table } from './tables.ts';
 
@@ -119,12 +119,11 @@ async function prepareSchema(db: Db, header: Header, archive: Archive) {
     if (migration?.sha256 === sha256) return migration;
     throw unusable(`it was made by a newer ${archive.program} (${name}), use that one`);
   });
-  const { missing } = await schemaState(db, wanted);
   await migrate(db, wanted).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
     throw unusable('the database has a newer schema than the backup: restore into an empty one');
   });
-  if (missing.length < wanted.length && (await archive.isFilled(db))) {
+  if (await archive.isFilled(db)) {
     throw unusable('the database is not empty: restore into an empty one');
   }
 }

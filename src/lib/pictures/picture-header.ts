@@ -26,7 +26,7 @@ function readPng(view: Buffer): PictureHeader | undefined {
 
 /** Segments follow each other until the one that starts a frame, which has the size. */
 function readJpeg(view: Buffer): PictureHeader | undefined {
-  if (view.length < 4 || view.readUInt16BE(0) !== 0xffd8) return;
+  if (view.readUInt16BE(0) !== 0xffd8) return;
   for (let at = 2; ; ) {
     if (view.readUInt8(at) !== 0xff) return;
     const marker = view.readUInt8(at + 1);
