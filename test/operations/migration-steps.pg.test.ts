@@ -47,6 +47,8 @@ test('readiness warns of a step, and migrate names it and finishes it when it is
   const { db, url } = await halfDone();
   const sentence =
     'step 0070_figures_of_surveys of a migration is under way: 5 of about 20 days (25 %)';
+  const listed = (await listSteps(db)).map(({ name }) => name);
+  assert.deepEqual(listed, listed.toSorted());
   assert.equal(await openSteps(db)(), sentence);
   const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
   const { stdout } = await askback(['migrate'], environment);

@@ -78,3 +78,22 @@ test('a previous secret that cannot be opened does not stop the current one from
   assert.equal(await opened(id), 'newer');
   assert.deepEqual((await stored(id)).previous_secret, previous_secret);
 });
+
+test('of more webhooks than are resealed at once none is passed over, whatever their order in the table', async () => {
+  const orgId = await makeOrganization(db);
+  const ids = Array.from({ length: 501 }, () => crypto.randomUUID())
+    .sort()
+    .reverse();
+  const rows = ids.map((id) => ({
+    ...{ id, org_id: orgId, url: 'https://acme.test/hook', events: ['response.created'] },
+    secret: old.seal({ owner: orgId, id }, 'hush'),
+  }));
+  await db`insert into webhooks ${db(rows)}`;
+
+  await resealSecrets({ db, log, secrets: changing });
+
+  const stored = await db<{ id: string; secret: Buffer }[]>`
+    select id, secret from webhooks where org_id = ${orgId}`;
+  const opened = stored.map(({ id, secret }) => current.open({ owner: orgId, id }, secret));
+  assert.deepEqual(opened, Array(501).fill('hush'));
+});

@@ -54,6 +54,15 @@ test('rows go to the partition of their stretch, and to the default one when the
   }
 });
 
+test('partitions are listed oldest first, also where an older one was added later', async () => {
+  const visits = await dividedTable('listed');
+  await keepPartitions(db, visits, { now: day('2026-11-20') });
+  await keepPartitions(db, visits, { now: day('2026-10-31') });
+  const names = await partitionsOf(visits);
+  assert.ok(names.length > 2);
+  assert.deepEqual(names, names.toSorted());
+});
+
 test('one look finds the tables whose next rows lack a partition', async () => {
   const [whole, short] = [await dividedTable('whole'), await dividedTable('short')];
   await keepPartitions(db, whole);

@@ -75,3 +75,18 @@ test('a costly statement gives its processor back when it has ended, is refused,
   ends.ended();
   assert.deepEqual(held(), [0, 0]);
 });
+
+test('a group with one of two statements still running leaves no other group alone', () => {
+  let time = 0;
+  const slots = createPoolSlots({ connections: 16, processors: 4, now: () => time });
+  const [first, second] = [1, 2].map(() => slots.take('other', { start: () => {} }));
+  slots.leave(first!);
+  time = 5000;
+  const crowd = () => slots.processors.take('crowd', { start: () => {} });
+  for (let n = 0; n < 5; n++) crowd();
+  assert.equal(slots.processors.counts().held, 2);
+  slots.leave(second!);
+  time = 10_000;
+  crowd();
+  assert.equal(slots.processors.counts().held, 4);
+});

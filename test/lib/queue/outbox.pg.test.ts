@@ -4,6 +4,7 @@ import pg from 'pg';
 import * as v from 'valibot';
 import { enqueue, enqueueEach, enqueueEachTraced } from '../../../src/jobs.ts';
 import { connect, type Sql } from '../../../src/lib/db/db.ts';
+import { aheadMs } from '../../../src/lib/queue/due-times.ts';
 import { handOver } from '../../../src/lib/queue/pump.ts';
 import { task } from '../../../src/lib/queue/task.ts';
 import { testDatabase } from '../../support/probe/database.ts';
@@ -52,6 +53,36 @@ test('a handover does not wait for the disk, and nothing that is committed after
 
   await own.end();
   assert.deepEqual({ within, after }, { within: [1, 'off'], after: 'on' });
+});
+
+test('a batch has the oldest rows of the outbox, and the queue gets them oldest first', async () => {
+  await emptyQueue();
+  await db`
+    insert into outbox (id, task, payload) overriding system value
+    select 2_000_000_000 - n, 'webhooks.deliver', json_build_object('webhook_id', 1001 - n)
+    from generate_series(0, 1000) n`;
+
+  const { handed } = await handOver(db);
+
+  const given = await db<{ place: number }[]>`
+    select (payload->>'webhook_id')::int as place from graphile_worker._private_jobs order by id`;
+  assert.equal(handed, 1000);
+  assert.deepEqual(
+    given.map(({ place }) => place),
+    Array.from({ length: 1000 }, (_, n) => n + 1),
+  );
+});
+
+test('a handover says how many of its jobs are due soon, and not how many are due now or much later', async () => {
+  await emptyQueue();
+  const soon = await db.begin(async (tx) => {
+    await tx`
+      insert into outbox (task, payload, run_at)
+      select 'webhooks.deliver', '{}', now() + make_interval(secs => ms / 1000.0)
+      from unnest(${[0, 1, aheadMs - 1, aheadMs, 60_000]}::int[]) ms`;
+    return (await handOver(tx)).soon;
+  });
+  assert.equal(soon, 2);
 });
 
 test('two pumps at once hand each row over once', async () => {
