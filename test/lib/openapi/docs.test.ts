@@ -49,6 +49,15 @@ test('the page has a line to paste for every operation, with the address of the 
   assert.equal(lines.length, operations.length);
 });
 
+test('answers that are no refusals have their own heads, and refusals have none', () => {
+  const statuses = [...text.matchAll(/<h4>\s*(\d{3}) /g)].map(([, status]) => Number(status));
+  assert.ok(statuses.length >= operations.length);
+  assert.deepEqual(
+    statuses.filter((status) => status >= 400),
+    [],
+  );
+});
+
 test('the page runs no script and takes nothing from anywhere', () => {
   assert.match(
     policy,

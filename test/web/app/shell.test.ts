@@ -9,7 +9,7 @@ import { parseQuery } from '../../../src/lib/validation/parse.ts';
 import { showErrorScreen } from '../../../src/web/app/error-screens.tsx';
 import { flash } from '../../../src/web/app/flash.ts';
 import { guardForms } from '../../../src/web/app/guard-forms.ts';
-import { pageSummary } from '../../../src/web/app/lists.tsx';
+import { DataTable, pageSummary } from '../../../src/web/app/lists.tsx';
 import { readForm } from '../../../src/web/app/read-form.ts';
 import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
 import { errorTexts } from '../../../src/web/app/screen-texts.ts';
@@ -64,6 +64,41 @@ const post = (headers: Record<string, string>, body = new URLSearchParams()) =>
 test('a page past the end of a list says so', () => {
   assert.equal(pageSummary({ page: 8, limit: 50, total: 372 }), '351 to 372 of 372');
   assert.equal(pageSummary({ page: 9, limit: 50, total: 372 }), 'Past the last of 372');
+});
+
+test('numbers of a table are set as numbers, by column, its first one too', () => {
+  const columns = [{ head: 'a' }, { head: 'b', number: true }, { head: 'c' }];
+  const html = (order: typeof columns) =>
+    String(DataTable({ caption: 'x', columns: order, rows: [{ cells: ['1', '2', '3'] }] }));
+  const body = (order: typeof columns) => html(order).split('<tbody>')[1] ?? '';
+  assert.match(body(columns), /<th scope="row">1<\/th><td class="number">2<\/td><td>3<\/td>/);
+  assert.match(
+    body(columns.toReversed().slice(1)),
+    /<th scope="row" class="number">1<\/th><td>2<\/td>/,
+  );
+});
+
+for (const [seconds, said] of [
+  [1, 'a second'],
+  [89, '89 seconds'],
+  [90, '2 minutes'],
+  [89 * 60, '89 minutes'],
+  [89 * 60 + 1, '2 hours'],
+  [121 * 60, '3 hours'],
+] as const) {
+  test(`a wait of ${seconds} seconds is said as ${said}`, () =>
+    assert.equal(errorTexts.tryAgain(seconds), `Try again in ${said}.`));
+}
+
+test('a page of a survey says from the status 500 on that the service failed, and below that it refused', async () => {
+  const pages = new Hono().get(
+    '/s/:status',
+    (c) => showTrouble(c, Number(c.req.param('status')) as 400) ?? c.text('nothing'),
+  );
+  const pageOf = async (status: number) => await (await pages.request(`/s/${status}`)).text();
+  const [refused, broken] = [await pageOf(409), await pageOf(502)];
+  assert.notEqual(refused, broken);
+  assert.deepEqual([await pageOf(499), await pageOf(500)], [refused, broken]);
 });
 
 test('a screen has one heading, its place in the navigation, and the names of its reader', async () => {

@@ -18,6 +18,7 @@ test('the scale covers the band in round numbers, and stays on the scale of the 
     ]),
     [100, 50, 0],
   );
+  assert.deepEqual(ticksOf([[20, 70]]), [100, 50, 0, -50]);
   assert.deepEqual(
     ticksOf([
       [95, 30],
