@@ -95,6 +95,13 @@ for (const [expected, bytes] of encoded) {
   });
 }
 
+test('the shortest file in UTF-16 is one letter, and a single NUL is no text', () => {
+  for (const bytes of [Buffer.from('a\0'), Buffer.from('\0a')]) {
+    assert.deepEqual(decode(bytes), { text: 'a', encoding: 'UTF-16' });
+  }
+  assert.throws(() => decode(Buffer.from('\0')), /it is not text in UTF-8/);
+});
+
 const badLines = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ line: n + 2, complaint: 'x' }));
 

@@ -150,6 +150,11 @@ for (const [accept, format] of [
   ['text/plain;q=0.5,application/openmetrics-text;q=0.9', 'openmetrics'],
   ['application/openmetrics-text;q=0.2,text/plain;q=0.9', 'prometheus'],
   ['application/openmetrics-text;q=0', 'prometheus'],
+  ['text/plain,application/openmetrics-text', 'openmetrics'],
+  [
+    'application/openmetrics-text;version=1.0.0,text/plain;q=0.8,application/openmetrics-text;version=0.0.1;q=0.7',
+    'openmetrics',
+  ],
   [
     'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
     'openmetrics',

@@ -24,6 +24,7 @@ const cases: [comment: string, redacted: string][] = [
   ['a server at 192.168.10.20 is down', 'a server at 192.168.10.20 is down'],
   ['a server at 10.255.255.255 is down', 'a server at 10.255.255.255 is down'],
   ['a call from 10.255.255.256 came', 'a call from [phone] came'],
+  ['v1.20.300.4000.5 is slow', 'v1.20.300.4000.5 is slow'],
   ['since version 120.0.6099.109 it is slow', 'since version 120.0.6099.109 it is slow'],
   ['call 30.12.34.56', 'call [phone]'],
   ['ordered 3 of 120, paid 1500', 'ordered 3 of 120, paid 1500'],
@@ -51,6 +52,7 @@ for (const [comment, redacted] of cases) {
 
 const cuts: [text: string, length: number, kept: string][] = [
   ['short', 100, 'short'],
+  ['call [', 6, 'call ['],
   ['a [email] b', 9, 'a [email]'],
   ['a [email] b', 8, 'a '],
   ['a [email] b', 3, 'a '],

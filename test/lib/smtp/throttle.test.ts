@@ -3,6 +3,21 @@ import { test } from 'node:test';
 import { withinMs } from '../../../src/lib/async/deadline.ts';
 import { createThrottle } from '../../../src/lib/smtp/throttle.ts';
 
+test('messages that are accepted after a complaint earn places back, one after the other, and no more than there were', async () => {
+  const throttle = createThrottle({ connections: 8, messagesPerSecond: null, firstPauseMs: 1 });
+  const send = async (ending: 'asked_for_less' | 'fine') => {
+    const leave = await throttle.enter('a');
+    leave!(ending);
+    return throttle.state().limit;
+  };
+  assert.equal(await send('asked_for_less'), 4);
+  const limits: number[] = [];
+  for (let message = 0; message < 30; message++) limits.push(await send('fine'));
+  const steps = [...new Set(limits)];
+  assert.deepEqual(steps, [4, 5, 6, 7, 8]);
+  assert.deepEqual(limits, limits.toSorted());
+});
+
 test('a server that asks for less again and again gets pauses that grow, and a place after each', async () => {
   const throttle = createThrottle({ connections: 8, messagesPerSecond: null, firstPauseMs: 10 });
   const limits: number[] = [];
