@@ -138,7 +138,7 @@ export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
         from responses
         where org_id = ${orgId} and created_at >= ${since} and comment is not null
           and held_reason is null
-        order by created_at
+        order by id
         for key share
       ), waiting as (
         insert into waiting_analyses (org_id, response_id, is_history, asked_at)

@@ -18,6 +18,7 @@ import {
 import { makePool } from '../support/make/deliveries.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 /**
  * Each statement on comments that wait, for two organizations whose responses have the same ids. A test is one
@@ -282,6 +283,24 @@ inOneInstant(
     );
   },
 );
+
+test('asking for analyses again locks the responses in the order of their ids, as erasing does', async () => {
+  const orgId = await makeOrganization(db);
+  const of = { org_id: orgId, survey_id: await makeSurvey(db, orgId) };
+  const [first, last] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+  const [early, late] = [new Date('2026-05-01'), new Date('2026-05-02')];
+  await makeResponse(db, of, { id: last, comment: 'Fine', created_at: early });
+  await makeResponse(db, of, { id: first, comment: 'Well', created_at: late });
+  let asking: Promise<{ answers: number }> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from responses where id = ${first} for update`;
+    asking = insertWaitingSince(db, orgId, early);
+    await untilLockWaits(db);
+    // Were the other locked already, each would wait for the other.
+    await tx`select from responses where id = ${last} for update nowait`;
+  });
+  assert.equal((await asking!).answers, 2);
+});
 
 test('what is released or imported waits if it has a comment, the imported as history', async () => {
   const orgId = await makeOrganization(db, { ai_enabled: true });
