@@ -64,15 +64,16 @@ function* chunksOf(text: string) {
 type ListForm = { delimiter: string; firstLine: number };
 
 async function lookThrough(body: string, form: ListForm) {
-  let [rows, addresses] = [0, 0];
+  let [rows, headers, addresses] = [0, 0, 0];
   let first: CsvRow | undefined;
   for await (const some of csvRowsInParts(chunksOf(body), form)) {
     for (const row of some) {
       first ??= row;
       if (row.cells.length > mostUploadColumns) throw tooWide(row.line);
+      if (row === first) headers = row.cells.some(isAddress) ? 0 : 1;
       rows += 1;
       if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
-      if (rows > mostUploadRows + 1) throw tooMany(row.line);
+      if (rows - headers > mostUploadRows) throw tooMany(row.line);
     }
   }
   if (!first) throw new Refusal('invalid', 'the list is empty');
@@ -80,10 +81,7 @@ async function lookThrough(body: string, form: ListForm) {
     const where = `line ${first.line}: no column holds email addresses`;
     throw new Refusal('invalid', `nothing was taken over: ${where}`, { code: 'no_addresses' });
   }
-  const hasHeader = !first.cells.some(isAddress);
-  const counted = hasHeader ? rows - 1 : rows;
-  if (counted > mostUploadRows) throw tooMany(first.line + mostUploadRows + 1);
-  return { rows: counted, hasHeader };
+  return { rows: rows - headers, hasHeader: headers === 1 };
 }
 
 const isAddress = (cell: string) => isMailable(cell.trim());

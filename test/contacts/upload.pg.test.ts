@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/actor.ts';
 import { cleanUpUploads } from '../../src/contacts/cleanup.ts';
-import { getUpload, listRejects } from '../../src/contacts/upload.queries.ts';
+import { getUpload, insertRejects, listRejects } from '../../src/contacts/upload.queries.ts';
 import { previewUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { importUpload } from '../../src/contacts/upload-import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -121,6 +121,9 @@ test('an import that is posted twice is done once', async () => {
   assert.equal(acts.length, 1);
 });
 
+const addresses = (many: number) =>
+  Array.from({ length: many }, (_, n) => `p${n}@people.test`).join('\n');
+
 const refused: [what: string, text: string | Uint8Array, complaint: RegExp][] = [
   ['has no address', 'email,name\nann,bob\n', /line 1: no column holds email addresses/],
   ['is empty', '', /empty/],
@@ -135,10 +138,12 @@ const refused: [what: string, text: string | Uint8Array, complaint: RegExp][] = 
   ['has a row without end', `ann@people.test,${'x'.repeat(1_100_000)}\n`, /longer than a row/],
   ['is a workbook', Uint8Array.from([0x50, 0x4b, 3, 4, 0, 0]), /workbook/],
   [
-    'has too many rows',
-    `email\n${Array.from({ length: 100_001 }, (_, n) => `p${n}@people.test`).join('\n')}`,
+    'has too many rows below a header',
+    `email\n${addresses(100_001)}`,
     /line 100002: .*100000 rows/,
   ],
+  ['has too many rows without a header', addresses(100_001), /line 100001: .*100000 rows/],
+  ['has many rows too many', addresses(100_100), /line 100001: .*100000 rows/],
 ];
 
 for (const [what, text, complaint] of refused) {
@@ -148,6 +153,28 @@ for (const [what, text, complaint] of refused) {
     assert.equal((await db`select from contact_uploads where org_id = ${where.orgId}`).length, 0);
   });
 }
+
+for (const [what, header] of [
+  ['below a header', 'email\n'],
+  ['without a header', ''],
+] as const) {
+  test(`a list of as many rows as one may have, ${what}, is taken`, async () => {
+    const where = await survey();
+    const id = await take(where, `${header}${addresses(100_000)}\n`);
+    const { rows } = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
+    assert.equal(rows, 100_000);
+  });
+}
+
+test('the lines that were left out are listed in the order of the file, the first of them', async () => {
+  const where = await survey();
+  const uploadId = await take(where, 'ann@people.test\n');
+  const rejects = [7, 3, 9, 2].map((line) => ({ line, value: `value ${line}`, reason: 'bad' }));
+  await insertRejects(db, { orgId: where.orgId, uploadId }, rejects);
+  await db`update contact_uploads set imported_at = now() where id = ${uploadId}`;
+  const lines = (await listRejects(db, where, 3)).map(({ line }) => line);
+  assert.deepEqual(lines, [2, 3, 7]);
+});
 
 test('a character at the edge of a piece stays whole', async () => {
   const where = await survey();
