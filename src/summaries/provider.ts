@@ -33,10 +33,8 @@ export function createProvider(
     if (waitMs > 0) return refused('left alone after repeated failures', true, waitMs);
     const answer = await askTwice(endpoint, question);
     failures = answer.ok || !answer.later ? 0 : failures + 1;
-    if (failures >= failuresUntilOpen) {
-      openUntil = now() + openForMs;
-      failures = failuresUntilOpen - 1; // after the pause one failure is enough
-    }
+    // They stay counted over the pause: after it one failure more is enough.
+    if (failures >= failuresUntilOpen) openUntil = now() + openForMs;
     return answer;
   }
 
