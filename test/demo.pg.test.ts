@@ -91,23 +91,39 @@ test('the demo has summaries of the months before, made by the running service, 
     delete from outbox where task = 'summaries.make' returning payload`;
   const tools = readingTools(db);
   for (const { payload } of jobs) await makeSummary(tools, payload, null);
-  const summaries = await db<{ months: string; responses: number; compared: boolean }[]>`
+  const summaries = await db<
+    { months: string; ago: number; responses: number; compared: boolean }[]
+  >`
     select to_char(period_start at time zone 'UTC', 'DD') || to_char(period_end at time zone 'UTC', 'DD') as months,
+           (date_part('year', age(filled_in, period_start at time zone 'UTC')) * 12
+             + date_part('month', age(filled_in, period_start at time zone 'UTC')))::int as ago,
            responses, previous_nps is not null as compared
-    from summaries where org_id = ${demoOrganization} order by period_start`;
-  assert.equal(summaries.length, 5);
+    from summaries s, (
+      select date_trunc('month', max(created_at) at time zone 'UTC') as filled_in
+      from api_keys where org_id = ${demoOrganization}
+    ) k
+    where s.org_id = ${demoOrganization} order by period_start`;
+  assert.deepEqual(
+    summaries.map(({ ago }) => ago),
+    [5, 4, 3, 2, 1],
+  );
   for (const { months, responses, compared } of summaries.slice(1)) {
     assert.ok(months === '0101' && responses > 20 && compared, `${months} ${responses}`);
   }
 
-  const outcomes = await db<{ status: string; many: number; attempts: number }[]>`
-    select d.status, count(*)::int as many, sum(d.attempts)::int as attempts
+  const outcomes = await db<
+    { status: string; many: number; attempts: number; first: Date; last: Date }[]
+  >`
+    select d.status, count(*)::int as many, sum(d.attempts)::int as attempts,
+           min(d.created_at) as first, max(d.created_at) as last
     from deliveries d
     where d.org_id = ${demoOrganization} group by 1 order by 1`;
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['delivered', 'failed', 'skipped'],
   );
+  const [delivered, failed, skipped] = outcomes;
+  assert.ok(delivered!.last <= failed!.first && failed!.last <= skipped!.first);
   assert.deepEqual([outcomes[1]?.many, outcomes[1]?.attempts], [3, 6]);
   const [webhook] = await db`select active, url, failure_count from webhooks`;
   assert.deepEqual(

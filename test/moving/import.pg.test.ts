@@ -109,6 +109,14 @@ test('the figures of the file and of the survey are printed, and agree', async (
   assert.match(stdout, /^in the survey after +4 +2 +1 +1 +25\nThey agree\.$/m);
 });
 
+test('the seconds of an import are those it took', async () => {
+  const { survey } = await ask(db);
+  const path = file('seconds.csv', samples.delightedResponses);
+  const began = performance.now();
+  const { seconds } = await takeJson('delighted', survey, path);
+  assert.ok(seconds > 0 && seconds * 1000 < performance.now() - began, `${seconds} s`);
+});
+
 test('the same file again changes nothing at all', async () => {
   const { organization, survey } = await ask(db);
   const path = file('again.csv', samples.delightedResponses);

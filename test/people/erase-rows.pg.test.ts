@@ -61,6 +61,28 @@ for (const [where, put] of Object.entries(texts)) {
   }
 }
 
+/** What is a person's own goes whole. */
+const own: Record<string, (of: Place, created_at: Date) => Promise<unknown>> = {
+  'the contact': (of, created_at) => makeContact(db, of, { email: key, created_at }),
+  'the suppression': ({ org_id }, created_at) =>
+    db`insert into suppressions ${db({ org_id, email: key, kind: 'unsubscribed', created_at })}`,
+};
+
+for (const [what, put] of Object.entries(own)) {
+  for (const [when, created, before, isErased] of moments) {
+    test(`${what} of an address that was added ${when} ${isErased ? 'is erased' : 'stays'}`, async () => {
+      const of = await organization();
+      await put(of, created);
+      await erase(of, before);
+      const left = await db`
+        select email from contacts where org_id = ${of.org_id}
+        union all
+        select email from suppressions where org_id = ${of.org_id}`;
+      assert.deepEqual([...left], isErased ? [] : [{ email: key }]);
+    });
+  }
+}
+
 test('an erasure locks the contacts that it changes before any response', async () => {
   const of = await organization();
   const contact_id = await makeContact(db, of, { email: key });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { commandActor } from '../../src/audit/actor.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
+import { listReporters } from '../../src/reporters/queries.ts';
 import { createReporter, reporterUrl, revokeReporter } from '../../src/reporters/reporters.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
@@ -312,6 +313,24 @@ test('the queries of ops/reports.md run', async () => {
   const queries = [...manual.matchAll(/```sql\n([\s\S]+?)```/g)];
   assert.equal(queries.length, 3);
   for (const [, query] of queries) await reporter.unsafe(query!);
+});
+
+test('reporters are listed newest first, those of one moment by name', async () => {
+  const undo = new Error('undone');
+  const listing = db.begin(async (tx) => {
+    for (const [name, created_at] of [
+      ['late b', '2990-01-02'],
+      ['early', '2990-01-01'],
+      ['late c', '2990-01-02'],
+      ['late a', '2990-01-02'],
+    ] as const) {
+      await tx`insert into reporters ${tx({ org_id: own.id, name, created_at, role_name: name })}`;
+    }
+    const names = (await listReporters(tx)).map(({ name }) => name);
+    assert.deepEqual(names.slice(0, 4), ['late a', 'late b', 'late c', 'early']);
+    throw undo;
+  });
+  await assert.rejects(listing, (error) => error === undo);
 });
 
 test('the command line makes, lists and revokes reporters', async () => {

@@ -58,6 +58,7 @@ for (const filter of filters) {
         assert.deepEqual(await ids(`${path}&limit=${limit}&page=${page}`), expected, `${page}`);
       }
     }
+    assert.deepEqual(await ids(`${path}&limit=1&page=${all.length}`), all.slice(-1));
     const { meta } = await list(`${path}&limit=1&page=1200`);
     assert.equal(meta.total, all.length);
   });

@@ -50,7 +50,7 @@ async function respond(org: string, surveys: readonly string[], { many, step }: 
       returning id
     )
     insert into responses (org_id, survey_id, contact_id, score, category, held_reason, properties, created_at)
-    select ${org}, survey, people.id, n % 8, (array['promoter', 'passive', 'detractor'])[1 + n % 5 % 3],
+    select ${org}, survey, people.id, (n + 3) % 8, (array['promoter', 'passive', 'detractor'])[1 + n % 5 % 3],
            case when n % 41 = 0 then 'hidden_link' end,
            case when people.id is null then '{"source": "shop", "plan": "pro"}'::jsonb end, created_at
     from given

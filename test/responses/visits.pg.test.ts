@@ -97,6 +97,11 @@ test('a contact whose link is opened a hundred times has sixty visits of the las
   for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);
   const link = await visitPersonalLink(db, 'token-4000', visit);
   assert.equal(link?.visits.length, 60);
+  const recorded = await db`
+    select from link_visits
+    where contact_id = (select id from contacts where token = 'token-4000')
+      and visited_at > now() - interval '1 minute'`;
+  assert.equal(recorded.length, 60);
 });
 
 test('of the visits to a link those of its own contact in the last minute are known, the newest sixty', async () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/actor.ts';
+import type { JobPayloads } from '../../src/jobs.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { makeSummary } from '../../src/summaries/make.ts';
 import { readComment } from '../../src/summaries/read-comment.ts';
 import { planMonths, summarize, summarizeMonth } from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
@@ -134,6 +137,32 @@ test('a month waits for comments that are still to be analyzed, and then goes wi
   );
   await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
   assert.equal((await org.events()).length, 1);
+});
+
+type SummaryJob = JobPayloads['summaries.make'];
+
+test('a requested summary waits for comments that are still to be analyzed, ten seconds each time, and then goes without them', async () => {
+  const org = await makeFeedback(db);
+  await org.answer(2, 'The support is slow', '2026-05-10');
+  const { start, end } = may;
+  let job: SummaryJob | undefined = {
+    ...{ org_id: org.id, summary_id: randomUUID(), actor: commandActor(), waits: 2 },
+    ...{ period_start: start.toISOString(), period_end: end.toISOString() },
+  };
+  const left: number[] = [];
+  for (let turn = 0; job && turn < 4; turn++) {
+    left.push(job.waits);
+    await makeSummary(tools(), job, null);
+    const [next] = await db<{ payload: SummaryJob; seconds: number }[]>`
+      delete from outbox
+      where task = 'summaries.make' and payload ->> 'org_id' = ${org.id}
+      returning payload, extract(epoch from run_at - created_at)::float8 as seconds`;
+    if (next) assert.ok(next.seconds > 5 && next.seconds <= 10, `${next.seconds} s`);
+    const summaries = await db`select from summaries where org_id = ${org.id}`;
+    assert.equal(summaries.length, next ? 0 : 1);
+    job = next?.payload;
+  }
+  assert.deepEqual(left, [2, 1, 0]);
 });
 
 test('an organization that changed its clock does not get its last month again', async () => {

@@ -320,10 +320,12 @@ test("a survey's page shows its own trend with its margin, and how many were ask
   assert.match(week, /lowest 100%, highest 100%/);
   assert.match(week, /Asked and answered/);
   assert.match(week, askedBy(1));
+  assert.match(week, /class="small soft">3 answers</);
   const all = (await get(`/${survey_id}`)).text;
   assert.match(all, /<title id="trend-title">[^<]*by week<\/title>/);
   assert.match(all, /lowest 100%, highest 100%/);
   assert.match(all, askedBy(2));
+  assert.match(all, /class="small soft">4 answers</);
 });
 
 /** Also contacts that were mailed before the first answer came. */
