@@ -202,6 +202,27 @@ test('default texts are stored, and General shows the same address', async () =>
   assert.match(await (await get(general)).text(), />1 Quay<\/textarea>/);
 });
 
+test('the audit of days has their first and last moment', async () => {
+  const { orgId, home, get } = await owner();
+  for (const [name, at] of [
+    ['before', '2026-03-04T23:59:59.999999Z'],
+    ['first', '2026-03-05T00:00:00Z'],
+    ['last', '2026-03-05T23:59:59.999999Z'],
+    ['after', '2026-03-06T00:00:00Z'],
+  ]) {
+    await db`
+      insert into audit_events (org_id, act, actor_kind, actor, at)
+      values (${orgId}, 'tag.created', 'key', ${name!}, ${at!}::text::timestamptz)`;
+  }
+  const named = async (days: string) => {
+    const page = await (await get(`${home}/settings/audit?${days}`)).text();
+    return ['before', 'first', 'last', 'after'].filter((name) => page.includes(`>${name}<`));
+  };
+  assert.deepEqual(await named('date_from=2026-03-05&date_to=2026-03-05'), ['first', 'last']);
+  assert.deepEqual(await named('date_from=2026-03-05'), ['first', 'last', 'after']);
+  assert.deepEqual(await named('date_to=2026-03-05'), ['before', 'first', 'last']);
+});
+
 test('the audit is filtered, paged and exported by the same words', async () => {
   const { orgId, home, get } = await owner();
   await db`
