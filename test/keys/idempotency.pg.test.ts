@@ -6,6 +6,7 @@ import { zstdCompress } from 'node:zlib';
 import { notFound } from '../../src/errors.ts';
 import { deleteAnswers } from '../../src/keys/erase-answers.queries.ts';
 import { findAnswers } from '../../src/keys/erase-answers.ts';
+import { saveAnswer } from '../../src/keys/idempotency.queries.ts';
 import { answerStore } from '../../src/keys/idempotency.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { one } from '../../src/lib/db/db.ts';
@@ -236,6 +237,25 @@ test('a key stores 64 MiB of answers and no more, however long its worst day', a
   assert.equal(large.rows, requests);
   assert.ok(large.bytes <= 64 * 1024 * 1024, `${large.bytes} bytes`);
   assert.ok(large.bytes > 63 * 1024 * 1024, `${large.bytes} bytes`);
+
+  const { keyId } = one(
+    await db<
+      { keyId: string }[]
+    >`select key_id as "keyId" from idempotency_keys where name = 'large-0'`,
+  );
+  const room = 64 * 1024 * 1024 - large.bytes;
+  for (const [name, bytes, isStored] of [
+    ['one-too-many', room + 1, false],
+    ['to-the-brim', room, true],
+  ] as const) {
+    const [claimed] = await db<{ claimedAt: string }[]>`
+      insert into idempotency_keys (key_id, name, request_hash)
+      values (${keyId}, ${name}, '') returning created_at::text as "claimedAt"`;
+    const answer = { status: 201, body: Buffer.alloc(bytes) };
+    await saveAnswer(db, { keyId, name, requestHash: Buffer.alloc(0), ...claimed! }, answer);
+    const [saved] = await db`select answer_bytes from idempotency_keys where name = ${name}`;
+    assert.equal(saved!['answer_bytes'], isStored ? bytes : 0);
+  }
 
   // A small answer still has its room; a large one is not stored, and does not run again.
   fill(10);
