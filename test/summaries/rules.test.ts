@@ -149,6 +149,13 @@ test('leaving is recognized in several words', () => {
     assert.ok(speaksOfLeaving(words), words);
   }
   assert.ok(!speaksOfLeaving('We would never leave'));
+  const more = 'The report of the month is on time and reads well. '.repeat(3);
+  assert.ok(!speaksOfLeaving(`We will not cancel. ${more}`), 'at the beginning of a long comment');
+  assert.ok(!speaksOfLeaving(`${more}We will not cancel.`), 'at its end');
+  assert.ok(
+    speaksOfLeaving(`It is not ${more}We will cancel. ${more}`),
+    'denied is something else',
+  );
 });
 
 const leaving = [
