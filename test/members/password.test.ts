@@ -16,6 +16,7 @@ for (const [password, why] of [
   ['abcdefghijkl', /first that others/],
   ['1234567890qwe', /first that others/],
   ['abcdqwer1234', /first that others/],
+  ['abcqwertyui!', /first that others/],
   ['Test-8375-test', /first that others/],
   ['qwertyuiop123', /first that others/],
   ['Password1234!', /first that others/],

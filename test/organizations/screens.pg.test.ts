@@ -137,6 +137,7 @@ test('a logo is served as what it is, to stay, and its old address leads to the 
   const logo = () => getOrganization(db, orgId).then((row) => row.logo);
   await post(general, { ...asItIs, logo: fileOf(png) });
   const first = `/logos/${orgId}/${await logo()}`;
+  assert.match(first, /\/[\w-]+\.png$/);
   assert.match(await (await get(general)).text(), new RegExp(`src="${first}"`));
 
   const served = await app.request(first);
