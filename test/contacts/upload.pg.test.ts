@@ -176,15 +176,33 @@ test('the lines that were left out are listed in the order of the file, the firs
   assert.deepEqual(lines, [2, 3, 7]);
 });
 
-test('a character at the edge of a piece stays whole', async () => {
+for (const character of ['\u{10000}', '😀', '\u{10ffff}']) {
+  test(`a character at the edge of a piece stays whole: ${character}`, async () => {
+    const where = await survey();
+    const length = 256 * 1024;
+    const head = 'email,name,rest\nann@people.test,Ann,';
+    const rest = 'x'.repeat(length - head.length - 1);
+    const id = await take(where, `${head}${rest}${character}yyy\n`);
+    const chunks = await db<{ chunk: string }[]>`
+      select chunk from contact_upload_chunks where upload_id = ${id} order by place`;
+    assert.deepEqual(
+      chunks.map(({ chunk }) => chunk.length),
+      [length + 1, 4],
+    );
+    assert.equal(chunks[1]?.chunk, 'yyy\n');
+  });
+}
+
+test('the rows that are listed as left out are those of the list that was taken over last', async () => {
   const where = await survey();
-  const head = 'email,name\nann@people.test,';
-  const padding = 'x'.repeat(256 * 1024 - head.length - 1);
-  const id = await take(where, `email,name,rest\nann@people.test,Ann,${padding.slice(9)}😀\n`);
-  const chunks = await db<{ chunk: string }[]>`
-    select chunk from contact_upload_chunks where upload_id = ${id} order by place`;
-  assert.ok(chunks.length >= 1);
-  assert.match(chunks.map(({ chunk }) => chunk).join(''), /😀/);
+  await upload(where, 'email\nann@people.test\nbob@people\n');
+  await upload(where, 'email\nann@people.test\n\ncid@people\n');
+  const values = async () => (await listRejects(db, where, 10)).map(({ value }) => value);
+  assert.deepEqual(await values(), ['cid@people']);
+  await db`
+    update contact_uploads set imported_at = imported_at - interval '1 day'
+    where id = (select upload_id from contact_upload_rejects where org_id = ${where.orgId} and value = 'cid@people')`;
+  assert.deepEqual(await values(), ['bob@people']);
 });
 
 test('a list of as many columns as one may have is taken, and a name of a file is cut', async () => {

@@ -49,6 +49,26 @@ test('a mail that finished before the wait counts', async () => {
   assert.equal(await Promise.race([done, later]), 'at once');
 });
 
+test('a request looks again after a second, or when its time is over if that is sooner', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const [remainingMs, looksAfterMs] of [
+    [60_000, 1000],
+    [400, 400],
+  ] as const) {
+    const watch = here.watch(randomUUID());
+    let looked = false;
+    const waited = watch.waitForCount(1, remainingMs).then(() => {
+      looked = true;
+    });
+    t.mock.timers.tick(looksAfterMs - 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(looked, false);
+    t.mock.timers.tick(1);
+    await waited;
+    watch.end();
+  }
+});
+
 test('a request without notifications rechecks after a second, and at once when its time is over', async () => {
   const watch = here.watch(randomUUID());
   await watch.waitForCount(1, 60_000);
