@@ -175,6 +175,23 @@ test('an address that is allowed again is like any other, and can be erased once
   );
 });
 
+test('excerpts of all responses of a person are erased, of the first as of the last', async () => {
+  const { id, person, erase } = await scene();
+  const webhook = await makeWebhook(db, id);
+  for (const days of [40, 3, 0]) {
+    const created_at = new Date(Date.now() - days * 86_400_000);
+    const of = { org_id: id, survey_id: await makeSurvey(db, id) };
+    const contact_id = await person(of);
+    const response = await makeResponse(db, of, { contact_id, created_at, comment: 'treacle' });
+    const body = JSON.stringify({ version: '1', responseId: response, comment: 'treacle' });
+    const event = { org_id: id, webhook_id: webhook, event: 'detractor.detected', body };
+    await addDeliveries(db, { ...event, status: 'delivered', created_at });
+  }
+  assert.equal((await erase()).data.counts['deliveries'], 3);
+  const left = await db`select from deliveries where org_id = ${id} and body <> ''`;
+  assert.equal(left.length, 0);
+});
+
 test('a delivery with an excerpt loses it and cannot be delivered again', async () => {
   const { id, of, person, erase, call } = await scene();
   const webhook = await makeWebhook(db, id);
@@ -192,7 +209,8 @@ test('a delivery with an excerpt loses it and cannot be delivered again', async 
   const received = await make('response.received', null, 'delivered');
   assert.equal((await erase()).data.counts['deliveries'], 2);
   const left = await db`
-    select id, status, body, response_body from deliveries where erased_at is not null order by status`;
+    select id, status, body, response_body from deliveries
+    where org_id = ${id} and erased_at is not null order by status`;
   assert.deepEqual(
     left.map((row) => ({ ...row })),
     [

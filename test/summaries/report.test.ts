@@ -104,6 +104,8 @@ const texts: [text: string, english: boolean][] = [
   ['the support is nicht gut', true],
   ['the support ist nicht gut', false],
   ['素晴らしい', false],
+  ['ok да', true],
+  ['ok дах', false],
   ['素晴らしい app and the team', true],
   ['👍', false],
   ['', false],
