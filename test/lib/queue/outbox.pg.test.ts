@@ -59,7 +59,7 @@ test('a batch has the oldest rows of the outbox, and the queue gets them oldest 
   await emptyQueue();
   await db`
     insert into outbox (id, task, payload) overriding system value
-    select 2_000_000_000 - n, 'webhooks.deliver', json_build_object('webhook_id', 1001 - n)
+    select 2000000000 - n, 'webhooks.deliver', json_build_object('webhook_id', 1001 - n)
     from generate_series(0, 1000) n`;
 
   const { handed } = await handOver(db);
