@@ -102,16 +102,9 @@ const withoutOrder: Record<string, number> = {
 };
 
 test('of what is cut off an order says which rows are left', () => {
-  const cut = statements
-    .filter(({ path }) => path.startsWith('src/'))
-    .flatMap(({ path, statement }) =>
-      [...statement.matchAll(/\blimit [$\d(]/g)].map(({ index }) => ({
-        path,
-        select: afterLast('select', statement.slice(0, index)),
-      })),
-    );
+  const cut = partsBefore(/\blimit [$\d(]/g, 'select');
   assert.ok(cut.length > 100);
-  const loose = cut.filter(({ select }) => !/\border by\b/.test(select)).map(({ path }) => path);
+  const loose = cut.filter(({ part }) => !/\border by\b/.test(part)).map(({ path }) => path);
   assert.deepEqual(countEach(loose), withoutOrder);
 });
 
@@ -130,20 +123,23 @@ const ownRows: Record<string, number> = {
 };
 
 test('rows that others may insert too are inserted in an order: two that do would wait in a circle', () => {
-  const loose = statements
-    .filter(({ path }) => path.startsWith('src/'))
-    .flatMap(({ path, statement }) =>
-      [...statement.matchAll(/\bon conflict\b/g)].map(({ index }) => ({
-        path,
-        insert: afterLast('insert into', statement.slice(0, index)),
-      })),
-    )
-    .filter(({ insert }) => /\bselect\b/.test(insert))
-    .filter(({ insert }) => !/\border by\b|\bselect distinct on\b/.test(insert));
+  const loose = partsBefore(/\bon conflict\b/g, 'insert into')
+    .filter(({ part }) => /\bselect\b/.test(part))
+    .filter(({ part }) => !/\border by\b|\bselect distinct on\b/.test(part));
   assert.deepEqual(countEach(loose.map(({ path }) => path)), ownRows);
 });
 
-const afterLast = (word: string, text: string) => text.slice(Math.max(text.lastIndexOf(word), 0));
+/** Of every statement of `src` what stands between the words and the last `beginning` before them. */
+function partsBefore(words: RegExp, beginning: string) {
+  return statements
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ path, statement }) =>
+      [...statement.matchAll(words)].map(({ index }) => {
+        const before = statement.slice(0, index);
+        return { path, part: before.slice(Math.max(before.lastIndexOf(beginning), 0)) };
+      }),
+    );
+}
 
 const countEach = (paths: readonly string[]) =>
   Object.fromEntries(
