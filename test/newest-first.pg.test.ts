@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { allCampaigns, latestCampaigns } from '../src/campaigns/list.queries.ts';
+import { allCampaigns, latestCampaigns, listCampaigns } from '../src/campaigns/list.queries.ts';
 import { nextResults } from '../src/campaigns/results.queries.ts';
 import { listContactsOf } from '../src/contacts/survey.queries.ts';
 import { listKeys, pageOfKeys } from '../src/keys/queries.ts';
@@ -19,6 +19,8 @@ type List = {
   add: (scene: Scene, row: Row) => Promise<unknown>;
   /** The ids of the list, read in one or in several parts. */
   read: (scene: Scene) => Promise<string[]>;
+  /** Whether it is of one survey: rows of another one are not in it. */
+  ofSurvey?: true;
 };
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
@@ -84,12 +86,23 @@ const lists: Record<string, List> = {
       }),
   },
   'campaigns of a survey': {
-    add: addCampaign,
+    ...{ add: addCampaign, ofSurvey: true },
     read: async ({ org, survey, campaign }) =>
       idsOf(await allCampaigns(db, org, survey)).filter((id) => id !== campaign),
   },
+  'campaigns of a survey, in the API': {
+    ...{ add: addCampaign, ofSurvey: true },
+    read: async ({ org, survey: surveyId, campaign }) => {
+      const page = { page: 1, limit: 50, ignored: [] };
+      const [row] = await db<{ list: string }[]>`
+        select ${listCampaigns(db, org, { surveyId, page })} as list`;
+      const { data, meta } = JSON.parse(row!.list) as { data: { id: string }[]; meta: object };
+      assert.partialDeepStrictEqual(meta, { total: many + 1 });
+      return idsOf(data).filter((id) => id !== campaign);
+    },
+  },
   'latest campaigns of a survey': {
-    add: addCampaign,
+    ...{ add: addCampaign, ofSurvey: true },
     read: async ({ org: orgId, survey: surveyId }) => {
       const two = idsOf(await latestCampaigns(db, { orgId, surveyId }, 2));
       const all = idsOf(await latestCampaigns(db, { orgId, surveyId }, many));
@@ -115,7 +128,7 @@ const lists: Record<string, List> = {
     },
   },
   'pages of the contacts of a survey': {
-    add: addContact,
+    ...{ add: addContact, ofSurvey: true },
     read: ({ org: orgId, survey: surveyId }) =>
       readPages(async (page) => {
         const wish = { page: { page, limit: 1 }, search: '' };
@@ -124,6 +137,7 @@ const lists: Record<string, List> = {
       }),
   },
   'pages of contacts that a search finds': {
+    ofSurvey: true,
     add: async (scene, row) => {
       await addContact(scene, row);
       await addContact(scene, { ...row, id: randomUUID(), n: 9 });
@@ -150,8 +164,8 @@ const lists: Record<string, List> = {
   },
 };
 
-async function scene(): Promise<Scene> {
-  const org = await makeOrganization(db);
+async function scene(of?: Scene): Promise<Scene> {
+  const org = of?.org ?? (await makeOrganization(db));
   const survey = await makeSurvey(db, org);
   const [campaign] = await db<{ id: string }[]>`
     insert into campaigns (org_id, survey_id, name, status, created_at)
@@ -159,9 +173,11 @@ async function scene(): Promise<Scene> {
   return { org, survey, campaign: campaign!.id };
 }
 
-for (const [name, { add, read }] of Object.entries(lists)) {
-  test(`${name}: the newest come first, of the same moment the last id, and none of another organization`, async () => {
-    const [own, other] = [await scene(), await scene()];
+for (const [name, { add, read, ofSurvey }] of Object.entries(lists)) {
+  const unlisted = ofSurvey ? 'organization or survey' : 'organization';
+  test(`${name}: the newest come first, of the same moment the last id, and none of another ${unlisted}`, async () => {
+    const own = await scene();
+    const others = [await scene(), ...(ofSurvey ? [await scene(own)] : [])];
     const ids = Array.from({ length: many }, () => randomUUID()).sort();
     // Neither as they are made nor the other way round: the one with the greatest id is the oldest.
     const rows = [1, 3, 4, 0, 2].map((n) => ({
@@ -170,7 +186,7 @@ for (const [name, { add, read }] of Object.entries(lists)) {
     }));
     for (const row of rows) {
       await add(own, row);
-      await add(other, { ...row, id: randomUUID() });
+      for (const other of others) await add(other, { ...row, id: randomUUID() });
     }
     assert.deepEqual(
       await read(own),

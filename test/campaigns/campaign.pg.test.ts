@@ -413,8 +413,9 @@ test('a dry run judges the same way and writes nothing', async () => {
   assert.equal((await db`select from campaigns where org_id = ${orgId}`).length, 0);
 });
 
-test('every contact of a survey is judged, also of very many', async () => {
+test('every contact of a survey is judged, also of very many, and none of another survey', async () => {
   const { orgId, surveyId } = await scene({ people: 5001 });
+  await makeContacts(db, { orgId, surveyId: await makeSurvey(db, orgId) }, { count: 1 });
   const { total, mailed } = await tryCampaign({ db }, { orgId, surveyId });
   assert.deepEqual([total, mailed], [5001, 5001]);
 });
