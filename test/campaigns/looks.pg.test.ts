@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandWriter } from '../../src/audit/actor.ts';
+import { renewOverdue } from '../../src/campaigns/campaign.queries.ts';
+import { pauseCampaign, resumeCampaign } from '../../src/campaigns/control.ts';
+import { createCampaign } from '../../src/campaigns/create.ts';
+import { one } from '../../src/lib/db/db.ts';
+import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+async function scene({ people = 1, survey = {} }: { people?: number; survey?: object } = {}) {
+  const orgId = await makeOrganization(db);
+  const surveyId = await makeSurvey(db, orgId, survey as Record<string, unknown>);
+  const contacts = await makeContacts(db, { orgId, surveyId }, { count: people });
+  const runner = campaignRunner(db, orgId);
+  const by = commandWriter(orgId);
+  return {
+    ...{ orgId, surveyId, contacts, by, ...runner },
+    create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
+    status: async (id: string) =>
+      one(await db<{ status: string }[]>`select status from campaigns where id = ${id}`).status,
+    /** In how many milliseconds a campaign is looked at again. */
+    nextLookMs: async (id: string) => {
+      const campaigns = await db<
+        { next_at: Date }[]
+      >`select next_at from campaigns where id = ${id}`;
+      return one(campaigns).next_at.getTime() - runner.clock.at.getTime();
+    },
+  };
+}
+
+test('a campaign with more to claim looks again after a fifth of a second, and after a second once 4,000 mails wait', async () => {
+  const { create, work, later, nextLookMs } = await scene({ people: 4500 });
+  const id = await create();
+  await work({ without: ['sends.mail'] });
+  assert.equal(await nextLookMs(id), 200);
+  later(200);
+  await work({ without: ['sends.mail'] });
+  assert.equal(await nextLookMs(id), 1000);
+});
+
+test('a campaign of one mail an hour is finished when its last one has gone out', async () => {
+  const { create, workFor, status } = await scene();
+  const id = await create({ per_hour: 1 });
+  await workFor(2);
+  assert.equal(await status(id), 'finished');
+});
+
+test('a campaign whose last mail has gone out is finished, also when its window has closed', async () => {
+  const window = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
+  const { clock, create, work, status } = await scene({ survey: { send_window: window } });
+  clock.at = new Date('2027-03-29T16:59:59Z'); // Monday
+  const id = await create();
+  await work();
+  assert.equal(await status(id), 'running');
+  clock.at = new Date('2027-03-29T17:00:00Z');
+  await work();
+  assert.equal(await status(id), 'finished');
+});
+
+test('a campaign that was paused and goes on has one job whose turn it is', async () => {
+  const { by, tools, create } = await scene();
+  const id = await create();
+  await pauseCampaign(tools, by, id);
+  await resumeCampaign(tools, by, id);
+  const turns = await db`
+    select from outbox o
+    join campaigns c on c.id::text = o.payload ->> 'campaign_id' and c.turn = (o.payload ->> 'turn')::int
+    where c.id = ${id}`;
+  assert.equal(turns.length, 1);
+});
+
+test('a survey whose campaign finds every contact blocked stays as complete as it was', async () => {
+  const { orgId, surveyId, contacts, create, work } = await scene();
+  await db`
+    update surveys set status = 'completed', completed_by = 'answers', completed_at = now()
+    where id = ${surveyId}`;
+  await create();
+  await db`
+    insert into suppressions (org_id, email, kind)
+    values (${orgId}, ${contacts[0]!.email}, 'unsubscribed')`;
+  await work();
+  const surveys = await db`select status from surveys where id = ${surveyId}`;
+  assert.deepEqual([...surveys], [{ status: 'completed' }]);
+});
+
+test('a hundred overdue campaigns have another turn at once, those that wait longest', async () => {
+  const { orgId: org_id, surveyId: survey_id } = await scene();
+  const minutes = Array.from({ length: 102 }, (_, place) => (place * 5) % 102);
+  await db`insert into campaigns ${db(
+    minutes.map((minute) => ({
+      ...{ org_id, survey_id, name: `${minute}`, status: 'running' },
+      next_at: new Date(Date.UTC(2020, 0, 1, 0, minute)),
+    })),
+  )}`;
+  const before = new Date('2021-01-01T00:00:00Z');
+  assert.equal((await renewOverdue(db, before)).length, 100);
+  const left = await db`select name from campaigns where next_at < ${before} order by next_at`;
+  assert.deepEqual([...left], [{ name: '100' }, { name: '101' }]);
+});
