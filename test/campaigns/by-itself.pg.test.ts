@@ -96,6 +96,70 @@ for (const hours of [0, 10, 40]) {
   });
 }
 
+test('mails that were claimed at different times and went out late are each reminded of', async () => {
+  const { contacts, sweep, mailAll, pass, mailed } = await scene({
+    survey: { reminders: db.json([{ after_days: 3 }]) },
+    people: 2,
+  });
+  await sweep();
+  await mailAll();
+  for (const [place, [claimed, finished]] of [
+    [0, 40],
+    [20, 50],
+  ].entries()) {
+    await db`
+      update mails
+      set claimed_at = claimed_at + make_interval(hours => ${claimed!}),
+          finished_at = claimed_at + make_interval(hours => ${finished!})
+      where contact_id = ${contacts[place]!.id}`;
+  }
+  await pass(6);
+  assert.deepEqual(
+    mailed.map(({ email }) => email),
+    contacts.map(({ email }) => email),
+  );
+});
+
+test('a contact that is to be reminded, and meanwhile bounced and unsubscribed, is left out since it unsubscribed', async () => {
+  const { orgId, contacts, tools, sweep, mailAll, later, work, mailed, reasons } = await scene({
+    survey: { reminders: db.json([{ after_days: 1 }]) },
+    people: 1,
+  });
+  await sweep();
+  await mailAll();
+  later(dayMs);
+  await sweepCampaigns(tools);
+  for (const kind of ['unsubscribed', 'bounced']) {
+    await db`insert into suppressions ${db({ org_id: orgId, email: contacts[0]!.email, kind })}`;
+  }
+  await work();
+  assert.deepEqual(
+    [mailed.length, await reasons()],
+    [0, [{ reason_code: 'unsubscribed', count: 1 }]],
+  );
+});
+
+test('a survey that asks more contacts by itself has one job whose turn it is', async () => {
+  const { orgId, contacts, clock, tools, later } = await scene({
+    survey: { ask_after_days: 1, ask_after_days_since: new Date(0) },
+    people: 2,
+  });
+  for (const [place, days] of [1, 0].entries()) {
+    const at = new Date(clock.at.getTime() - days * dayMs);
+    await db`update contacts set created_at = ${at} where id = ${contacts[place]!.id}`;
+  }
+  for (const waiting of [1, 2]) {
+    await sweepCampaigns(tools);
+    const turns = await db<{ waiting: number }[]>`
+      select c.waiting
+      from outbox o
+      join campaigns c on c.id::text = o.payload ->> 'campaign_id' and c.turn = (o.payload ->> 'turn')::int
+      where c.org_id = ${orgId}`;
+    assert.deepEqual([...turns], [{ waiting }]);
+    later(dayMs);
+  }
+});
+
 test('a contact that answered, unsubscribed or bounced, and one whose mail failed, is not reminded', async () => {
   const { orgId, surveyId, contacts, sweep, mailAll, pass, mailed } = await scene({
     survey: twoReminders,
@@ -136,14 +200,24 @@ test('a reminder does not change its contact, nor does it count for the frequenc
 });
 
 test('reminders that the month has no room for are skipped, with the reason', async () => {
-  const { sweep, mailAll, pass, mailed, reasons, used } = await scene({
+  const { contacts, sweep, mailAll, pass, mailed, reasons, used } = await scene({
     survey: { reminders: db.json([{ after_days: 1 }]) },
     organization: { monthly_send_limit: 2 },
   });
   await sweep();
   await mailAll();
+  const [last, first, second] = contacts;
+  for (const [minutes, contact] of [first, second, last].entries()) {
+    await db`
+      update mails set finished_at = finished_at + make_interval(mins => ${minutes})
+      where contact_id = ${contact!.id}`;
+  }
   await pass(5);
-  assert.equal(mailed.length, 2);
+  assert.deepEqual(
+    new Set(mailed.map(({ email }) => email)),
+    new Set([first!.email, second!.email]),
+    'those that wait longest',
+  );
   assert.deepEqual([await reasons(), await used()], [[{ reason_code: 'send_limit', count: 1 }], 2]);
 });
 
@@ -341,6 +415,11 @@ const manyDue = [
     by: 'a first mail',
     survey: { ask_after_days: 0, ask_after_days_since: new Date(0) },
     limit: 5,
+  },
+  {
+    by: 'a first mail',
+    survey: { ask_after_days: 0, ask_after_days_since: new Date(0) },
+    limit: 5000,
   },
 ];
 /** More than one step takes, even without those that the month has room for. */

@@ -171,13 +171,18 @@ const batches: { what: string; was: Counted; minutes: number; mails: string[]; i
   })),
   {
     what: 'failed lately, and whose mail became sent',
-    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 9, mails: ['sent', 'sent'] },
+    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 9.5, mails: ['sent', 'sent'] },
     is: { sent: 2, blocked: 0, failed: 0 },
   },
   {
     what: 'failed long ago, and whose mail became sent',
-    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 11, mails: ['sent', 'sent'] },
+    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 10.5, mails: ['sent', 'sent'] },
     is: { sent: 1, blocked: 0, failed: 1 },
+  },
+  {
+    what: 'ended lately with all mails sent, and has lost one with its contact',
+    ...{ was: { sent: 2, blocked: 0, failed: 0 }, minutes: 1, mails: ['sent'] },
+    is: { sent: 2, blocked: 0, failed: 0 },
   },
   {
     what: 'failed lately, and whose mail is open again',
