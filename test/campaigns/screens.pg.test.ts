@@ -177,6 +177,7 @@ test('the form of a campaign shows eight of those that a rule blocks, and what t
   const page = await (await get(`${path}/send`)).text();
   assert.equal(blocked.filter((email) => page.includes(email)).length, 8);
   assert.match(page, /0 of 5 mails used; 3 left after this/);
+  assert.doesNotMatch(page, /Already received or answered/);
 });
 
 test('a campaign that does not fit the month says so and sends nothing', async () => {
@@ -186,6 +187,16 @@ test('a campaign that does not fit the month says so and sends nothing', async (
   const answer = await post(`${path}/send`, { when: 'now' });
   assert.equal(answer.status, 422);
   assert.match(await answer.text(), /monthly send limit of 0/);
+});
+
+test('a campaign that just fits the month may be sent, to everybody and after a reminder of one day', async () => {
+  const { path, survey, get, post } = await scene('editor', { monthly_send_limit: 1 });
+  await db`update surveys set reminders = ${json(db, [{ after_days: 1 }])} where id = ${survey}`;
+  await post(`${path}/contacts`, { email: 'ann@people.test' });
+  const page = await (await get(`${path}/send`)).text();
+  assert.match(page, /That is everybody of 1 contact\./);
+  assert.match(page, /After 1 day without an answer/);
+  assert.doesNotMatch(page, /nothing would be sent/);
 });
 
 test('a survey without contacts says so once, and leads to where they are added', async () => {

@@ -41,6 +41,11 @@ for (const [over, ranForMs, says] of times) {
   });
 }
 
+test('a campaign that was stopped says why, as a sentence', () => {
+  const says = said({ status: 'stopped', reason: 'the survey was closed' }).trim();
+  assert.equal(says, '0 of 100 mails sent. Stopped. The survey was closed.');
+});
+
 test('nothing is said of the time when no mail is left', () => {
   assert.equal(said({ sent: 100 }).trim(), '100 of 100 mails sent.');
 });

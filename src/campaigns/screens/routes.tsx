@@ -98,8 +98,7 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
 /** The outcome that the form calls Any is none. */
 function withoutAny({ status = [], ...queries }: Record<string, string[]>) {
-  const chosen = status.filter((each) => each !== '');
-  return chosen.length > 0 ? { ...queries, status: chosen } : queries;
+  return { ...queries, status: status.filter((each) => each !== '') };
 }
 
 function idOf(text: string): string {
