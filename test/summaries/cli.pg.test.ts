@@ -66,6 +66,8 @@ test('history is handed to the running service, when analysis is on', async () =
   const waits = 'the service does not run on this database: the comments wait for it\n';
   assert.equal(stderr, waits);
   assert.equal((await on.waiting()).length, 1);
+  const none = await run('analyze', '--org', on.id, '--since', '2027-05-01', '--json');
+  assert.deepEqual([JSON.parse(none.stdout), none.stderr], [{ answers: 0 }, '']);
   assert.deepEqual(
     [refused.code, refused.stderr],
     [1, 'askback: analysis is off for this organization: org update --ai\n'],
@@ -90,10 +92,11 @@ test('a theme is added, given other words under its name, listed and removed', a
 const wrongThemes: [name: string, words: string, complaint: RegExp][] = [
   ['x'.repeat(41), 'a', /--name must be at most 40 characters/],
   ['price', ' , ', /--words must name at least one word/],
+  ['price', Array(101).fill('fee').join(), /--words must name at most 100 words/],
   ['price', 'fee,!!', /--words must have a letter or a digit in each word/],
 ];
 for (const [name, words, complaint] of wrongThemes) {
-  test(`a theme ${name.slice(0, 10)} of the words "${words}" is wrong usage`, async () => {
+  test(`a theme ${name.slice(0, 10)} of the words "${words.slice(0, 10)}" is wrong usage`, async () => {
     const organization = '00000000-0000-4000-8000-000000000000';
     const given = ['--org', organization, '--name', name, '--words', words];
     const { code, stderr } = await run('theme', 'add', ...given);

@@ -209,7 +209,7 @@ test('a sweep goes on where the one before ended, however many organizations sti
   await db`
     with organization as (
       insert into organizations (name, slug, ai_enabled)
-      select 'Acme', gen_random_uuid()::text, true from generate_series(1, 201)
+      select 'Acme', gen_random_uuid()::text, true from generate_series(1, 202)
       returning id
     ), survey as (
       insert into surveys (org_id, name, question_text, from_name, from_email, reply_to, share_id)
@@ -227,9 +227,9 @@ test('a sweep goes on where the one before ended, however many organizations sti
   const unclaimed = async () =>
     (await db`select from waiting_analyses where claimed_by is null`).length;
   await reader.sweep();
-  await until('the first are claimed', async () => (await unclaimed()) === 1);
+  await until('the first are claimed', async () => (await unclaimed()) === 2);
   await reader.sweep();
-  await until('the last is claimed', async () => (await unclaimed()) === 0);
+  await until('the last are claimed', async () => (await unclaimed()) === 0);
   hanging.resolve();
   await reader.stop();
 });

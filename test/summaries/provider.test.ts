@@ -67,6 +67,17 @@ test('a summary of nothing but invisible characters is not taken over', async ()
   assert.equal((await analyst.analyze(remark)).ok, false);
 });
 
+for (const [bytes, ok] of [
+  [262_144, true],
+  [262_145, false],
+] as const) {
+  test(`an answer of ${bytes} bytes is ${ok ? 'read' : 'too large'}`, async () => {
+    const body = JSON.stringify({ choices: [{ message: { content: good } }] });
+    const { analyst } = await chatEndpoint((_, response) => response.end(body.padEnd(bytes)));
+    assert.equal((await analyst.analyze(remark)).ok, ok);
+  });
+}
+
 test('a huge answer is cut off, and its connection with it', async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const { analyst } = await chatEndpoint((_, response) => {
@@ -252,12 +263,14 @@ for (const [code, later] of statuses) {
   });
 }
 
-test('the summary of a comment has at most 300 characters', async () => {
+test('the summary of a comment has one character or more, up to 300', async () => {
   const summaryOf = async (length: number) => {
     const content = good.replace('Fine.', 'x'.repeat(length));
     const answer = await (await chatEndpoint(replyWith(content))).analyst.analyze(remark);
     return answer.ok && answer.value.summary;
   };
+  assert.equal(await summaryOf(0), false);
+  assert.equal(await summaryOf(1), 'x');
   assert.equal(await summaryOf(300), 'x'.repeat(300));
   assert.equal(await summaryOf(301), `${'x'.repeat(299)}…`);
 });

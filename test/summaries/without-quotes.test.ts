@@ -23,11 +23,25 @@ const cases: [what: string, summary: string, left: string | undefined][] = [
     others[0],
   ],
   ['a quote with placeholders goes', `${others[0]}\n- “and [name] did not”`, others[0]],
+  [
+    'a quote with a placeholder in it goes, also from the first word on',
+    `${others[0]}\n- “The gearbox [name] thrice”`,
+    others[0],
+  ],
   ['three words in a row are no quote', 'The gearbox jammed for many.', undefined],
 ];
 
 for (const [what, summary, left] of cases) {
   test(what, () => assert.equal(withoutQuotes(summary, comment), left));
+}
+
+for (const short of ['Slow', 'Too slow', 'Far too slow', 'Far too slow lately']) {
+  test(`the whole comment "${short}" is a quote of it`, () => {
+    const summary = `${others[1]} One wrote: it is ${short.toLowerCase()}.`;
+    assert.equal(withoutQuotes(summary, short), others[1]);
+    assert.equal(withoutQuotes(`${others[0]}\n\n${summary}`, short), others.join('\n\n'));
+    assert.equal(withoutQuotes(others[1]!, short), undefined);
+  });
 }
 
 test('a comment without words takes nothing out', () => {
