@@ -127,6 +127,14 @@ const organizations: [zone: Zone, domain: string, organization: string][] = [
     'mail.example.com',
   ],
   [
+    {
+      'TXT _dmarc.mail.example.com': ['v=DMARC1; p=none'],
+      'TXT _dmarc.example.com': ['v=DMARC1; p=none'],
+    },
+    'mail.example.com',
+    'example.com',
+  ],
+  [
     { 'TXT _dmarc.gov.example': ['v=DMARC1; p=none; psd=y'] },
     'a.tax.gov.example',
     'tax.gov.example',
