@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readCsv, refuseBadLines, separate } from '../../../src/lib/cli/csv.ts';
+import { missingColumn, readCsv, refuseBadLines, separate } from '../../../src/lib/cli/csv.ts';
 import { decode } from '../../../src/lib/cli/read-file.ts';
 import { readerOfThisThread } from '../../support/probe/processor-time.ts';
 
@@ -36,6 +36,12 @@ test('marks inside of a quoted header do not decide the delimiter', () => {
   assert.deepEqual(read('"What, if, anything"; Plan\n1;2\n'), [
     [2, { whatifanything: '1', plan: '2' }],
   ]);
+});
+
+test('a header row decides the delimiter with its first 64 Ki characters', () => {
+  const quoted = (length: number) => `"${'x'.repeat(length - 4)}";a`;
+  assert.equal(separate(`${quoted(65_536)},b,c`).delimiter, ';');
+  assert.equal(separate(`${quoted(65_535)},b,c`).delimiter, ',');
 });
 
 test('a header row without an end costs no more than a long one', () => {
@@ -117,6 +123,21 @@ for (const [count, shown, more] of [
     assert.throws(() => refuseBadLines(badLines(count)), {
       message: `nothing was done, ${said}`,
     });
+  });
+}
+
+for (const [count, more] of [
+  [9, ''],
+  [10, ''],
+  [11, ' and more'],
+] as const) {
+  test(`of ${count} columns ten at most are named where one is missing`, () => {
+    const columns = Array.from({ length: count }, (_, n) => ({ name: `c${n}`, key: `c${n}` }));
+    const named = columns.slice(0, 10).map(({ name }) => name);
+    assert.equal(
+      missingColumn(columns, 'email'),
+      `the header row has no column named email, only ${named.join(', ')}${more}`,
+    );
   });
 }
 

@@ -56,6 +56,13 @@ test('a path of the API with a slash at its end is 404, and says what to leave o
   assert.equal(error, 'path not found: write it without the slash at its end');
 });
 
+test('an unknown path is not found, with a slash at its end or without', async () => {
+  for (const path of ['/api/v1/nothing', '/api/v1/nothing/']) {
+    const { error } = (await (await get(path)).json()) as { error: string };
+    assert.equal(error, 'path not found', path);
+  }
+});
+
 test('an unknown path is 404 with a sentence, a code and the request id', async () => {
   const answer = await get('/api/v1/nothing', { 'X-Request-Id': 'abc-123' });
   assert.equal(answer.status, 404);

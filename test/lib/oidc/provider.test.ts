@@ -149,6 +149,20 @@ test('what a provider says of itself is kept for an hour', async (t) => {
   assert.equal(fake.state.requests.length, 2 * asked);
 });
 
+test('a provider that has failed is asked again after two seconds', async (t) => {
+  await using fake = await startOpenidProvider({ redirectUri });
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  const provider = providerOf(fake.issuer);
+  fake.state.down = true;
+  await provider.start();
+  fake.state.down = false;
+  now += 1999;
+  assert.equal(failureOf(await provider.start()).failed, 'unreachable');
+  now += 1;
+  await begun(provider);
+});
+
 async function refusesWith(spoil: (flow: OidcFlow) => OidcFlow) {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer);
