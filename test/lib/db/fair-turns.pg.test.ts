@@ -144,11 +144,12 @@ test('what waits too long is refused although no connection comes free', async (
   await slow;
 });
 
-test('statements of no group are refused after the time that requests may wait', async (t) => {
+test('statements of no group are refused after the five seconds that requests may wait', async (t) => {
   const { requests, service } = ownPool(t, { connections: 2 });
   const { wait, waiting, release } = await heldLock();
   const slow = inGroup('one', async () => await wait(requests));
   await until('it has the only slot', async () => (await waiting()) === 1);
+  assert.equal(requestWaitMs, 5000);
   const { setTimeout: later } = globalThis;
   const sooner = (done: () => void, ms: number, ...rest: unknown[]) =>
     later(done, ms === requestWaitMs ? 1 : ms, ...(rest as []));

@@ -152,6 +152,12 @@ test('an excerpt has at most 100 characters and no broken placeholder', async ()
   );
 });
 
+test('a comment without people has its first 100 characters as excerpt, however long it is', async () => {
+  const comment = 'it was slow and it came late, '.repeat(200);
+  for (const length of [100, 101, 320, 400, 401, 2000, 2001, comment.length])
+    assert.equal(await redactedExcerpt(comment.slice(0, length), noNames), comment.slice(0, 100));
+});
+
 test('the words of a long comment stay, to its end', async () => {
   await redact('a first comment loads what recognizes names', noNames);
   const sentence = 'Then it was slow in Paris on Monday, and Excel crashed again. ';

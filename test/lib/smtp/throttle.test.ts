@@ -30,3 +30,29 @@ test('a server that asks for less again and again gets pauses that grow, and a p
   assert.deepEqual(limits, [4, 2, 1, 1]);
   assert.ok(performance.now() - began >= 10 + 20 + 40);
 });
+
+test('the pauses of a server that asks for less grow to half a minute and no further', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const throttle = createThrottle({ connections: 1, messagesPerSecond: null });
+  const pauses: number[] = [];
+  for (let complaint = 0; complaint < 9; complaint++) {
+    const leave = await throttle.enter('a');
+    leave!('asked_for_less');
+    const next = throttle.enter('a');
+    let entered = false;
+    void next.then(() => {
+      entered = true;
+    });
+    const began = now;
+    while (!entered) {
+      now += 500;
+      t.mock.timers.tick(500);
+      await new Promise(setImmediate);
+    }
+    pauses.push(now - began);
+    (await next)!('failed');
+  }
+  assert.deepEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+});
