@@ -191,6 +191,22 @@ test('the kind of survey narrows a list, and counts as it does in the score', as
   assert.equal(await org.status('/api/v1/responses?type=stars'), 400);
 });
 
+test('a kind of survey has the answers of its first and of its last day, whichever survey has them', async () => {
+  const org = await client();
+  const [early, late] = [
+    await org.respond({ created_at: '2026-01-05T00:00:00Z' }),
+    await makeResponse(
+      db,
+      { org_id: org.id, survey_id: await makeSurvey(db, org.id) },
+      { created_at: '2026-02-07T23:59:59.999999Z' },
+    ),
+  ];
+  const survey_id = await makeSurvey(db, org.id, { type: 'ces' });
+  for (const created_at of ['2026-01-06T12:00:00Z', '2026-02-06T12:00:00Z'])
+    await makeResponse(db, { org_id: org.id, survey_id }, { created_at });
+  assert.deepEqual(await org.found('type=nps'), new Set([early, late]));
+});
+
 test('comment, language, state and owner narrow a list', async () => {
   const org = await client();
   const [member] = await db<{ id: string }[]>`

@@ -53,6 +53,12 @@ const casesOf = ({ surveys, tag, email }: Twin): Case[] => [
     filter: { category: 'passive' },
     has: (row) => row.category === 'passive',
   },
+  { query: 'type=nps', filter: { type: 'nps' }, has: (row) => row.survey < 2 },
+  {
+    query: `survey_id=${surveys[0]}&date_from=${first}&date_to=2024-03-07`,
+    filter: { survey_id: surveys[0]!, range: { from: until(first), to: until(end) } },
+    has: (row) => row.survey === 0 && row.at >= first && row.at < end,
+  },
   { query: 'search=comment', filter: { pattern: '%comment%' }, has: (row) => row.comment !== null },
   {
     query: 'has_comment=true',
