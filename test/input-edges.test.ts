@@ -4,7 +4,12 @@ import type * as v from 'valibot';
 import { CampaignInput, ResultsQuery } from '../src/campaigns/schemas.ts';
 import { ContactInput } from '../src/contacts/schemas.ts';
 import { parse } from '../src/lib/validation/parse.ts';
-import { FollowUpInput, NoteInput, TagsInput } from '../src/responses/change.schemas.ts';
+import {
+  FollowUpFields,
+  FollowUpInput,
+  NoteInput,
+  TagsInput,
+} from '../src/responses/change.schemas.ts';
 import { ResponseQuery } from '../src/responses/schemas.ts';
 import { NewTagInput, TagChangeInput } from '../src/tags/schemas.ts';
 
@@ -77,6 +82,7 @@ const edges: [schema: v.GenericSchema, taken: object, refused: object, complaint
     'language: must be the tag of a language',
   ],
   [FollowUpInput, { owner: long(254) }, { owner: long(255) }, 'owner: is too long'],
+  [FollowUpFields, { owner: long(254) }, { owner: long(255) }, 'owner: is too long'],
   [FollowUpInput, { state: null }, { state: 'gone' }, 'state: must be open, done or null'],
   [TagsInput, { tags: ids(50) }, { tags: ids(51) }, 'tags: must be at most 50'],
   [TagsInput, { tags: [] }, { tags: 'a' }, 'tags: must be a list of ids'],
