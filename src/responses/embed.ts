@@ -36,7 +36,7 @@ export const inFrame = createMiddleware(async (c, next) => {
   if (!policy || !c.res.headers.get('Content-Type')?.startsWith('text/html')) return;
   const html = await c.res.text();
   const headers = new Headers(c.res.headers);
-  const ancestors = origins && origins.length > 0 ? origins.join(' ') : "'none'";
+  const ancestors = origins?.join(' ') || "'none'";
   headers.set(
     'Content-Security-Policy',
     `${policy.replace("frame-ancestors 'none'", `frame-ancestors ${ancestors}`)}; script-src '${scriptHash}'`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { ask, asPerson, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -45,11 +46,13 @@ test("another survey's answer, or none, in the cookie does not keep anybody from
   const [mine, theirs] = [await ask(db), await ask(db)];
   await post(theirs.shared, { score: '9' });
   const [{ id } = { id: '' }] = await theirs.answers();
-  for (const remembered of [id, '00000000-0000-4000-8000-000000000000', "' or true", '']) {
+  const survey_id = await makeSurvey(db, mine.organization);
+  const own = await makeResponse(db, { org_id: mine.organization, survey_id }, { source: 'share' });
+  for (const remembered of [id, own, '00000000-0000-4000-8000-000000000000', "' or true", '']) {
     const Cookie = `answered_${mine.shared.slice(3)}=${encodeURIComponent(remembered)}`;
     assert.equal((await post(mine.shared, { score: '9' }, { ...asPerson, Cookie })).status, 200);
   }
-  assert.equal((await mine.answers()).length, 4);
+  assert.equal((await mine.answers()).length, 5);
 });
 
 test('no contact responds and no survey completes through it', async () => {
