@@ -5,6 +5,7 @@ import { largestPropertiesBytes } from '../../src/limits.ts';
 import { saveBlocked } from '../../src/sends/blocked.ts';
 import { type ClaimRequest, claim, judgeOnly } from '../../src/sends/claim.ts';
 import { listOpenMails } from '../../src/sends/mail-job.queries.ts';
+import { giveUpBegun } from '../../src/sends/record.queries.ts';
 import { type ReasonCode, readContact } from '../../src/sends/rules.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -156,6 +157,34 @@ test('the claims of a send are handed on as a job would load them', async () => 
   assert.equal(mails.length, 2);
   assert.deepEqual(ageless(mails), ageless(loaded));
   assert.ok(mails.every(({ claimed_ms_ago }) => claimed_ms_ago === 0));
+});
+
+test('a claimed mail is as old as its claim, when it is loaded and when it is given up', async () => {
+  const survey = await scene();
+  const { mails } = await claim(db, survey, requestOf({ email: known }));
+  const ids = mails.map(({ id }) => id);
+  await db.begin(async (tx) => {
+    await tx`
+      update mails set claimed_at = now() - interval '1 hour', status = 'sending'
+      where org_id = ${survey.orgId}`;
+    const ages = [
+      await listOpenMails(tx, survey.orgId, ids),
+      await giveUpBegun(tx, survey.orgId, ids, 'why'),
+    ].map((rows) => rows.map(({ claimed_ms_ago }) => claimed_ms_ago));
+    assert.deepEqual(ages, [[3_600_000], [3_600_000]]);
+  });
+});
+
+test('an address is mailed whatever became of it in another survey of the organization', async () => {
+  const survey = await scene();
+  const other = await makeSurvey(db, survey.orgId);
+  await makeContact(
+    db,
+    { org_id: survey.orgId, survey_id: other },
+    { email: known, status: 'responded', responded_at: new Date() },
+  );
+  const { claimed } = await claim(db, survey, requestOf({ email: known }));
+  assert.deepEqual([...claimed], [known]);
 });
 
 test('a contact whose properties would grow too large is invalid, and is neither stored nor mailed', async () => {

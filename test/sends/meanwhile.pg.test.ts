@@ -79,6 +79,15 @@ async function sendOne({ claimed, accept, email = 'ann@people.test' }: OneMail) 
 const meanwhile: [what: string, happens: Happens, code: string, status: string][] = [
   ['unsubscribes', unsubscribes, 'unsubscribed', 'unsubscribed'],
   ['bounces', bounces, 'bounced', 'bounced'],
+  [
+    'bounces and unsubscribes',
+    async (sql, who) => {
+      await bounces(sql, who);
+      await unsubscribes(sql, who);
+    },
+    'unsubscribed',
+    'unsubscribed',
+  ],
   ['answers', answers, 'already_sent', 'responded'],
 ];
 
