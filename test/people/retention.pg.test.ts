@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { json } from '../../src/lib/db/db.ts';
 import { mostDaysOfLogs } from '../../src/organizations/retention.ts';
 import { applyRetention } from '../../src/people/retention/apply.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -18,9 +19,9 @@ const ages = {
 };
 const everyAge = Object.entries(ages) as ['old' | 'young', Date][];
 
-async function scene(keep: Record<string, unknown>) {
+async function scene(keep: Record<string, unknown>, over: Record<string, unknown> = {}) {
   const org = await makeOrganization(db, keep);
-  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
+  const of = { org_id: org, survey_id: await makeSurvey(db, org, over) };
   const acts = async () =>
     (
       await db`select details from audit_events where org_id = ${org} and act = 'retention.applied'`
@@ -162,8 +163,12 @@ test('an organization keeps openings no longer than they are kept anyway', async
   });
 });
 
-async function mailsLeft(keep: Record<string, unknown>, mails: Record<string, unknown>[]) {
-  const { org, of, acts } = await scene(keep);
+async function mailsLeft(
+  keep: Record<string, unknown>,
+  mails: Record<string, unknown>[],
+  over: Record<string, unknown> = {},
+) {
+  const { org, of, acts } = await scene(keep, over);
   for (const mail of mails) {
     const contact_id = await makeContact(db, of, { sent_at: ages.old });
     const row = {
@@ -192,6 +197,16 @@ test('the log of mails goes after its days, but what keeps an address from a sec
   ]);
   assert.deepEqual(left, ['unknown', 'young']);
   assert.deepEqual(acts, [{ ...none, mails: 2 }]);
+});
+
+test('the log of mails stays for 61 days where a survey reminds', async () => {
+  const ago = (ms: number) => new Date(Date.now() - 61 * dayMs - ms);
+  const mails = [minuteMs, -minuteMs].map((ms) => ({
+    ...{ reason: ms > 0 ? 'older' : 'younger', claimed_at: ago(ms), finished_at: ago(ms) },
+  }));
+  const reminders = json(db, [{ after_days: 3, subject: null }]);
+  const { left } = await mailsLeft({ keep_mails_days: days }, mails, { reminders });
+  assert.deepEqual(left, ['younger']);
 });
 
 test('the log of mails stays as long as the frequency rule reads it', async () => {
