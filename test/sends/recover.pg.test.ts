@@ -297,3 +297,29 @@ for (const [reason, meanwhile] of against) {
     assert.equal(usage?.['used'], 0);
   });
 }
+
+test('mails that a job could not send wait by their age, and but a moment when it sent some', async () => {
+  const waits: unknown[] = [];
+  for (const leaving of [0, 1]) {
+    const left = await claimed(2);
+    await db`delete from outbox where payload ->> 'org_id' = ${left.orgId}`;
+    await db`update mails set awaited = false, attempts = 2 where org_id = ${left.orgId}`;
+    const mailer: Mailer = {
+      concurrency: 1,
+      async send({ email }, { mayLeave }) {
+        if (!left.sends.slice(0, leaving).some((mail) => mail.email === email)) return lost();
+        return (await mayLeave()) ? accepted() : lost();
+      },
+    };
+    const ids = left.sends.map(({ id }) => id);
+    await createMailJobs({ db, log, mailer, progress, settings }).run(left.orgId, ids);
+    const [job] = await db`
+      select jsonb_array_length(payload::jsonb -> 'mail_ids') as mails, run_at > now() + interval '2 minutes' as late
+      from outbox where payload ->> 'org_id' = ${left.orgId}`;
+    waits.push({ ...job });
+  }
+  assert.deepEqual(waits, [
+    { mails: 2, late: true },
+    { mails: 1, late: false },
+  ]);
+});
