@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { makeClient, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { idsByCursor, reader } from '../support/probe/read.ts';
@@ -34,6 +34,12 @@ await Promise.all(
       from generate_series(1, 700) n`,
   ),
 );
+// Another organization has answers of the same days.
+const other = await makeOrganization(db);
+await db`
+  insert into responses (org_id, survey_id, score, category, created_at)
+  select ${other}, ${await makeSurvey(db, other)}, 9, 'passive', '2024-05-01T00:00:00Z'::timestamptz + n * interval '1 day'
+  from generate_series(1, 80) n`;
 
 const filters = [
   'responses?',

@@ -40,9 +40,11 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
   const all = await page();
   assert.match(all, /2 responses/);
+  assert.match(all, /Choose all 2 on this page/);
   assert.match(all, /Lovely &lt;b&gt;shop/);
   const some = await page('?category=detractor&search=slow&survey_id=&date_from=&held=');
   assert.match(some, /1 response\b/);
+  assert.match(some, /Choose it/);
   assert.doesNotMatch(some, /Lovely/);
   assert.match(some, /Filters \(2 set\)/);
   const none = await page('?category=passive');
