@@ -131,10 +131,8 @@ test('a month waits for comments that are still to be analyzed, and then goes wi
     select date_trunc('month', now() at time zone 'UTC') - interval '10 days' as middle`;
   await org.answer(2, 'Terrible and slow', month!.middle.toISOString());
   await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
-  assert.deepEqual(
-    [(await org.events()).length, (await org.jobs('summaries.month')).length],
-    [0, 1],
-  );
+  const jobs = (await org.jobs('summaries.month')).map(({ payload }) => payload.tries);
+  assert.deepEqual([(await org.events()).length, jobs], [0, [1]]);
   await summarizeMonth(tools(), { org_id: org.id, tries: 8 });
   assert.equal((await org.events()).length, 1);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobPayloads } from '../../../src/jobs.ts';
 import { makeSummary } from '../../../src/summaries/make.ts';
+import { summaryTexts } from '../../../src/summaries/screen-texts.ts';
 import { periodFilters, periodText } from '../../../src/summaries/screens/period-text.ts';
 import { makeFeedback, readingTools } from '../../support/make/feedback.ts';
 import { makeOrganization } from '../../support/make/rows.ts';
@@ -111,7 +112,26 @@ test('a summary says what changed since the one before', async () => {
   assert.match(html, /<dt>New themes<\/dt><dd>delivery<\/dd>/);
   assert.match(html, /<dt>No longer among the first<\/dt><dd>price<\/dd>/);
   assert.doesNotMatch(await (await get(`${list}/${april}`)).text(), /Since the last summary/);
+  const june = await addSummary(org.id, {
+    ...{ month: 6, nps: 40, previous_nps: 40 },
+    top_themes: ['delivery', 'support'],
+  });
+  const same = await (await get(`${list}/${june}`)).text();
+  assert.match(same, /<dt>New themes<\/dt><dd>none<\/dd>/);
+  assert.match(same, /<dt>No longer among the first<\/dt><dd>none<\/dd>/);
 });
+
+const changes: [now: number | null, before: number | null, says: RegExp][] = [
+  [null, 30, /^No answer counted in this period\.$/],
+  [30, null, /nothing to compare with\.$/],
+  [30, 30, /^As in the period before: \+30\.$/],
+  [31, 30, /^Up 1 point from \+30 in the period before\.$/],
+  [28, 30, /^Down 2 points from \+30 in the period before\.$/],
+];
+for (const [now, before, says] of changes) {
+  test(`a score of ${now} after ${before}: ${says.source}`, () =>
+    assert.match(summaryTexts.change(now, before), says));
+}
 
 test('summaries are listed by their period, and their quotes as a list', async () => {
   const { org, list, get } = await scene();
