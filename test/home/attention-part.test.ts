@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AttentionPart } from '../../src/home/attention.tsx';
 import type { AttentionCounts } from '../../src/home/queries.ts';
+import { attentionTexts } from '../../src/home/screen-texts.ts';
 
 const quiet: AttentionCounts = {
   ...{ held: 0, open_detractors: 0, oldest_open: null, open_since: '2026-10-01' },
@@ -16,6 +17,11 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
   ['80 % of the mails', { mails_used: 800 }, ['warning: 80% of this month’s mails used']],
   ['99.9 % of the mails', { mails_used: 999 }, ['warning: 99% of this month’s mails used']],
   ['all mails', { mails_used: 1000 }, ['failed: 100% of this month’s mails used']],
+  [
+    'the only mail of a limit',
+    { mails_used: 1, monthly_send_limit: 1 },
+    ['failed: 100% of this month’s mails used'],
+  ],
   ['a limit of no mails', { mails_used: 0, monthly_send_limit: 0 }, []],
   ['four failures', { mails_failed: 4 }, []],
   ['one failure in twenty', { mails_failed: 5, mails_sent: 95 }, []],
@@ -52,5 +58,13 @@ for (const [what, found, shown] of edges) {
       states.map(([, kind, text]) => `${kind}: ${text?.replace(/<[^>]*>/g, '').trim()}`),
       shown,
     );
+    assert.equal(html.includes(attentionTexts.nothing), shown.length === 0);
   });
 }
+
+test('a webhook has failed once, or so many times in a row', () => {
+  assert.deepEqual(
+    [1, 2].map((failures) => attentionTexts.failures('acme.test', failures)),
+    ['acme.test failed once.', 'acme.test failed 2 times in a row.'],
+  );
+});

@@ -7,6 +7,7 @@ import {
   type HomePeriod,
   isDay,
 } from '../../src/home/period.rules.ts';
+import { withQuery } from '../../src/home/period-choice.tsx';
 
 const today = '2026-11-22';
 const choose = (asked: AskedPeriod) => choosePeriod(asked, today);
@@ -98,4 +99,11 @@ test('a day is one of the calendar, from 1990 to 2998', () => {
     ' 2026-01-01',
   ])
     assert.ok(!isDay(day), day);
+});
+
+test('a path has a query only if anything is asked', () => {
+  assert.equal(withQuery('/o/acme', {}), '/o/acme');
+  assert.equal(withQuery('/o/acme', { type: '', tag: undefined }), '/o/acme');
+  assert.equal(withQuery('/o/acme', { type: 'nps', tag: '' }), '/o/acme?type=nps');
+  assert.equal(withQuery('/o/acme', { a: '1', b: '2' }), '/o/acme?a=1&b=2');
 });

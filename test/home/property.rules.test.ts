@@ -10,6 +10,7 @@ const tooMany = 'At most 10 properties can be asked for.';
 const read: [string, Record<string, string[]>, object, string | undefined][] = [
   ['a parameter', { 'property.plan': ['pro'] }, { 'property.plan': 'pro' }, undefined],
   ['the last of several', { 'property.plan': ['a', 'b'] }, { 'property.plan': 'b' }, undefined],
+  ['the last typed one', { property: ['a=b', 'c=d'] }, { 'property.c': 'd' }, undefined],
   ['no value', { 'property.plan': [''] }, {}, undefined],
   ['no name', { 'property.': ['pro'] }, {}, undefined],
   ['another parameter', { plan: ['pro'], 'my.property.x': ['y'] }, {}, undefined],
