@@ -239,8 +239,14 @@ test('a member sees, ends one and ends all other sessions, and none of another m
   assert.equal((await browser.post(`/account/sessions/${own!.id}/end`)).status, 404);
   assert.ok(await isIn(stranger.browser));
 
+  const ended = async () =>
+    (await db`select from audit_events where target_id = ${id} and act = 'session.ended'`).length;
+  const before = await ended();
   await browser.post('/account/sessions/end');
   assert.deepEqual([await isIn(browser), await isIn(second)], [true, false]);
+  assert.equal(await ended(), before + 1);
+  await browser.post('/account/sessions/end');
+  assert.equal(await ended(), before + 1, 'there was no other session');
 });
 
 const needRecent: [method: 'get' | 'post', path: string][] = [

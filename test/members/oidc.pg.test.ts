@@ -40,13 +40,12 @@ const signInAs = (person: ProviderAccount, rules: SignInRules = {}) =>
 
 const isIn = async (browser: SignInBrowser) => (await browser.get(home)).status === 200;
 
-async function invite(email: string, role: string) {
+async function invite(email: string, role: string, org_id = organization) {
   const link = {
     token_hash: hashToken(newToken()),
     kind: 'invitation',
     email,
-    org_id: organization,
-    role,
+    ...{ org_id, role },
   };
   await db`insert into member_links ${db({ ...link, expires_at: new Date(Date.now() + 60_000) })}`;
 }
@@ -98,6 +97,25 @@ test('an invitation lets a newcomer in, and its role wins over groups', async ()
   assert.equal((await memberOf(person.email!))?.role, 'editor');
   await signInAs(person, rules);
   assert.equal((await memberOf(person.email!))?.role, 'editor');
+});
+
+test('an invitation to another organization lets a newcomer in there, and as newcomers come in here', async () => {
+  const person = account();
+  const other = await makeOrganization(db);
+  await invite(person.email!, 'editor', other);
+  await signInAs(person, { role: 'viewer' });
+  const roles = await db<{ org_id: string; role: string }[]>`
+    select s.org_id, s.role from memberships s
+    join members m on m.id = s.member_id
+    where m.email = ${person.email!}
+    order by s.role`;
+  assert.deepEqual(
+    [...roles],
+    [
+      { org_id: other, role: 'editor' },
+      { org_id: organization, role: 'viewer' },
+    ],
+  );
 });
 
 test('a role of groups follows them, until an owner changes it', async () => {

@@ -117,6 +117,15 @@ test('a passkey proves its member once more, and no other member', async () => {
   assert.equal(await proofOf(), 'recent');
 });
 
+test('a member proves it once more by a passkey only with one', async () => {
+  const { id, browser, key } = await memberWithPasskey();
+  await give(browser, key.get(await ask(browser)));
+  const offered = async () => /passkey/i.test(await (await browser.get('/account/prove')).text());
+  assert.equal(await offered(), true);
+  await db`delete from passkeys where member_id = ${id}`;
+  assert.equal(await offered(), false);
+});
+
 test('where browsers have no passkeys, none is offered', async () => {
   const browser = visitorBrowser(bareApp(db, { publicUrl: 'http://192.0.2.1' }));
   assert.equal((await browser.post('/sign-in/passkey/options', {})).status, 404);

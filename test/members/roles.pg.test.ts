@@ -103,9 +103,11 @@ for (const [act, form, text] of [
   });
 }
 
-test('Members: the last owner stays, and the page says why', async () => {
+test('Members: the last owner stays, and the page says why and that no invitation waits', async () => {
   const { org } = await organizationWith();
-  const { home, post } = await memberBrowser(db, { app, org });
+  const { home, get, post } = await memberBrowser(db, { app, org });
+  const list = await (await get(`${home}/settings/members`)).text();
+  assert.match(list, /No invitation waits for an answer/);
   const [row] = await db<
     { id: string }[]
   >`select member_id as id from memberships where org_id = ${org}`;
