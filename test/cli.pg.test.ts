@@ -204,9 +204,10 @@ test('an organization is made with all its settings, changed and listed', async 
 
   const changed = await json(
     ...['org', 'update', '--id', id, '--frequency-days', '0', '--no-ai', '--slug', 'nord-as'],
-    ...['--postal-address', ''],
+    ...['--postal-address', '', '--keep-contacts-days', '1', '--keep-mails-days', '0'],
   );
 
+  assert.deepEqual([changed.keep_contacts_days, changed.keep_mails_days], [1, null]);
   assert.deepEqual(
     [changed.name, changed.monthly_send_limit, changed.frequency_days, changed.ai_enabled],
     ['Nord', 7, null, false],

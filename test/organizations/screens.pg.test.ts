@@ -319,3 +319,44 @@ for (const [comments, contacts, openings, mails, said] of runs) {
     assert.doesNotMatch(await pageOf(theirs), /Deleted last/);
   });
 }
+
+test('an event of the audit shows lists of one and of several, and no empty one', async () => {
+  const { orgId, home, get } = await owner();
+  const details = { changed: ['name'], domains: ['acme.test', 'larch.test'], groups: [] };
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor, details)
+    values (${orgId}, 'organization.changed', 'member', 'Ann', ${db.json(details)})`;
+  const text = (await (await get(`${home}/settings/audit`)).text()).replace(/<[^>]*>/g, ' ');
+  assert.match(text, /changed: +name /);
+  assert.match(text, /domains: +acme\.test, larch\.test /);
+  assert.doesNotMatch(text, /groups:/);
+});
+
+test('a logo that is no picture is refused at its field, with a sentence', async () => {
+  const { general, post, asItIs } = await owner();
+  const answer = await post(general, { ...asItIs, logo: fileOf(Buffer.from('no picture')) });
+  assert.equal(answer.status, 422);
+  assert.match(await answer.text(), />The logo must [^<]+\.</);
+});
+
+/** Mails of a month, of how many, how full the meter is, and whether a notice says that it is nearly full. */
+const usages: [used: number, limit: number, width: string, notice: boolean][] = [
+  [0, 0, '100.00', false],
+  [0, 1, '0.00', false],
+  [8, 10, '80.00', false],
+  [81, 100, '81.00', true],
+  [1, 1, '100.00', false],
+  [3, 2, '100.00', false],
+];
+for (const [used, limit, width, notice] of usages) {
+  test(`Usage of ${used} of ${limit} mails has a meter of ${width} %${notice ? ' and a notice' : ''}`, async () => {
+    const org = await makeOrganization(db, { monthly_send_limit: limit });
+    await db`
+      insert into mail_usage (org_id, month, used)
+      values (${org}, date_trunc('month', now() at time zone 'UTC')::date, ${used})`;
+    const { home, get } = await memberBrowser(db, { app, org });
+    const html = await (await get(`${home}/settings/usage`)).text();
+    assert.ok(html.includes(`<rect width="${width}"`), html);
+    assert.equal(html.includes('class="notice is-warning"'), notice);
+  });
+}
