@@ -33,6 +33,12 @@ test('secrets of webhooks that no key opens are counted, and those of a previous
   assert.equal(await countUnreadableSecrets(db, secrets), 2);
 });
 
+test('a wrong secret key is named with how many webhooks it concerns, if there are any', () => {
+  assert.equal(wrongKeySentence(0), undefined);
+  assert.match(wrongKeySentence(1)!, /not the key that the secret of 1 webhook was encrypted with/);
+  assert.match(wrongKeySentence(2)!, /that the secrets of 2 webhooks were encrypted with/);
+});
+
 test('a wrong secret key is a warning of /readyz, which stays ready', async () => {
   const secrets = () => wrongKeySentence(2);
   const answer = await healthRoutes({}, { secrets }).request('/readyz');

@@ -100,6 +100,8 @@ test('receipts of organizations that are not there are counted, and a command ne
   await db`delete from organizations where id = ${org}`;
   const { data } = await run(url, '--erasures', erasuresFile);
   assert.deepEqual(data, { receipts: 0, erased_again: 0, unknown_organizations: 1 });
+  const said = await askback(['restore', '--erasures', erasuresFile], environment(url));
+  assert.match(said.stdout, /erased again: 0; 1 are of organizations that are not there\n$/);
   assert.equal((await run(url)).code, 2);
   assert.equal((await run(url, '--erasures', join(folder, 'nothing'))).code, 1);
 });
