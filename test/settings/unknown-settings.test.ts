@@ -15,6 +15,7 @@ const meant: [given: string, meant: string | null][] = [
   ['ASKBACK_SMPT_URL', 'ASKBACK_SMTP_URL'],
   ['ASKBACK_SECRET_KEY_FIEL', 'ASKBACK_SECRET_KEY_FILE'],
   ['ASKBACK_SMPTS_URL', 'ASKBACK_SMTP_URL'],
+  ['ASKBACK_MSPT_URL', 'ASKBACK_SMTP_URL'],
   ['ASKBACK_SMPTS_URLS', null],
   ['ASKBACK_COLOUR_OF_THE_SKY', null],
 ];

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { type ConfigError, loadConfig } from '../../src/settings/config.ts';
 import { Settings } from '../../src/settings/settings.ts';
 import { readTelemetry } from '../../src/settings/telemetry.ts';
+import { hostAndPort } from '../../src/settings/validators.ts';
 
 const noFile = () => {
   throw new Error('no such file');
@@ -350,4 +351,13 @@ for (const [name, taken, complaint, refused] of exported) {
     for (const value of refused)
       assert.deepEqual(complaintsAbout(value), [`OTEL_${name}: ${complaint}`], value);
   });
+}
+
+for (const [text, host] of [
+  ['127.0.0.1:9464', '127.0.0.1'],
+  ['[::1]:9464', '::1'],
+  ['m:9464', 'm'],
+] as const) {
+  test(`${text} has the host ${host}`, () =>
+    assert.deepEqual(v.parse(hostAndPort, text), { host, port: 9464 }));
 }
