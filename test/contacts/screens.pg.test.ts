@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { listContactsOf } from '../../src/contacts/survey.queries.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -24,5 +25,31 @@ test('a list without contacts says when those that are added are mailed', async 
     const html = await (await get(`${home}/surveys/${survey}/contacts`)).text();
     assert.ok(html.includes(means), means);
     assert.equal(html.includes('Nothing is sent'), ask_after_days === null);
+  }
+});
+
+test('a page of contacts is of one survey, newest first, with how many that has', async () => {
+  const org_id = await makeOrganization(db);
+  const surveys = [await makeSurvey(db, org_id), await makeSurvey(db, org_id)] as const;
+  const ids = new Map<string, string[]>(surveys.map((id) => [id, []]));
+  for (const day of [1, 2, 3, 4, 5]) {
+    const survey_id = surveys[day % 2]!;
+    const created_at = `2026-05-0${day}T12:00:00Z`;
+    const email = `p${day}@people.test`;
+    ids.get(survey_id)!.unshift(
+      await makeContact(db, { org_id, survey_id }, { email, name: 'Ann', created_at }),
+    );
+  }
+  for (const surveyId of surveys) {
+    for (const search of ['', 'ann']) {
+      const pages = [1, 2].map((page) =>
+        listContactsOf(db, { orgId: org_id, surveyId }, { page: { page, limit: 2 }, search }),
+      );
+      const found = await Promise.all(pages);
+      const shown = found.flatMap(({ contacts }) => contacts.map(({ id }) => id));
+      const own = ids.get(surveyId)!;
+      assert.deepEqual(shown, own);
+      assert.deepEqual(new Set(found.map(({ total }) => total)), new Set([own.length]));
+    }
   }
 });

@@ -107,6 +107,31 @@ test('uploading the same list again writes nothing', async () => {
   assert.deepEqual(await contactsOf(where), before);
 });
 
+test('what another survey of the organization has is new to this one', async () => {
+  const { orgId, surveyId } = await survey();
+  const other = { orgId, surveyId: await makeSurvey(db, orgId) };
+  const ann = 'email,name\nann@people.test,Ann\n';
+  await upload({ orgId, surveyId }, ann);
+  await upload(other, 'bob@people.test');
+  const { added, known } = await upload(other, ann);
+  assert.deepEqual([added, known], [1, 0]);
+});
+
+test('a survey that has completed goes on with the first contact that a list adds', async () => {
+  const where = await survey();
+  await upload(where, 'ann@people.test');
+  await db`
+    update surveys set status = 'completed', completed_by = 'answers', completed_at = now()
+    where id = ${where.surveyId}`;
+  const status = async (list: string) => {
+    await upload(where, list);
+    const [row] = await db`select status from surveys where id = ${where.surveyId}`;
+    return row!['status'] as string;
+  };
+  assert.equal(await status('ann@people.test'), 'completed');
+  assert.equal(await status('ann@people.test\nbob@people.test'), 'active');
+});
+
 test('an import that is posted twice is done once', async () => {
   const where = await survey();
   const id = await take(where, 'email\nann@people.test\n');
@@ -269,10 +294,12 @@ test('the first five rows show what a list holds, and what its columns seem to b
   );
 });
 
-test('a list of another organization is not found', async () => {
+test('a list of another organization or survey is not found', async () => {
   const [one, other] = [await survey(), await survey()];
   const id = await take(one, 'ann@people.test');
   await assert.rejects(getUpload(db, other.orgId, { id, surveyId: one.surveyId }), /not found/);
+  const surveyId = await makeSurvey(db, one.orgId);
+  await assert.rejects(getUpload(db, one.orgId, { id, surveyId }), /not found/);
 });
 
 test('a first list keeps what another transaction adds at one of its addresses meanwhile, with what the list has', async () => {

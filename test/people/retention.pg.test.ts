@@ -100,11 +100,17 @@ test('a contact goes when nothing has come of it for its days, and its score sta
   await db`
     insert into mails (org_id, survey_id, contact_id, request_id, email, month, claimed_at)
     values (${org}, ${of.survey_id}, ${mailed}, gen_random_uuid(), 'a@people.test', '2026-01-01', ${ages.old})`;
+  const failed = await made('failed lately');
+  await db`
+    insert into mails (org_id, survey_id, contact_id, request_id, email, month, claimed_at, finished_at, status,
+                       blocks_resend)
+    values (${org}, ${of.survey_id}, ${failed}, gen_random_uuid(), 'b@people.test', '2026-01-01', ${ages.old},
+            ${ages.young}, 'failed', false)`;
   await applyRetention({ db });
   const left = await db`select name from contacts where org_id = ${org} order by name`;
   assert.deepEqual(
     left.map(({ name }) => name),
-    ['changed', 'opened', 'waiting', 'young'],
+    ['changed', 'failed lately', 'opened', 'waiting', 'young'],
   );
   const responses =
     await db`select contact_id, comment, score from responses where org_id = ${org}`;
