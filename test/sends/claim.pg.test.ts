@@ -183,8 +183,14 @@ test('an address is mailed whatever became of it in another survey of the organi
     { org_id: survey.orgId, survey_id: other },
     { email: known, status: 'responded', responded_at: new Date() },
   );
-  const { claimed } = await claim(db, survey, requestOf({ email: known }));
+  const request = requestOf({ email: known });
+  const looked = await judgeOnly(db, survey, request.submitted);
+  const { claimed, contacts } = await claim(db, survey, request);
   assert.deepEqual([...claimed], [known]);
+  assert.deepEqual(
+    looked.contacts.map(({ id }) => id),
+    contacts.map(({ id }) => id),
+  );
 });
 
 test('a contact whose properties would grow too large is invalid, and is neither stored nor mailed', async () => {

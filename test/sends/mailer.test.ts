@@ -87,6 +87,21 @@ test('each contact gets its own link and name, and a changed survey its new word
   ]);
 });
 
+test('each reminder has its own subject, or that of the first mail', async () => {
+  const { sent, send } = mailer();
+  const reminders = [{ after_days: 3 }, { after_days: 7, subject: 'Last call' }];
+  const survey = { ...claimed.survey, reminders };
+  for (const reminder of [0, 1, 2]) {
+    await send({ ...claimed, survey, reminder, reminds_of: reminder > 0 ? claimed.id : null });
+  }
+  const mails = await Promise.all(sent.map(({ message }) => PostalMime.parse(message)));
+  const question = 'How likely are you to recommend us?';
+  assert.deepEqual(
+    mails.map(({ subject }) => subject),
+    [question, question, 'Last call'],
+  );
+});
+
 for (const said of [rejected('550 5.1.1 no'), busy(), lost(), unanswered('silence')]) {
   const what = said.kind === 'refused' ? said.response : said.kind;
   test(`the mailer passes on what the server says: ${what}`, async () => {

@@ -61,6 +61,7 @@ test('survey send mails the contacts of a file through the running service', asy
   );
   const again = await send(id, [file]);
   assert.match(again.stdout, /^sent: 0; 2 duplicates, 0 invalid, 0 failed\n/);
+  assert.doesNotMatch(again.stdout, /in time/);
 });
 
 test('survey send refuses a file with a bad line, as a whole', async () => {
@@ -81,6 +82,7 @@ test('survey send says at once that the service does not run, and until when it 
     /^the service does not run on this database: start `askback serve` within 1 second/,
   );
   assert.match(stdout, /^sent: 0; 0 duplicates, 0 invalid, 2 failed\n/);
+  assert.match(stdout, /no mail was sent in time: is `askback serve` running\?\n$/);
   const dry = await send(id, [file, '--dry-run']);
   assert.equal(dry.stderr, '');
 });
