@@ -49,3 +49,18 @@ for (const [date_from, date_to, counted] of ranges) {
     );
   });
 }
+
+test('themes come by how often they are mentioned, then by name, and no more than are asked for', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  for (const themes of [['price', 'staff', 'tea'], ['staff', 'price'], ['staff'], ['air']]) {
+    const response_id = await makeResponse(db, { org_id, survey_id });
+    await db`insert into analyses ${db({ org_id, response_id, provider: 'test', themes })}`;
+  }
+  const named = async (limit: number) => {
+    const { data } = (await listThemes(db, org_id, { limit })) as { data: { theme: string }[] };
+    return data.map(({ theme }) => theme);
+  };
+  assert.deepEqual(await named(3), ['staff', 'price', 'air']);
+  assert.deepEqual(await named(50), ['staff', 'price', 'air', 'tea']);
+});
