@@ -32,7 +32,8 @@ test('people stand at their newest contact, newest first, of one time the greate
     ...{ sent_at: ago(800), responded_at },
   });
   const eve = await makeContact(db, second, {
-    ...{ email: 'eve@people.test', name: 'Eve', created_at: ago(100), sent_at },
+    ...{ email: 'eve@people.test', name: 'Eve', created_at: ago(100) },
+    ...{ sent_at, responded_at: ago(45) },
   });
   const same = ago(300);
   const twins = [
