@@ -36,9 +36,9 @@ test('a page of contacts is of one survey, newest first, with how many that has'
     const survey_id = surveys[day % 2]!;
     const created_at = `2026-05-0${day}T12:00:00Z`;
     const email = `p${day}@people.test`;
-    ids.get(survey_id)!.unshift(
-      await makeContact(db, { org_id, survey_id }, { email, name: 'Ann', created_at }),
-    );
+    ids
+      .get(survey_id)!
+      .unshift(await makeContact(db, { org_id, survey_id }, { email, name: 'Ann', created_at }));
   }
   for (const surveyId of surveys) {
     for (const search of ['', 'ann']) {

@@ -343,6 +343,11 @@ test('surveys are searched by a part of their names, whose pages keep the search
   assert.match((await get('?search=winter')).text, /No survey has this in its name/);
   assert.match((await get('?search=')).text, /3 surveys/);
   assert.equal((await get('?search=%00')).status, 400);
+  const answers = [500, 501].map((length) => get(`?search=${'x'.repeat(length)}`));
+  assert.deepEqual(
+    (await Promise.all(answers)).map(({ status }) => status),
+    [200, 400],
+  );
 });
 
 test('what the screens count of a survey is nothing without contacts, and of several its own', async () => {
