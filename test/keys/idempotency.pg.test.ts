@@ -247,6 +247,8 @@ test('a key stores 64 MiB of answers and no more, however long its worst day', a
   for (const [name, bytes, isStored] of [
     ['one-too-many', room + 1, false],
     ['to-the-brim', room, true],
+    ['the-smallest-large', 1025, false],
+    ['the-largest-small', 1024, true],
   ] as const) {
     const [claimed] = await db<{ claimedAt: string }[]>`
       insert into idempotency_keys (key_id, name, request_hash)

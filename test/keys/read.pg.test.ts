@@ -77,6 +77,19 @@ test('a read over the limit is refused, whether one statement answers it or two'
   assert.equal(await status('/api/v1/responses?search=a', read), 429);
 });
 
+for (const path of ['/api/v1/nps', '/api/v1/responses?search=a']) {
+  test(`the last read of ${path} that the limit allows is answered, and no other`, async () => {
+    const { id, read } = await makeClient(db);
+    const more = await left(read);
+    // A window of the next minute counts on, whenever this minute ends.
+    await db`
+      update rate_windows
+      set count = count + ${more - 1}, minute = minute + interval '1 minute'
+      where subject in (select 'key:' || k.id from api_keys k where k.org_id = ${id})`;
+    assert.deepEqual([await status(path, read), await status(path, read)], [200, 429]);
+  });
+}
+
 test('one query finds for each organization what is its own, again and again', async () => {
   const other = await makeResponse(db, {
     org_id: theirs.id,

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { countSubject } from '../../src/keys/rate-windows.queries.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+test('a window counts within its minute, begins again with the next one, and never goes back', async () => {
+  const subject = randomUUID();
+  await db.begin(async (tx) => {
+    const used = async () => (await countSubject(tx, subject)).used;
+    const move = (minutes: number) =>
+      tx`update rate_windows set minute = minute + make_interval(mins => ${minutes}) where subject = ${subject}`;
+    const ahead = async () => {
+      const [row] = await tx<{ minutes: number }[]>`
+        select (extract(epoch from minute - date_trunc('minute', now())) / 60)::int as minutes
+        from rate_windows where subject = ${subject}`;
+      return row!.minutes;
+    };
+    assert.deepEqual([await used(), await used(), await ahead()], [1, 2, 0]);
+    await move(-1);
+    assert.deepEqual([await used(), await used(), await ahead()], [1, 2, 0]);
+    await move(1);
+    assert.deepEqual([await used(), await ahead()], [3, 1]);
+  });
+});
