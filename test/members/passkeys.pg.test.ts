@@ -223,6 +223,15 @@ for (const text of ['', '{}', 'null', '{"id":"a","rawId":"a","type":"public-key"
   });
 }
 
+test('an answer of a browser has at most 20,000 characters in each part', () => {
+  const read = (length: number) => {
+    const response = { clientDataJSON: 'a', authenticatorData: 'a', signature: 'a'.repeat(length) };
+    const answer = { id: 'a', rawId: 'a', type: 'public-key', response };
+    return readAnswer(JSON.stringify(answer))?.response.signature.length;
+  };
+  assert.deepEqual([read(20_000), read(20_001)], [20_000, undefined]);
+});
+
 const places: [url: string, rpId: string | undefined][] = [
   ['https://feedback.acme.test', 'feedback.acme.test'],
   ['https://feedback.acme.test:8443', 'feedback.acme.test'],

@@ -32,7 +32,10 @@ test('a member signs in by address, in any case, and password, comes to its page
   const page = `${home}/settings/api-keys`;
   const asked = await browser.get(page);
   const signIn = asked.headers.get('Location')!;
-  const answer = await browser.post(signIn, { email: ` ${email.toUpperCase()} `, password });
+  const form = { email: ` ${email.toUpperCase()} `, password };
+  const answer = await browser.post(signIn, form, { 'User-Agent': 'Browser/1.0' });
+  const sessions = await db`select user_agent from sessions where member_id = ${id}`;
+  assert.deepEqual([...sessions], [{ user_agent: 'Browser/1.0' }]);
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, page]);
   assert.equal((await browser.get(page)).status, 200);
 
