@@ -20,7 +20,7 @@ const app = bareApp(db, { secrets });
 const address = 'https://8.8.8.8/services/T0/secret';
 const { lines, log } = keptLog();
 
-type Wrong = { email?: string; held_reason?: string; created_at?: Date };
+type Wrong = { comment?: string; email?: string; held_reason?: string; created_at?: Date };
 
 async function scene(form: Record<string, string | string[]> = {}) {
   const org_id = await makeOrganization(db, { name: 'A & B' });
@@ -83,6 +83,17 @@ test('an organization can let the contact be named and comments be as written; o
   await owner.post(`${page}/contents`, {});
   await bad({ email: 'zoe.quill@people.test' });
   assert.doesNotMatch((await run(200)).posts[0]!.body, /zoe|quill:/i);
+});
+
+test('a post has a thousand characters of a comment as it was written, and no more', async () => {
+  const { bad, org_id } = await scene();
+  await db`insert into notification_contents ${db({ org_id, people: false, unedited: true })}`;
+  for (const length of [1000, 1001]) {
+    await bad({ email: `p${length}@people.test`, comment: 'x'.repeat(length) });
+    const { posts } = await run(200);
+    const said = posts.map(({ body }) => /x{900,}…?/.exec(body)?.[0]);
+    assert.deepEqual(said, [`${'x'.repeat(1000)}${length > 1000 ? '…' : ''}`]);
+  }
 });
 
 test('a job that is repeated posts once, and what is not chosen any more is not posted', async () => {
