@@ -53,6 +53,8 @@ test('a person that an older backup brings back is erased again, with the same r
   assert.deepEqual({ ...kept }, { id: receipt.id, counts: receipt.counts, filed: true });
   await assertTalliesHold(restored);
 
+  const said = await askback(['restore', '--erasures', erasuresFile], environment(fresh.url));
+  assert.match(said.stdout, /^receipts of erasures: 1; .* erased again: 0\n$/);
   const again = await run(fresh.url, '--erasures', erasuresFile);
   assert.equal(again.data['erased_again'], 0);
   assert.equal((await restored`select from erasures`).length, 1);
