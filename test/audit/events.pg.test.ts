@@ -99,15 +99,18 @@ test('an export has every event once, and runs nothing in a spreadsheet', async 
   assert.ok(lines.some((line) => line.includes(",'=1+1,")));
 });
 
-test('events of more than 400 days are deleted', async () => {
+test('events of more than 400 days are deleted, and younger ones stay', async () => {
   const { orgId, act, list } = await audited();
-  await act({ details: { name: 'old' } });
-  await db`update audit_events set at = now() - interval '401 days' where org_id = ${orgId}`;
-  await act({ details: { name: 'new' } });
+  for (const age of ['400 days 1 minute', '399 days 23 hours 59 minutes']) {
+    await act({ details: { name: age } });
+    await db`
+      update audit_events set at = now() - ${age}::interval
+      where org_id = ${orgId} and details ->> 'name' = ${age}`;
+  }
   await cleanUpAudit({ db });
   assert.deepEqual(
     (await list()).data.map(({ details }) => details['name']),
-    ['new'],
+    ['399 days 23 hours 59 minutes'],
   );
 });
 
@@ -143,4 +146,18 @@ test('of very many events those of keys and visitors leave, and never those of m
     from audit_events e
     where org_id = ${crowd.orgId} and actor_kind = 'key'`;
   assert.ok(bytes <= 10 * 600, `${bytes} bytes`);
+});
+
+test('of events of one moment as many stay as of others, those with the greatest ids', async () => {
+  const { orgId, list } = await audited();
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor)
+    select ${orgId}, 'contact.changed', 'key', 'loop' from generate_series(1, 30)`;
+  const ids = (await list()).data.map(({ id }) => id);
+  assert.deepEqual(ids, ids.toSorted().reverse());
+  await cleanUpAudit({ db, kept: 10 });
+  assert.deepEqual(
+    (await list()).data.map(({ id }) => id),
+    ids.slice(0, 10),
+  );
 });
