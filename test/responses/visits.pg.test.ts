@@ -76,10 +76,11 @@ test('a link knows what was answered by it, as far as that counts, and the newes
     insert into responses (org_id, survey_id, contact_id, source, score, category, held_reason)
     select org_id, survey_id, id, ${source}, ${score}, 'passive', ${held}
     from contacts where token = 'token-4600'`;
-  const mail = (traceparent: string, ago: string) => db`
+  const mail = (traceparent: string, ago: string, token = 'token-4600') => db`
     insert into mails (org_id, survey_id, contact_id, request_id, email, month, status, blocks_resend, traceparent, claimed_at)
     select org_id, survey_id, id, gen_random_uuid(), email, '2026-05-01', 'failed', false, ${traceparent}, now() - ${ago}::interval
-    from contacts where token = 'token-4600'`;
+    from contacts where token = ${token}`;
+  await mail('of another contact', '0 days', 'token-4601');
   assert.deepEqual(await of(), [null, null]);
   await respond('import', 3, null);
   await mail('middle', '2 days');
