@@ -18,6 +18,10 @@ const cases: Record<string, { given: Record<string, unknown> | null; kept: unkno
     given: { 'ada@people.test': true, page: '/home', n: 2 },
     kept: { page: '/home', n: 2 },
   },
+  'a property goes that names the person next to another': {
+    given: { team: 'ben@people.test, ada@people.test, cy@people.test', page: '/home' },
+    kept: { page: '/home' },
+  },
   'what names no other person goes as a whole': { given: { by: 'ada@people.test' }, kept: null },
 };
 
