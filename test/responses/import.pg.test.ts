@@ -84,6 +84,22 @@ test('of many nameless answers alike every one is taken over, once', async () =>
   });
 });
 
+test('of lines alike of one person, however its address is spelled, every one is taken over, once', async () => {
+  const where = await survey();
+  const lines = ['9,2024-01-01,ann@people.test', '9,2024-01-01,Ann@People.test'];
+  for (const [many, imported] of [
+    [1, 1],
+    [2, 1],
+    [2, 0],
+  ] as const) {
+    const file = `score,created_at,email\n${lines.slice(0, many).join('\n')}\n`;
+    const passed_over = many - imported;
+    assert.deepEqual(await importResponses(tools, where, file), {
+      ...{ imported, passed_over, erased: 0 },
+    });
+  }
+});
+
 test('one person may have answered over years', async () => {
   const where = await survey();
   const file = 'score,created_at,email\n9,2023-01-01,a@b.test\n3,2024-01-01,A@b.test\n';
@@ -100,10 +116,10 @@ test('one person may have answered over years', async () => {
 test('bad lines are named by their numbers, and nothing is imported', async () => {
   const where = await survey({ type: 'csat' });
   const file =
-    'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,unknown\n';
+    'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,unknown\n,2024-01-01,\n';
   await assert.rejects(importResponses(tools, where, file), {
     message:
-      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time such.*\n.*line 5: "unknown"/,
+      /line 3: the score 6 is not from 1 to 5\n.*line 4: "yesterday" is not a time such.*\n.*line 5: "unknown".*\n.*line 6: the score is missing/,
   });
   assert.equal((await db`select from responses where survey_id = ${where.surveyId}`).length, 0);
 });
@@ -156,12 +172,13 @@ test('columns are known by each of their names, and times by each of their forms
     const file = `${place % 2 ? 'Rating' : 'Score'},${time},${words[place]}\n8,${value},said ${place}\n`;
     assert.equal((await importResponses(tools, where, file)).imported, 1, time);
   }
-  await importResponses(tools, where, 'Score,Date\n3,2024-03-01\n');
+  await importResponses(tools, where, 'Score,Date\n3,2024-03-01\n3,999999999\n');
   const rows = await db`
     select created_at, comment from responses where survey_id = ${where.surveyId} order by created_at, comment`;
   assert.deepEqual(
     rows.map(({ created_at, comment }) => [created_at.toISOString(), comment]),
     [
+      ['2001-09-09T01:46:39.000Z', null],
       ['2024-03-01T00:00:00.000Z', null],
       ...[0, 1, 2, 3, 4].map((place) => ['2024-03-01T10:00:00.000Z', `said ${place}`]),
     ],
@@ -176,6 +193,7 @@ const badLines: [line: string, complaint: string][] = [
   ['9,,,', 'the time is missing'],
   [`9,${at(86_400_000 + 60_000)},,`, ` ${notTime}`],
   ['9,12345678901,,', `"12345678901" ${notTime}`],
+  ['9,20240301,,', `"20240301" ${notTime}`],
   ['9,05/01/2026,,', `"05/01/2026" ${notTime}`],
   ['9,5.1.2026 10:00,,', `"5.1.2026 10:00" ${notTime}`],
   ['9,2026-02-30,,', `"2026-02-30" ${notTime}`],
