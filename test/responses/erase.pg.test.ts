@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { json, type Sql } from '../../src/lib/db/db.ts';
+import {
+  lockOldComments,
+  lockResponsesOf,
+  lockResponsesOfContacts,
+} from '../../src/responses/erase.queries.ts';
+import { lockResponses, updateFollowUps } from '../../src/responses/follow-up.queries.ts';
+import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+
+/** What erasing and following up lock: of which contacts, from which time, and in which order. */
+const { db } = await testDatabase();
+const key = 'ada@people.test';
+const before = new Date('2026-03-01T00:00Z');
+const days = 30;
+
+async function scene(sql: Sql) {
+  const org_id = await makeOrganization(sql);
+  const of = { org_id, survey_id: await makeSurvey(sql, org_id) };
+  const contacts = [await makeContact(sql, of), await makeContact(sql, of)] as const;
+  const respond = (over: Record<string, unknown>) => makeResponse(sql, of, over);
+  return { org: org_id, contacts, respond };
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted();
+
+test('responses are of the contacts of an organization, or had their address handed in before a time', async () => {
+  const [own, other] = [await scene(db), await scene(db)];
+  const handedIn = { source: 'share', properties: json(db, { by: key }) };
+  const [mine, stranger] = own.contacts;
+  const late = await own.respond({ contact_id: mine, created_at: '2026-05-01' });
+  await own.respond({ contact_id: stranger });
+  await own.respond({ source: 'share', properties: json(db, { by: `x${key}` }) });
+  const early = await own.respond({ ...handedIn, created_at: '2026-02-28T23:59:59.999Z' });
+  const then = await own.respond({ ...handedIn, created_at: before });
+  await other.respond({ ...handedIn, contact_id: null, created_at: '2026-01-01' });
+  await other.respond({ contact_id: other.contacts[0] });
+
+  const contactIds = [mine, other.contacts[0]];
+  const found = async (given: Date | null) =>
+    idsOf(await lockResponsesOf(db, own.org, { contactIds, key, before: given }));
+  assert.deepEqual(await found(before), [late, early].toSorted());
+  assert.deepEqual(await found(null), [late, early, then].toSorted());
+  assert.deepEqual(idsOf(await lockResponsesOfContacts(db, own.org, contactIds)), [late]);
+  assert.deepEqual(idsOf(await lockResponsesOfContacts(db, own.org, [randomUUID()])), []);
+});
+
+test('comments are old that were written more than so many days ago, the oldest of one organization first', async () => {
+  await db.begin(async (tx) => {
+    const [own, other] = [await scene(tx), await scene(tx)];
+    const at = async (ago: string, over: Record<string, unknown> = {}) => {
+      const [row] = await tx<{ at: Date }[]>`select now() - ${ago}::interval as at`;
+      const id = await own.respond({ comment: 'Fine', ...over });
+      await tx`update responses set created_at = now() - ${ago}::interval where id = ${id}`;
+      await other.respond({ comment: 'Fine', created_at: new Date(row!.at.getTime() - 1000) });
+      return id;
+    };
+    const held = { held_reason: 'trap' };
+    const [old, oldHeld] = [await at('30 days 1 microsecond'), await at('31 days', held)];
+    const [oldest, oldestHeld] = [await at('32 days'), await at('33 days', held)];
+    await at('30 days');
+    await at('30 days', held);
+    await at('34 days', { comment: null });
+    const found = async (atMost: number) => await lockOldComments(tx, own.org, { days, atMost });
+    assert.deepEqual(idsOf(await found(9)), [old, oldHeld, oldest, oldestHeld].toSorted());
+    const [one, none] = await found(1);
+    assert.ok([oldest, oldestHeld].includes(one!.id));
+    assert.equal(none, undefined);
+  });
+});
+
+type Locked = { org: string; contactIds: string[]; ids: string[] };
+
+/** Each locks the responses of a scene, which two of them at once do in one order. */
+const locking: Record<string, (locked: Locked) => Promise<unknown>> = {
+  'erasing a person': ({ org, contactIds }) =>
+    lockResponsesOf(db, org, { contactIds, key, before: null }),
+  'erasing contacts': ({ org, contactIds }) => lockResponsesOfContacts(db, org, contactIds),
+  'emptying old comments': ({ org }) => lockOldComments(db, org, { days, atMost: 9 }),
+  tagging: ({ org, ids }) => lockResponses(db, org, ids),
+  'following up': ({ org, ids }) => updateFollowUps(db, org, { ids, chosen_state: 'done' }),
+};
+
+for (const [name, act] of Object.entries(locking)) {
+  test(`${name} locks responses in the order of their ids`, async () => {
+    const { org, contacts, respond } = await scene(db);
+    const [first, last] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+    // The other way round by their making, by their time and as they are given.
+    for (const [n, id] of [last, first].entries()) {
+      const created_at = new Date(Date.UTC(2020, 0, 1 + n));
+      await respond({ id, contact_id: contacts[n], source: 'import', comment: 'Fine', created_at });
+    }
+    let acting: Promise<unknown> | undefined;
+    await db.begin(async (tx) => {
+      await tx`select from responses where id = ${first} for update`;
+      acting = act({ org, contactIds: [...contacts], ids: [last, first] });
+      await untilLockWaits(db);
+      // Were the other locked already, each would wait for the other.
+      await tx`select from responses where id = ${last} for update nowait`;
+    });
+    await acting;
+  });
+}
