@@ -136,6 +136,24 @@ test('of two that give a response its tags at the same time the later one is rig
   );
 });
 
+test('notes of one moment stand in the order of their ids', async () => {
+  const org = await client();
+  const response_id = await org.respond();
+  const created_at = new Date('2026-03-01');
+  const ids = Array.from({ length: 4 }, () => randomUUID()).toSorted();
+  for (const id of ids.toReversed()) {
+    const note = { id, text: 'Called.', author: 'Ann', author_kind: 'member', created_at };
+    await db`insert into response_notes ${db({ ...note, org_id: org.id, response_id })}`;
+  }
+  const { data } = await org.json<{ data: { notes: { id: string }[] } }>(
+    `/api/v1/responses/${response_id}`,
+  );
+  assert.deepEqual(
+    data.notes.map(({ id }) => id),
+    ids,
+  );
+});
+
 test('notes stand with the name of their author, oldest first', async () => {
   const org = await client();
   const id = await org.respond();
