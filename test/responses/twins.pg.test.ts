@@ -73,7 +73,7 @@ const casesOf = ({ surveys, tag, email }: Twin): Case[] => [
     has: (row) => row.owned && row.state === 'open' && row.survey < 2,
   },
   {
-    query: `survey_id=${surveys[0]}&property.plan=nine&category=promoter`,
+    query: `survey_id=${surveys[0]!.toUpperCase()}&property.plan=nine&category=promoter`,
     filter: { survey_id: surveys[0]!, facets: [property('nine')], category: 'promoter' },
     has: (row) => row.survey === 0 && row.plan === 'nine' && row.category === 'promoter',
   },
