@@ -76,12 +76,14 @@ function open(target: buildConnector.Options, host: string, addresses: string[])
   return openTls({ ...options, servername, ALPNProtocols: ['http/1.1'] });
 }
 
-/** A lookup that knows only what was judged: the name is not asked for a second time. */
+/**
+ * A lookup that knows only what was judged: the name is not asked for a second time. With `autoSelectFamily` it is
+ * always asked for all addresses.
+ */
 function answerWith(addresses: string[]) {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
-  type Found = (error: null, found: string | typeof known, family?: number) => void;
-  return (_host: string, { all }: { all?: boolean | undefined }, found: Found) =>
-    all ? found(null, known) : found(null, known[0]!.address, known[0]!.family);
+  type Found = (error: null, found: typeof known) => void;
+  return (_host: string, _options: object, found: Found) => found(null, known);
 }
 
 /** Resolves when the connection can be used, TLS included; a connection that comes too late is destroyed. */

@@ -266,9 +266,9 @@ test('requests of one group that hang do not delay those of another to the same 
   const full = Promise.withResolvers<void>();
   const { port } = await listen(t, (request, answer) => {
     if (request.url === '/fine') ok(request, answer);
-    else if (++hanging === 6) full.resolve();
+    else if (++hanging === 7) full.resolve();
   });
-  const { post, close } = loopback({ perHostConnections: 8 });
+  const { post, close } = loopback({ perHostConnections: 9 });
   const url = `http://127.0.0.1:${port}`;
 
   const hung = Array.from({ length: 20 }, () => post(`${url}/hang`, { deadlineMs: 60_000 }));
@@ -278,7 +278,7 @@ test('requests of one group that hang do not delay those of another to the same 
     assert.equal(statusCode, 200);
   }
 
-  assert.equal(hanging, 6);
+  assert.equal(hanging, 7);
   await close();
   await Promise.all(hung);
 });
@@ -329,6 +329,7 @@ test('closing ends what is under way', async (t) => {
   assert.equal((await hanging).errorKind, 'cancelled');
 });
 
+const halfAtTheEnd = Buffer.concat([Buffer.from(`\0\0\0${'x'.repeat(4_092)}`), Buffer.of(0xc3)]);
 const bodies: [what: string, sent: Buffer | string, kept: string][] = [
   ['bytes that are no UTF-8 are replaced', Buffer.from([0x61, 0xff, 0x62]), 'a\u{fffd}b'],
   ['NULs are removed', 'a\0b\0', 'ab'],
@@ -336,6 +337,7 @@ const bodies: [what: string, sent: Buffer | string, kept: string][] = [
   ['a body over 4 KiB is cut', 'x'.repeat(4_097), 'x'.repeat(4_096)],
   ['a character across the cut is dropped', `${'x'.repeat(4_095)}é`, 'x'.repeat(4_095)],
   ['half a character is never kept', `\0\0${'x'.repeat(4_093)}é`, 'x'.repeat(4_093)],
+  ['half a character is replaced where a body ends at 4 KiB', halfAtTheEnd, `${'x'.repeat(4_092)}\u{fffd}`],
   ['replaced bytes do not make it longer', Buffer.alloc(4_000, 0xff), '\u{fffd}'.repeat(1_365)],
   ['a body of exactly 64 KiB is read to its end', 'x'.repeat(65_536), 'x'.repeat(4_096)],
 ];

@@ -8,6 +8,7 @@ const headers: [header: string | string[] | undefined, seconds: number | null][]
   [' 0 ', 0],
   ['Sun, 06 Nov 1994 08:49:37 GMT', 30],
   ['Sunday, 06-Nov-94 08:49:37 GMT', 30],
+  ['Wednesday, 09-Nov-94 08:49:37 GMT', 3 * 86_400 + 30],
   ['Sun Nov  6 08:49:37 1994', 30],
   ['Sat, 05 Nov 1994 08:49:37 GMT', 0],
   [undefined, null],
@@ -15,7 +16,8 @@ const headers: [header: string | string[] | undefined, seconds: number | null][]
   ['', null],
   ['-5', null],
   ['1.5', null],
-  ['12345678901', null],
+  ['123456789', 123_456_789],
+  ['1234567890', null],
   ['soon', null],
   ['Sun, 99 Foo 1994 08:49:37 GMT', null],
 ];

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import dns from 'node:dns/promises';
+import { once } from 'node:events';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createOutbound } from '../../../src/lib/outbound/post.ts';
+import { forbiddenTarget } from '../../../src/lib/outbound/targets.ts';
+
+type Settings = Partial<Parameters<typeof createOutbound>[0]>;
+
+function outboundOf(t: TestContext, settings: Settings = {}) {
+  const outbound = createOutbound({
+    ...{ allow: ['127.0.0.0/8'], http: true, perHostConnections: 10 },
+    ...settings,
+  });
+  t.after(() => outbound.close());
+  const post = (url: string) =>
+    outbound.post(url, { group: 'a', headers: {}, body: '{}', deadlineMs: 30_000 });
+  return { ...outbound, post };
+}
+
+/** What a post comes to when the other side answers with these bytes. */
+async function answered(t: TestContext, bytes: string) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(bytes));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return await outboundOf(t).post(`http://127.0.0.1:${port}/`);
+}
+
+const whole = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+test('eight informational answers may come before the answer, and no more', async (t) => {
+  const early = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
+  const eight = await answered(t, early.repeat(8) + whole);
+  assert.deepEqual([eight.statusCode, eight.body, eight.error], [200, 'ok', null]);
+  const nine = await answered(t, early.repeat(9) + whole);
+  assert.deepEqual([nine.statusCode, nine.errorKind], [null, 'protocol']);
+  assert.equal(nine.error, 'more than 8 informational answers came first');
+});
+
+test('names and values of the headers of an answer take less than 16 KiB', async (t) => {
+  const withHeaders = (bytes: number) => {
+    const others = 'content-length2'.length + 'x-long'.length;
+    const long = 'x'.repeat(bytes - others);
+    return whole.replace('\r\n\r\n', `\r\nx-long: ${long}\r\n\r\n`);
+  };
+  const most = await answered(t, withHeaders(16 * 1024 - 1));
+  assert.deepEqual([most.statusCode, most.body, most.error], [200, 'ok', null]);
+  const more = await answered(t, withHeaders(16 * 1024));
+  assert.deepEqual([more.statusCode, more.errorKind], [null, 'protocol']);
+  assert.equal(more.error, 'the headers of the answer are too large');
+});
+
+test('a connection takes less than five seconds to be made, its name included', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const asked = Promise.withResolvers<void>();
+  const resolve = () => {
+    asked.resolve();
+    return new Promise<string[]>(() => {});
+  };
+  let isOver = false;
+  const posted = outboundOf(t, { resolve })
+    .post('http://slow.example/')
+    .finally(() => {
+      isOver = true;
+    });
+  await asked.promise;
+  t.mock.timers.tick(4_999);
+  await new Promise((done) => setImmediate(done));
+  assert.equal(isOver, false);
+  t.mock.timers.tick(1);
+  const { errorKind, error } = await posted;
+  assert.deepEqual([errorKind, error], ['timeout', 'no connection within 5 s']);
+});
+
+test('the files of this machine are asked for a name only where a private range is open', async (t) => {
+  const asked: string[] = [];
+  const lookup = (name: string) => {
+    asked.push(name);
+    return Promise.resolve([{ address: '10.1.2.3', family: 4 }]);
+  };
+  const mocked = t.mock.method(dns, 'lookup', lookup as never);
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const url = 'http://only-here.invalid/';
+  assert.equal(await outboundOf(t, { allow: [] }).judge(url), null);
+  assert.deepEqual(asked, []);
+  assert.equal(await outboundOf(t).judge(url), forbiddenTarget);
+  assert.deepEqual(asked, ['only-here.invalid']);
+});
