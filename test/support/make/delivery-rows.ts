@@ -49,6 +49,7 @@ export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFi
     with given as materialized (${given}), happened as (
       insert into events (org_id, id, type, body, used_at)
       select org_id, id, event, body, created_at from given
+      on conflict do nothing -- deliveries of two webhooks may have one id, and then they share its event
     ), pending as (
       insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, attempts, status_code, response_body,
                                       traceparent, is_test, is_replay, next_attempt_at, claimed_by)
