@@ -40,6 +40,12 @@ test('with a public address a local caller needs the link that serve prints', as
   assert.deepEqual([read.status, await read.text()], [200, 'mails']);
 });
 
+test('the secret leaves the address of the page, also of a browser that keeps it already', async () => {
+  const base = await mailbox(secret);
+  const again = await ask(mailboxUrl(base, secret), { Cookie: `askback_mailbox=${secret}` });
+  assert.deepEqual([again.status, again.headers.get('Location')], [303, '/mailbox']);
+});
+
 test('the secret opens nothing for a request that a proxy forwards', async () => {
   const base = await mailbox(secret);
   const answer = await ask(mailboxUrl(base, secret), { 'X-Forwarded-For': '192.0.2.9' });

@@ -109,9 +109,24 @@ for (const said of [rejected('550 5.1.1 no'), busy(), lost(), unanswered('silenc
   });
 }
 
+const unmailable = 'ada@example.com\r\nRCPT TO:<eve@example.com>';
+const undeliverable: [what: string, email: string, from: string, response: string][] = [
+  ['contact', unmailable, claimed.survey.from_email, 'the address cannot be mailed to'],
+  ['sender', claimed.email, unmailable, 'the sender address of the survey cannot be mailed from'],
+  ['contact, and so is its sender,', unmailable, unmailable, 'the address cannot be mailed to'],
+];
+for (const [what, email, from_email, response] of undeliverable) {
+  test(`the address of a ${what} that cannot be used is named, and nothing is said to the server`, async () => {
+    const { sent, send } = mailer();
+    const outcome = await send({ ...claimed, email, survey: { ...claimed.survey, from_email } });
+    assert.partialDeepStrictEqual(outcome, { kind: 'refused', permanent: true, response });
+    assert.deepEqual(sent, []);
+  });
+}
+
 test('an address that cannot be mailed to fails at once, and nothing is said to the server', async () => {
   const { sent, send } = mailer();
-  const outcome = await send({ ...claimed, email: 'ada@example.com\r\nRCPT TO:<eve@example.com>' });
+  const outcome = await send({ ...claimed, email: unmailable });
   assert.partialDeepStrictEqual(outcome, {
     kind: 'refused',
     permanent: true,

@@ -130,9 +130,9 @@ const hourMs = 60 * 60 * 1000;
 const lastTry = { tries: 3, remainingMs: 30_000 };
 
 const patient: [what: string, outcome: MailOutcome, ageMs: number, status: string][] = [
-  ['lost its connection', lost(), 23 * hourMs, 'put_off'],
+  ['lost its connection', lost(), 24 * hourMs - 1, 'put_off'],
   ['lost its connection for a day', lost(), 24 * hourMs, 'failed'],
-  ['was refused for the moment', busy(), 3 * hourMs, 'put_off'],
+  ['was refused for the moment', busy(), 4 * hourMs - 1, 'put_off'],
   ['was refused for four hours', busy(), 4 * hourMs, 'failed'],
   ['was refused', rejected('554 no'), 0, 'failed'],
 ];

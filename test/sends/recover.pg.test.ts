@@ -259,6 +259,8 @@ test('mails whose request may still be waiting are left alone', async () => {
   assert.equal((await outboxOf(left.orgId)).length, 0);
 });
 
+const close = (surveyId: string) =>
+  db`update surveys set status = 'completed', completed_by = 'hand' where id = ${surveyId}`;
 const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>>) => unknown][] = [
   [
     'unsubscribed',
@@ -267,10 +269,14 @@ const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>
         suppress(tx, { orgId, email: sends[0]!.email }, { kind: 'unsubscribed', detail: null }),
       ),
   ],
+  ['closed', ({ surveyId }) => close(surveyId)],
   [
-    'closed',
-    ({ surveyId }) =>
-      db`update surveys set status = 'completed', completed_by = 'hand' where id = ${surveyId}`,
+    'unsubscribed',
+    async ({ orgId, surveyId, sends }) => {
+      await close(surveyId);
+      await db`insert into suppressions (org_id, email, kind) values (${orgId}, ${sends[0]!.email}, 'unsubscribed')`;
+      await db`update mails set claimed_at = now() - interval '25 hours' where org_id = ${orgId}`;
+    },
   ],
   [
     'a day',
@@ -279,8 +285,8 @@ const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>
   ],
 ];
 
-for (const [reason, meanwhile] of against) {
-  test(`a mail that came too late (${reason}) is not sent, and its quota is given back`, async () => {
+for (const [at, [reason, meanwhile]] of against.entries()) {
+  test(`a mail that came too late (${reason}, ${at + 1}) is not sent, and its quota is given back`, async () => {
     const left = await claimed(1);
     await failForGood(left.orgId);
     await meanwhile(left);

@@ -68,3 +68,20 @@ test('an invalid contact has its place, and a contact the names of fields that w
     { email: 'dora@people.test', status: 'sent' },
   ]);
 });
+
+test('of the fields of a contact that were not read the first ten are named', async () => {
+  const names = Array.from({ length: 11 }, (_, n) => `field_${n}`);
+  const contact = {
+    email: 'ann@people.test',
+    ...Object.fromEntries(names.map((name) => [name, 1])),
+  };
+  const answer = await post('?dry_run=true', [contact]);
+  const { data } = (await answer.json()) as { data: { results: { ignored: string[] }[] } };
+  assert.deepEqual(data.results[0]?.ignored, names.slice(0, 10));
+});
+
+test('a send to no contact is refused', async () => {
+  const answer = await post('?dry_run=true', []);
+  assert.equal(answer.status, 400);
+  assert.match(((await answer.json()) as { error: string }).error, /at least one contact/);
+});
