@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deleteOldDeliveries, deleteOldEvents } from '../../src/webhooks/cleanup.queries.ts';
+import { keepNewest } from '../../src/webhooks/partitions.queries.ts';
 import { countDeliveries } from '../support/make/deliveries.ts';
-import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -18,6 +19,7 @@ async function history(events: number, { days, status }: { days: number; status:
   return target;
 }
 
+const old = { days: 31, status: 'delivered' };
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 async function deleteAllOld() {
@@ -55,4 +57,65 @@ test('an old event stays as long as an old delivery of it is kept or pending, an
   }
   assert.deepEqual([await left(kept.org_id), await left(due.org_id)], [0, 0]);
   assert.equal(await left(young.org_id), 3);
+});
+
+/** Webhooks of one organization with deliveries of such ages in days, whose ids are those of the others at the same place. */
+async function sameIds(...ages: readonly number[][]) {
+  const org_id = await makeOrganization(db);
+  const ids = [40, 39, 38, 37, 2, 1].map((days) => ({ days, id: idAt(daysAgo(days)) }));
+  const webhooks: string[] = [];
+  for (const own of ages) {
+    const of = { org_id, webhook_id: await makeWebhook(db, org_id) };
+    webhooks.push(of.webhook_id);
+    for (const { id } of ids.filter(({ days }) => own.includes(days))) {
+      await addDeliveries(db, { ...of, id, status: 'failed' });
+      await db`insert into delivery_attempts ${db({ ...of, delivery_id: id, number: 1, duration_ms: 1 })}`;
+    }
+  }
+  const daysOf = async (table: string, column: string) =>
+    await Promise.all(
+      webhooks.map(async (webhook_id) => {
+        const rows = await db<{ id: string }[]>`
+          select ${db(column)} as id from ${db(table)} where webhook_id = ${webhook_id} order by 1`;
+        return rows.map(({ id }) => ids.find((each) => each.id === id)!.days);
+      }),
+    );
+  return { ids, daysOf };
+}
+
+test('of each webhook its own newest deliveries are kept, with their attempts', async () => {
+  const { daysOf } = await sameIds([40, 39, 38, 37], [40, 38, 2, 1], [40, 39], [39, 2]);
+  while (await deleteOldDeliveries(db, { keep: 2, days: 30, atMost: 2 }));
+  const left = [
+    [38, 37],
+    [2, 1],
+    [40, 39],
+    [39, 2],
+  ];
+  assert.deepEqual(await daysOf('ended_deliveries', 'id'), left);
+  assert.deepEqual(await daysOf('delivery_attempts', 'delivery_id'), left);
+});
+
+test('of a partition that goes each webhook keeps what is among its own newest', async () => {
+  const { ids } = await sameIds([40, 39, 38, 37], [40, 38, 2, 1], [40], [39, 2, 1]);
+  const kept = await db.begin(async (tx) => {
+    await tx`create temp table going (like ended_deliveries) on commit drop`;
+    await tx`create temp table staying (like ended_deliveries) on commit drop`;
+    const old = ids.filter(({ days }) => days > 30).map(({ id }) => id);
+    await tx`insert into going select * from ended_deliveries where id = any (${old}::uuid[])`;
+    await keepNewest(tx, { partition: 'going', kept: 'staying' } as never, 2);
+    return await tx<{ id: string }[]>`select id from staying order by id`;
+  });
+  const daysKept = kept.map((row) => ids.find(({ id }) => row.id === id)!.days);
+  assert.deepEqual(daysKept, [40, 38, 37]);
+});
+
+test('an old event goes although another organization has kept a delivery of the same id', async () => {
+  const [mine, theirs] = [await history(1, old), await history(1, old)];
+  const [event] = await db`select id from events where org_id = ${mine.org_id}`;
+  await db`update ended_deliveries set event_id = ${event!['id']} where org_id = ${theirs.org_id}`;
+  await addDeliveries(db, { ...theirs, id: event!['id'], created_at: daysAgo(31) });
+  await db`delete from ended_deliveries where org_id = ${mine.org_id}`;
+  await deleteOldEvents(db, mine.org_id, { before: daysAgo(30), atMost: 2 });
+  assert.equal((await db`select from events where org_id = ${mine.org_id}`).length, 0);
 });

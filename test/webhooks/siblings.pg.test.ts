@@ -19,7 +19,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const began = new Date();
 const minutesAgo = (n: number) => new Date(began.getTime() - n * 60_000);
-const ids = Array.from({ length: 6 }, (_, n) => idAt(minutesAgo(10 - n)));
+const ids = Array.from({ length: 7 }, (_, n) => idAt(minutesAgo(10 - n)));
 const [first, retry, failed, delivered, elsewhere] = ids as [
   string,
   string,
@@ -34,6 +34,7 @@ const rows = [
   { id: retry, status: 'pending', ...attemptAt, next_attempt_at: minutesAgo(5) },
   { id: failed, status: 'failed', ...attemptAt },
   { id: delivered, status: 'delivered', attempts: 2, duration_ms: 7 },
+  { id: ids[6]!, status: 'pending', attempts: 0 },
 ];
 /** What only the others have: a delivery in each table, and deliveries made again of one that failed. */
 const ofOthers = [
@@ -46,13 +47,14 @@ const ofOthers = [
 type Given = { own: claims.WebhookRef; siblings: claims.WebhookRef[]; by: string };
 
 async function add(sql: Sql, webhook: claims.WebhookRef, what: readonly object[]) {
-  const response_body = `of ${webhook.webhook_id}`;
-  await addDeliveries(sql, ...what.map((row) => ({ ...webhook, response_body, ...row })));
+  const given = { ...webhook, response_body: `of ${webhook.webhook_id}`, claimed_by: 'pool-dead' };
+  await addDeliveries(sql, ...what.map((row) => ({ ...given, ...row })));
+  const attempts = what === rows ? 1 : 2;
   await sql`
     insert into delivery_attempts (org_id, webhook_id, delivery_id, number, response_body, duration_ms)
-    select org_id, webhook_id, id, 1, ${response_body}, 3 from ended_deliveries
-    where webhook_id = ${webhook.webhook_id}
-    on conflict do nothing`;
+    select org_id, webhook_id, id, n, ${given.response_body}, 3 * n
+    from ended_deliveries, generate_series(1, ${attempts}) n
+    where webhook_id = ${webhook.webhook_id}`;
 }
 
 async function scene(sql: Sql, active: boolean): Promise<Given> {
@@ -96,7 +98,7 @@ const taken = (own: claims.WebhookRef, id: string, attempts: number) =>
   ({ ...own, id, attempts }) as claims.ClaimedDelivery;
 
 const acts: Record<string, (sql: Sql, given: Given) => Promise<unknown>> = {
-  'a claim': (sql, { own, by }) => claims.claimDue(sql, own, { by, atMost: 2, known: [] }),
+  'a claim': (sql, { own, by }) => claims.claimDue(sql, own, { by, atMost: 3, known: [] }),
   'a release': (sql, { own }) => claims.release(sql, own, [first, retry]),
   'a delivery that is put off': (sql, { own }) => claims.postpone(sql, taken(own, retry, 1), 60),
   'whether a delivery waits': (sql, { own }) => claims.isWaiting(sql, taken(own, elsewhere, 0)),
@@ -109,6 +111,8 @@ const acts: Record<string, (sql: Sql, given: Given) => Promise<unknown>> = {
     listDeliveries(sql, asked(own), { atMost: 3, traceUrl: null }),
   'a page of deliveries': (sql, { own }) =>
     screens.pageOfDeliveries(sql, asked(own), { page: 1, limit: 3, status: null }),
+  'a page of what waits': (sql, { own }) =>
+    screens.pageOfDeliveries(sql, asked(own), { page: 1, limit: 2, status: 'pending' }),
   'the days': (sql, { own }) => screens.countByDay(sql, asked(own), 3),
   'what a replay would deliver': (sql, { own }) => screens.countReplayable(sql, asked(own), since),
   'a replay': async (sql, { own }) => {
@@ -131,7 +135,7 @@ for (const [what, id] of [
     });
 }
 const skips = (sql: Sql, { own, by }: Given) =>
-  claims.skipWaiting(sql, own, { by, atMost: 3, known: [] });
+  claims.skipWaiting(sql, own, { by, atMost: 4, known: [] });
 
 /** The outcome of an act and what is kept of the webhook then, without times and ids of the act itself. */
 const plain = (value: unknown) =>
