@@ -155,7 +155,8 @@ async function examineMx(dns: Resolver, domain: string, what: string): Promise<F
   const names =
     exchanges.kind === 'found' ? exchanges.records.map((each) => each.exchange) : [domain];
   const answers = await Promise.all(names.map((name) => addressesOf(dns, name)));
-  const addresses = answers.find(({ kind }) => kind === 'found') ?? answers[0]!;
+  const best = (wanted: string) => answers.find(({ kind }) => kind === wanted);
+  const addresses = best('found') ?? best('failed') ?? answers[0]!;
   return judgeMx({ domain, what, exchanges, addresses });
 }
 

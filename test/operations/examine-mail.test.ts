@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { examineMail } from '../../src/operations/examine-mail.ts';
-import { fakeResolver } from '../support/fakes/dns.ts';
+import { fakeResolver, servfail, type Zone } from '../support/fakes/dns.ts';
+
+/** What is found of one sender, and what DNS was asked. Without a mail server no address is known to send from. */
+async function look(zone: Zone, over: { smtpUrl?: string; sendsFrom?: string[] } = {}) {
+  const asked: string[] = [];
+  const { smtpUrl = null, sendsFrom = [] } = over;
+  const found = await examineMail(
+    { dns: fakeResolver(zone, asked), settings: { smtpUrl, bounceDomain: null, dkim: null } },
+    { senders: ['ann@a.example'], sendsFrom, publicUrl: null },
+  );
+  const of = (name: string) => found.find((finding) => finding.name === `${name} a.example`);
+  return { asked, spf: of('SPF')?.message, mx: of('MX')?.message };
+}
 
 const counts: [domains: number, looked: number, said?: string][] = [
   [1, 1],
@@ -24,4 +36,75 @@ for (const [domains, looked, said] of counts) {
     const complaints = found.filter(({ name }) => name === 'sender').map(({ message }) => message);
     assert.deepEqual(complaints, said ? [said] : []);
   });
+}
+
+const closed: Zone = {
+  'TXT a.example': ['v=spf1 -all'],
+  'A localhost': ['127.0.0.1', '8.8.8.8'],
+};
+const unseen =
+  'is well-formed, 0 of 10 lookups; whether it names your mail server cannot be seen from here: ask with --sends-from';
+const servers: [why: string, smtpUrl: string, message: string, asked: string[]][] = [
+  [
+    'a mail server is looked up by its name in small letters, and only its public address may send',
+    'smtp://LocalHost:1',
+    'the record does not name 8.8.8.8, where localhost is; if mails leave from elsewhere, ask with --sends-from',
+    ['A localhost', 'AAAA localhost'],
+  ],
+  ['a mail server that is given by its address is not looked up', 'smtp://127.0.0.1:1', unseen, []],
+];
+for (const [why, smtpUrl, message, lookedUp] of servers) {
+  test(why, async () => {
+    const { spf, asked } = await look(closed, { smtpUrl });
+    assert.equal(spf, message);
+    assert.deepEqual(
+      asked.filter(
+        (question) => /^(PTR|AA?A?A?) /.test(question) && !/ a\.example$/.test(question),
+      ),
+      lookedUp,
+    );
+  });
+}
+
+test('addresses that mails are said to leave from stand for those of the mail server', async () => {
+  const over = { smtpUrl: 'smtp://localhost:1', sendsFrom: ['192.0.2.7', '192.0.2.8'] };
+  const { spf, asked } = await look(closed, over);
+  assert.equal(spf, 'the record does not let 192.0.2.7 (fail), 192.0.2.8 (fail) send');
+  assert.ok(!asked.includes('A localhost'));
+  assert.deepEqual(
+    asked.filter((question) => question.startsWith('PTR ')),
+    ['PTR 192.0.2.7', 'PTR 192.0.2.8'],
+  );
+});
+
+const exchangers = { 'MX a.example': ['10 one.example', '20 two.example'] };
+const away = (name: string): Zone => ({
+  [`A ${name}`]: [servfail],
+  [`AAAA ${name}`]: [servfail],
+});
+const unclear = 'one.example, two.example cannot be looked up: its name servers fail';
+const exchanges: [why: string, zone: Zone, message: string][] = [
+  [
+    'one exchanger with an address is enough, wherever it stands',
+    { ...away('one.example'), 'A two.example': ['8.8.8.8'] },
+    'bounces and replies go to one.example, two.example',
+  ],
+  [
+    'of exchangers without an address none takes mail',
+    {},
+    'one.example, two.example has no address: bounces and replies arrive nowhere',
+  ],
+  [
+    'of exchangers the first of which cannot be looked up it is unclear',
+    away('one.example'),
+    unclear,
+  ],
+  [
+    'of exchangers the last of which cannot be looked up it is unclear',
+    away('two.example'),
+    unclear,
+  ],
+];
+for (const [why, zone, message] of exchanges) {
+  test(why, async () => assert.equal((await look({ ...exchangers, ...zone })).mx, message));
 }
