@@ -119,7 +119,7 @@ function judgeOrigins(read: SpfReading, origins: MailOrigins): Finding {
   const refused = hosts.filter(({ outcome }) => outcome.result !== 'pass');
   const include = certain ? undefined : includeOf(relay);
   const included = record.mechanisms.some(
-    (each) => each.name === 'include' && each.value === include,
+    (each) => each.name === 'include' && each.value?.toLowerCase() === include,
   );
   const cost = `${whole.lookups} of ${mostLookups} lookups`;
   if (include ? included : hosts.length > 0 && refused.length === 0) {

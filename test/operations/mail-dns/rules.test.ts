@@ -140,6 +140,20 @@ check([
   ],
   ['SPF: the whole world may send', spf(found('v=spf1 +all')), 'fail', /whole world/],
   ['SPF: all means +all', spf(found('v=spf1 all')), 'fail', /whole world/],
+  ['SPF: of several all the first counts', spf(found('v=spf1 -all +all')), 'ok', /well-formed/],
+  ['SPF: the first all is for the world', spf(found('v=spf1 +all -all')), 'fail', /whole world/],
+  [
+    'SPF: the first all says nothing about the others',
+    spf(found('v=spf1 ?all -all')),
+    'warn',
+    /says nothing about other senders/,
+  ],
+  [
+    'SPF: mistakes are listed as they stand',
+    spf(found('v=spf1 x redirect=a.b redirect=c.d exp=1 y')),
+    'fail',
+    /wrong: 'x' is no term of SPF; redirect= is given twice; '1' is no domain; 'y' is no term of SPF$/,
+  ],
   [
     'SPF: the named addresses may send',
     spf(found('v=spf1 ip4:192.0.2.7 -all'), named(host('192.0.2.7', 'pass'))),
@@ -189,6 +203,12 @@ check([
       found('v=spf1 include:sendgrid.net -all'),
       at('smtp.sendgrid.net', host('192.0.2.7', 'fail')),
     ),
+    'ok',
+    /include:sendgrid\.net/,
+  ],
+  [
+    'SPF: a known relay whose name is included in capitals',
+    spf(found('v=spf1 include:SendGrid.NET -all'), at('smtp.sendgrid.net')),
     'ok',
     /include:sendgrid\.net/,
   ],
@@ -326,6 +346,18 @@ check([
     'fail',
     /2 records/,
   ],
+  [
+    'DMARC: two records, and two of the organization',
+    dmarc(
+      {
+        'news.example.com': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'],
+        'example.com': ['v=DMARC1; p=none', 'v=DMARC1', 'v=DMARC1; p=reject'],
+      },
+      'news.example.com',
+    ),
+    'fail',
+    /^_dmarc\.news\.example\.com has 2 records/,
+  ],
   ['DMARC: a mistake', dmarc({ 'example.com': ['v=DMARC1; p=block'] }), 'fail', /p=block must be/],
   [
     'DMARC: it cannot be looked up',
@@ -451,6 +483,12 @@ check([
     'fail',
     /takes no mail/,
   ],
+  [
+    'MX: no mail wanted, next to an exchanger',
+    mx(found(exchange, { exchange: '.', priority: 20 }), found('192.0.2.7')),
+    'fail',
+    /takes no mail/,
+  ],
   ['MX: none, but an address', mx(nothing, found('192.0.2.7')), 'warn', /no MX record/],
   ['MX: neither MX nor address', mx(nothing, nothing), 'fail', /neither MX nor address/],
   ['MX: no such domain', mx(noName, noName), 'fail', /does not exist/],
@@ -460,6 +498,12 @@ check([
     ptr(found('mail.example.com'), 'mail.example.com'),
     'ok',
     /and back/,
+  ],
+  [
+    'PTR: the first of the names that lead back',
+    ptr(found('a.example.com', 'b.example.com', 'c.example.com'), 'b.example.com', 'c.example.com'),
+    'ok',
+    /^b\.example\.com, and back$/,
   ],
   [
     'PTR: a name that does not lead back',
