@@ -10,6 +10,7 @@ import {
 import { organizationalDomain } from '../../../src/operations/mail-dns/dmarc.rules.ts';
 import { walkDmarc, walkOf } from '../../../src/operations/mail-dns/dmarc.ts';
 import { isDmarc, readDmarc } from '../../../src/operations/mail-dns/dmarc-record.ts';
+import { shortened } from '../../../src/operations/mail-dns/tag-list.ts';
 import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -45,6 +46,17 @@ const keyRecords: [text: string, mistakes: string[]][] = [
   ['v=DKIM1; p="MIIB"', ['p= holds no RSA public key']],
   [`v=DKIM1; p=${p}; p=${p}`, ['p= is given twice']],
   [`v=DKIM1; nonsense; p=${p}`, ["'nonsense' is not name=value"]],
+  [`v=DKIM1; H=SHA1 : SHA256; S=other:EMAIL; P=${p}==`, []],
+  [`v=DKIM1; p=${p}===`, ['p= holds no RSA public key']],
+  [
+    'v=DKIM2; nonsense; k=ed25519; h=sha1; s=other; =x; s=other',
+    [
+      ...["'nonsense' is not name=value", "'=x' is not name=value", 's= is given twice'],
+      ...['p= is missing', 'v= must be DKIM1', 'k= must be rsa'],
+      ...['h= leaves out sha256', 's= leaves out email'],
+    ],
+  ],
+  ['v=DKIM2; x; p=y', ["'x' is not name=value", 'p= holds no RSA public key', 'v= must be DKIM1']],
 ];
 
 for (const [text, mistakes] of keyRecords) {
@@ -79,6 +91,20 @@ const policies: [text: string, read: object][] = [
     { mistakes: ['rua=me@b.example must be an address such as mailto:dmarc@example.com'] },
   ],
   ['v=DMARC1; p=none; psd=y', { publicSuffix: true }],
+  ['v=DMARC1; P=reject', { policy: 'reject', mistakes: [] }],
+  [
+    'v=DMARC1; x; sp=a; np=b; adkim=c; aspf=d; rua=MAILTO:a@b.example?subject=e, f, g',
+    {
+      reports: ['MAILTO:a@b.example?subject=e', 'f', 'g'],
+      mistakes: [
+        ...["'x' is not name=value", 'p= is missing'],
+        ...['sp=a must be none, quarantine or reject', 'np=b must be none, quarantine or reject'],
+        ...['adkim=c must be r or s', 'aspf=d must be r or s'],
+        'rua=f must be an address such as mailto:dmarc@example.com',
+        'rua=g must be an address such as mailto:dmarc@example.com',
+      ],
+    },
+  ],
 ];
 
 for (const [text, expected] of policies) {
@@ -148,6 +174,17 @@ for (const [zone, domain, organization] of organizations) {
     assert.ok('steps' in walked);
     assert.equal(organizationalDomain(walked.steps), organization);
   });
+}
+
+const quotes: [text: string, quoted: string][] = [
+  ['ä'.repeat(60), 'ä'.repeat(60)],
+  ['ä'.repeat(61), `${'ä'.repeat(60)}...`],
+  ['😀'.repeat(60), '😀'.repeat(60)],
+  ['a \t\r\n\u0007 b', 'a b'],
+];
+for (const [text, quoted] of quotes) {
+  test(`a text of ${text.length} units is quoted with ${quoted.length} of them`, () =>
+    assert.equal(shortened(text), quoted));
 }
 
 test('no record of either kind is too odd to be read', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   addressesOf,
   createResolver,
+  type DnsAnswer,
   reverseName,
 } from '../../../src/operations/mail-dns/resolver.ts';
 import { nameServer, noAnswer, servfail } from '../../support/fakes/dns.ts';
@@ -36,6 +37,24 @@ test('every type is asked of the given name server', async () => {
     records: ['192.0.2.1', '2001:db8::1'],
   });
 });
+
+const failed = (why: string): DnsAnswer<string> => ({ kind: 'failed', why });
+const noName: DnsAnswer<string> = { kind: 'no_name' };
+const one: DnsAnswer<string> = { kind: 'found', records: ['192.0.2.1'] };
+const both: [four: DnsAnswer<string>, six: DnsAnswer<string>, said: DnsAnswer<string>][] = [
+  [one, failed('six'), one],
+  [failed('four'), one, one],
+  [failed('four'), failed('six'), failed('four')],
+  [noName, failed('six'), failed('six')],
+  [failed('four'), noName, failed('four')],
+  [{ kind: 'nothing' }, noName, { kind: 'nothing' }],
+];
+for (const [four, six, said] of both) {
+  test(`addresses of which one kind is ${four.kind} and the other ${six.kind} are ${said.kind}`, async () => {
+    const known = { ...dns, a: async () => four, aaaa: async () => six };
+    assert.deepEqual(await addressesOf(known, 'mx.example.com'), said);
+  });
+}
 
 test('a record that is too long for UDP is fetched over TCP, its strings joined', async () => {
   assert.deepEqual(await dns.txt('long.example.com'), { kind: 'found', records: [long] });

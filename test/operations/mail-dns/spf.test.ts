@@ -7,6 +7,8 @@ import { checkSpf, measureSpf } from '../../../src/operations/mail-dns/spf.ts';
 import { readSpf } from '../../../src/operations/mail-dns/spf-record.ts';
 import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
 
+const exchangers = (count: number) =>
+  Array.from({ length: count }, (_, at) => `${at} x${at}.example`);
 const elsewhere: Zone = {
   'TXT _spf.relay.example': ['v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 -all'],
   'TXT soft.example': ['v=spf1 ~all'],
@@ -18,6 +20,9 @@ const elsewhere: Zone = {
   'AAAA mail.example.com': ['2001:db8:0:0:0:0:0:7'],
   'MX example.com': ['10 mail.example.com'],
   'A example.com': ['192.0.2.9'],
+  'MX ten.example': exchangers(10),
+  'MX eleven.example': exchangers(11),
+  'A x9.example': ['192.0.2.1', '192.0.2.77', '192.0.2.3'],
   'A 192.0.2.7.list.example.com': ['127.0.0.2'],
   'A 7.example.com.list.example.com': ['127.0.0.2'],
 };
@@ -80,6 +85,11 @@ const cases: Case[] = [
   ['v=spf1 mx/24//128 ip4:192.0.2.7 -all', '192.0.2.7', 'pass'],
   ['v=spf1 mx/24//129 ip4:192.0.2.7 -all', '192.0.2.7', 'permerror'],
   ['v=spf1 ip6:2001:db8::/129 -all', '192.0.2.7', 'permerror'],
+  ['v=spf1 mx:ten.example -all', '192.0.2.77', 'pass'],
+  ['v=spf1 mx:ten.example -all', '192.0.2.7', 'fail'],
+  ['v=spf1 A/24 -all', '192.0.2.200', 'pass'],
+  ['v=spf1 Redirect=_spf.relay.example', '192.0.2.7', 'pass'],
+  ['v=spf1 Include -all', '192.0.2.7', 'permerror'],
   ['v=spf1 ip4 -all', '192.0.2.7', 'permerror'],
   ['v=spf1 ipv4:192.0.2.7 -all', '192.0.2.7', 'permerror'],
   ['v=spf1 include -all', '192.0.2.7', 'permerror'],
@@ -135,6 +145,14 @@ test('a domain without a record has none, one with two has a mistake', async () 
   );
 });
 
+test('a domain with more than ten mail exchangers is a mistake (RFC 7208, 4.6.4)', async () => {
+  const zone = zoneWith('v=spf1 mx:eleven.example ip4:192.0.2.77 -all');
+  assert.deepEqual(await checkSpf(fakeResolver(zone), { ...sender, ip: '192.0.2.77' }), {
+    result: 'permerror',
+    why: 'eleven.example has more than 10 mail exchangers',
+  });
+});
+
 test('all that a record may cost is counted, for every sender', async () => {
   const measured = async (record: string) => {
     const { lookups } = await measureSpf(fakeResolver(zoneWith(record)), 'example.com');
@@ -145,6 +163,9 @@ test('all that a record may cost is counted, for every sender', async () => {
   assert.equal(await measured(`v=spf1 +all ${includes(11)}`), 0);
   assert.equal(await measured(`v=spf1 ${includes(11)} -all`), 11);
   assert.equal(await measured('v=spf1 redirect=_spf.relay.example'), 1);
+  assert.equal(await measured('v=spf1 ip4:192.0.2.7 ~all redirect=_spf.relay.example'), 0);
+  assert.equal(await measured('v=spf1 include:%{d}.x.example exists:%{i}.y.example ptr -all'), 3);
+  assert.equal(await measured('v=spf1 include:loop.example -all'), 61, 'a loop is left');
 });
 
 test('no record is too odd to be read', () => {
