@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CommandTools } from '../../src/command-tools.ts';
+import { operationCommands } from '../../src/operations/cli.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { secretKey } from '../support/processes/program.ts';
+
+async function run(name: string, words: string[], over: Record<string, string> = {}) {
+  const environment = {
+    DATABASE_URL: 'postgres://127.0.0.1:1/x',
+    ASKBACK_SECRET_KEY: secretKey,
+    ...over,
+  };
+  const tools: CommandTools = {
+    config: () => loadConfig(environment, () => ''),
+    variables: () => Object.keys(environment),
+    environment,
+    say: () => {},
+    print: () => {},
+    stopSignal: async () => 'SIGTERM',
+  };
+  return await operationCommands.find((each) => each.name === name)!.run(tools, words, 'askback');
+}
+
+const exports: [traces: string, metrics: string, said: string][] = [
+  ['otlp', 'otlp', 'traces and metrics are exported by OpenTelemetry'],
+  ['otlp', 'none', 'traces are exported by OpenTelemetry, metrics are not'],
+  ['none', 'otlp', 'metrics are exported by OpenTelemetry, traces are not'],
+  ['none', 'none', 'no traces and no metrics are exported by OpenTelemetry'],
+];
+for (const [traces, metrics, said] of exports) {
+  test(`check-config says of traces to ${traces} and metrics to ${metrics}: ${said}`, async () => {
+    const { output, exitCode } = await run('check-config', [], {
+      OTEL_TRACES_EXPORTER: traces,
+      OTEL_METRICS_EXPORTER: metrics,
+    });
+    assert.deepEqual([exitCode, output.split('\n').at(-1)], [0, said]);
+  });
+}
+
+const nameServers: [text: string, taken: boolean][] = [
+  ['127.0.0.1', true],
+  ['127.0.0.1:1', true],
+  ['127.0.0.1:65535', true],
+  ['127.0.0.1:0', false],
+  ['127.0.0.1:65536', false],
+  ['127.0.0.1:000053', false],
+  ['::1', true],
+  ['[::1]', true],
+  ['[::1]:65535', true],
+  ['[::1]:65536', false],
+  ['dns.example', false],
+  ['dns.example:53', false],
+];
+for (const [text, taken] of nameServers) {
+  test(`the name server ${text} is ${taken ? 'one' : 'none'} that doctor can ask`, async () => {
+    const words = ['--resolver', text, '--sends-from', 'mail.example.com'];
+    const refusal = '--sends-from must be an IP address';
+    const both = `${refusal}; --resolver must be an IP address, or one with a port such as 127.0.0.1:5353`;
+    await assert.rejects(run('doctor', words), { message: taken ? refusal : both });
+  });
+}
