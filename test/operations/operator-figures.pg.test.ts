@@ -55,7 +55,7 @@ test('organizations are listed newest first, of one time the greater id first, p
   assert.equal(await countOrganizations(db), 4);
 });
 
-test('what is due waits: of the queue, of the outbox and of comments, the longest first', async () => {
+test('what is due waits: of the queue, of the outbox and of comments, the longest first, else by name', async () => {
   await db`delete from waiting_analyses`;
   const rows: { task: string; waits: number; runsIn?: number }[] = [
     { task: 'b.two', waits: 300, runsIn: -5 },
@@ -66,6 +66,10 @@ test('what is due waits: of the queue, of the outbox and of comments, the longes
   for (const { task, waits, runsIn } of rows) {
     const run_at = runsIn === undefined ? null : ago(-runsIn);
     await db`insert into outbox ${db({ task, payload: '{}', created_at: ago(waits), run_at } as never)}`;
+  }
+  const same = ago(50);
+  for (const task of ['e.two', 'e.one', 'e.three']) {
+    await db`insert into outbox ${db({ task, payload: '{}', created_at: same } as never)}`;
   }
   const job = (name: string, secondsAgo: number) =>
     db`select graphile_worker.add_job(${name}, run_at => ${ago(secondsAgo)})`;
@@ -93,17 +97,20 @@ test('what is due waits: of the queue, of the outbox and of comments, the longes
     ['a.one', 3, 400],
     ['summaries.analyze', 2, 350],
     ['b.two', 2, 300],
+    ['e.one', 1, 50],
+    ['e.three', 1, 50],
+    ['e.two', 1, 50],
   ]);
 });
 
-test('the deliveries of the last hour are counted over all organizations by how they stand', async () => {
+test('the deliveries of the last hour are counted over all organizations by how they stand, the most first, else by name', async () => {
   const add = async (status: string, seconds: number, times: number) => {
     const org_id = await makeOrganization(db);
     const webhook_id = await makeWebhook(db, org_id);
     const one = { org_id, webhook_id, status, created_at: ago(seconds) };
     await addDeliveries(db, ...Array.from({ length: times }, () => one));
   };
-  await add('failed', 3500, 1);
+  await add('failed', 3500, 2);
   await add('delivered', 3500, 2);
   await add('delivered', 10, 1);
   await add('pending', 10, 2);
@@ -112,8 +119,8 @@ test('the deliveries of the last hour are counted over all organizations by how 
     (await countOutcomes(db)).map(({ status, deliveries }) => [status, deliveries]),
     [
       ['delivered', 3],
+      ['failed', 2],
       ['pending', 2],
-      ['failed', 1],
     ],
   );
 });

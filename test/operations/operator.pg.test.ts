@@ -21,21 +21,41 @@ async function operatorBrowser() {
   return { id, ...visitorBrowser(app, { [name]: token }) };
 }
 
+const nothing = {
+  ...{ health: { failing: {}, warned: {} }, waiting: [], outcomes: [], processes: [] },
+  ...{ organizations: [], operators: [], page: 1, limit: 50, total: 0 },
+};
+
+test('where nothing waits, is delivered or is unwell, Operator says so in sentences, without empty tables', () => {
+  const html = Overview(nothing).toString();
+  const captions = [...html.matchAll(/<caption[^>]*>([^<]*)</g)].map(([, caption]) => caption);
+  assert.deepEqual(captions, ['Operators', 'Processes']);
+  for (const said of [
+    'Everything that this process needs is in order.',
+    'Nothing waits.',
+    'No webhook had anything to deliver.',
+    'No organization yet. Make the first one.',
+  ]) {
+    assert.ok(html.includes(said), said);
+  }
+});
+
 const ages: [seconds: number, said: string][] = [
   [0, '0 s'],
   [119, '119 s'],
   [120, '2 min'],
+  [149, '2 min'],
+  [150, '3 min'],
   [7199, '120 min'],
   [7200, '2 h'],
+  [8999, '2 h'],
+  [9000, '3 h'],
   [86_400, '24 h'],
 ];
 for (const [oldest_seconds, said] of ages) {
   test(`a job that has waited ${oldest_seconds} seconds is said to be ${said} old`, () => {
     const waiting = [{ task: 'keys.clean_up', waiting: 1, oldest_seconds }];
-    const nothing = { outcomes: [], processes: [], organizations: [], operators: [] };
-    const html = Overview({
-      ...{ health: { failing: {}, warned: {} }, waiting, ...nothing, page: 1, limit: 50, total: 0 },
-    }).toString();
+    const html = Overview({ ...nothing, waiting }).toString();
     assert.ok(html.includes(`>${said}<`), html);
   });
 }
@@ -111,7 +131,14 @@ test('an operator changes the limit of an organization, with a trace in it', asy
   const { id, post } = await operatorBrowser();
   const org = await makeOrganization(db);
   const path = `/operator/organizations/${org}`;
-  assert.equal((await post(path, { monthly_send_limit: '-1' })).status, 422);
+  for (const [limit, status] of [
+    ['-1', 422],
+    ['0', 303],
+    ['1000000000', 422],
+    ['999999999', 303],
+  ] as const) {
+    assert.equal((await post(path, { monthly_send_limit: limit })).status, status, limit);
+  }
   assert.equal((await post(path, { monthly_send_limit: '77' })).status, 303);
   const [row] = await db`select monthly_send_limit from organizations where id = ${org}`;
   assert.equal(row?.['monthly_send_limit'], 77);
@@ -119,7 +146,7 @@ test('an operator changes the limit of an organization, with a trace in it', asy
     select act from audit_events where org_id = ${org} and actor_id = ${id}`;
   assert.deepEqual(
     acts.map(({ act }) => act),
-    ['organization.changed'],
+    Array(3).fill('organization.changed'),
   );
 });
 

@@ -80,7 +80,7 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
 
 export type DeliveryOutcome = { status: string; deliveries: number };
 
-/** Deliveries of all organizations in the last hour, by how they stand. */
+/** Deliveries of all organizations in the last hour, by how they stand, the most first. */
 export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
   return await sql<DeliveryOutcome[]>`
     select d.status, count(*)::int as deliveries
@@ -91,7 +91,7 @@ export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
       where webhook_id = w.id and id > least_id_at(now() - interval '1 hour')
     ) d
     group by d.status
-    order by deliveries desc`;
+    order by deliveries desc, d.status`;
 }
 
 export type ServingProcess = { program: string; started_at: Date };
