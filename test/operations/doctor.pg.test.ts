@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { Finding } from '../../src/operations/finding.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -26,6 +29,30 @@ test('a healthy deployment without a mail server is found well, but for its mail
       ['secret key', 'ok'],
       ['public URL', 'ok'],
       ['SMTP', 'warn'],
+    ],
+  );
+});
+
+test('what the service reads from and goes through is examined after its database, a proxy before its mails', async () => {
+  const server = createServer((_request, response) =>
+    response.end(JSON.stringify({ warnings: { proxy: 'a proxy is not trusted' } })),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => server.close());
+  const nowhere = 'postgres://127.0.0.1:1/x';
+  const { stdout } = await doctor({
+    ...{ DATABASE_URL: nowhere, ASKBACK_SESSION_DATABASE_URL: url },
+    ...{ ASKBACK_READ_DATABASE_URL: `${nowhere}-replica`, ASKBACK_DATABASE_WAIT_SECONDS: '0' },
+    ...{ HOST: '127.0.0.1', PORT: String((server.address() as AddressInfo).port) },
+  });
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  assert.deepEqual(
+    checks.map(({ name, status }) => `${name} ${status}`),
+    [
+      ...['database ok', 'extensions ok', 'schema ok', 'clock ok', 'migration steps ok'],
+      ...['pooler fail', 'replica warn', 'secret key ok', 'public URL ok', 'proxy warn'],
+      'SMTP warn',
     ],
   );
 });

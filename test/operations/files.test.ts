@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { operatorFiles } from '../../src/operations/files.ts';
 import { askback } from '../support/processes/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'askback-files-'));
@@ -29,7 +30,8 @@ test('askback files writes the manual and every file that it links to', async ()
 test('askback files overwrites nothing unless it is asked to', async () => {
   const again = await askback(['files', folder]);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, / exists: name another folder, or --force\n$/);
+  const first = join(folder, operatorFiles()[0]!);
+  assert.equal(again.stderr, `askback: ${first} exists: name another folder, or --force\n`);
   assert.equal((await askback(['files', folder, '--force'])).code, 0);
 });
 

@@ -56,6 +56,17 @@ test('a service that runs and is not ready differs in the exit code', async () =
   await proxy.mend();
 });
 
+test('a long answer is repeated up to its first 4096 characters', async () => {
+  const body = `${'x'.repeat(4095)}yz`;
+  const server = createServer((_request, response) => response.end(body));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`;
+  const { sentence } = await askHealth(address);
+  assert.equal(sentence, `${address} answers 200: ${'x'.repeat(4095)}y`);
+});
+
 test('a process that accepts the connection and answers nothing is unhealthy', async () => {
   const server = createServer(() => {});
   server.listen(0, '127.0.0.1');

@@ -83,8 +83,23 @@ const cases: [why: string, finding: Finding, said: string][] = [
     clock(60_000),
     "fail clock: the database's clock is 60000 ms ahead of this machine's: set both by NTP",
   ],
+  [
+    'half a millisecond is rounded',
+    rules.judgeClock({ before: at(0), database: at(3), after: at(5) }),
+    "ok clock: the database's clock is 1 ms ahead of this machine's",
+  ],
   ['a gibibyte free is fine', disk(1024), 'ok disk: 1024 MiB free in /data'],
   ['less than a gibibyte free is worth a warning', disk(1023), 'warn disk: 1023 MiB free in /data'],
+  [
+    'a byte less than a gibibyte free is worth a warning',
+    disk(1024 - 1 / 1024 ** 2),
+    'warn disk: 1023 MiB free in /data',
+  ],
+  [
+    'a byte less than 100 MiB free is a failure',
+    disk(100 - 1 / 1024 ** 2),
+    'fail disk: 99 MiB free in /data',
+  ],
   ['100 MiB free are worth a warning', disk(100), 'warn disk: 100 MiB free in /data'],
   ['less than 100 MiB free is a failure', disk(99), 'fail disk: 99 MiB free in /data'],
   ['an https public URL is fine', url('https://a.example'), 'ok public URL: https://a.example'],
