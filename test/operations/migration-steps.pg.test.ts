@@ -52,12 +52,36 @@ test('readiness warns of a step, and migrate names it and finishes it when it is
   assert.equal(await openSteps(db)(), sentence);
   const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
   const { stdout } = await askback(['migrate'], environment);
-  assert.ok(stdout.includes(sentence), stdout);
+  assert.equal(
+    stdout,
+    `the database is up to date\n${sentence}\naskback serve does this while it answers; askback migrate --steps does it without the service\n`,
+  );
 
   const { stdout: json, code } = await askback(['migrate', '--steps', '--json'], environment);
   assert.deepEqual([code, JSON.parse(json)], [0, { applied: [], steps: [] }]);
   assert.ok((await listSteps(db)).every(({ ended_at }) => ended_at !== null));
   assert.equal(await openSteps(db)(), undefined);
+});
+
+test('migrate --steps ends with why a step fails, also while others wait, and finds nothing to do where all have ended', async () => {
+  const { db, url } = await emptyDatabase();
+  await migrate(db);
+  const [first, ...others] = (await listSteps(db)).map(({ name }) => name);
+  assert.ok(first && others.length > 0);
+  const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
+  const ended = await askback(['migrate', '--steps', '--json'], environment);
+  assert.deepEqual([ended.code, JSON.parse(ended.stdout)], [0, { applied: [], steps: [] }]);
+
+  await db`update migration_steps set ended_at = null`;
+  await db`
+    update migration_steps
+    set failure = 'no room', failures = 2, started_at = now(), retry_at = now() + interval '1 hour'
+    where name = ${first}`;
+  const failed = await askback(['migrate', '--steps'], environment);
+  assert.deepEqual(
+    [failed.code, failed.stderr],
+    [1, `askback: step ${first} of a migration failed 2 times and is tried again: no room\n`],
+  );
 });
 
 test('where no step is open, none is looked for and no connection is made', async () => {
