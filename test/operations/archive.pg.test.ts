@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { CommandTools } from '../../src/command-tools.ts';
+import { placeSecretKey } from '../../src/lib/crypto/secret-key.ts';
+import { archiveCommands } from '../../src/operations/archive.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { makeOrganization } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { secretKey } from '../support/processes/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'askback-archive-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const { db, url } = await testDatabase();
+await makeOrganization(db);
+const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, ASKBACK_DATA_DIR: folder };
+const [backup] = archiveCommands;
+placeSecretKey(folder, Buffer.alloc(32, 1));
+
+/** The built-in Postgres goes with a key in the data directory; here the database of the test stands for it. */
+function toolsWith({ inEnvironment }: { inEnvironment: boolean }): CommandTools {
+  const config = loadConfig(environment, () => '');
+  return {
+    config: () => (inEnvironment ? config : { ...config, secretKey: null }),
+    variables: () => Object.keys(environment),
+    environment,
+    say: () => {},
+    print: () => {},
+    stopSignal: async () => 'SIGTERM',
+  };
+}
+
+const keys: [inEnvironment: boolean, said: string][] = [
+  [false, 'The secret key is in it: keep it where only you can read it.'],
+  [true, 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.'],
+];
+for (const [inEnvironment, said] of keys) {
+  test(`a backup with the key in the ${inEnvironment ? 'environment' : 'data directory'} says: ${said}`, async () => {
+    const file = join(folder, `backup-${inEnvironment}`);
+    const tools = toolsWith({ inEnvironment });
+    const { output } = await backup!.run(tools, [file], 'askback');
+    assert.match(output, /^wrote \d+ rows to /);
+    assert.ok(output.endsWith(` to ${file}. ${said}`), output);
+    await assert.rejects(backup!.run(tools, [file], 'askback'), {
+      message: `${file} exists: give another name, or --force`,
+    });
+    assert.equal((await backup!.run(tools, [file, '--force'], 'askback')).exitCode, 0);
+  });
+}
