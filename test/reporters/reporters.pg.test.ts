@@ -315,6 +315,14 @@ test('the queries of ops/reports.md run', async () => {
   for (const [, query] of queries) await reporter.unsafe(query!);
 });
 
+test('the address of a reporter is that of the first host, with its own role and password', () => {
+  const service = 'postgres://me:secret@one.test:5432,two.test:5433/reports?sslmode=require';
+  assert.equal(
+    reporterUrl(service, 'askback_reporter_1', 'pass/word'),
+    'postgres://askback_reporter_1:pass%2Fword@one.test:5432/reports?sslmode=require',
+  );
+});
+
 test('reporters are listed newest first, those of one moment by name', async () => {
   const undo = new Error('undone');
   const listing = db.begin(async (tx) => {
@@ -351,6 +359,13 @@ test('the command line makes, lists and revokes reporters', async () => {
   assert.match(nowhere.stderr, /organization not found/);
   const listed = (await run('list')).data as { name: string; usable: boolean }[];
   assert.ok(listed.some((one) => one.name === name && one.usable));
+  const gone = { name: `gone-${name}`, role_name: `gone_${name}` };
+  await db`insert into reporters ${db({ org_id: own.id, ...gone })}`;
+  const { stdout } = await askback(['reporter', 'list'], environment);
+  const roleOf = (each: string) =>
+    new RegExp(`^${each} +larkspur +(.*?) +\\d{4}-`, 'm').exec(stdout)?.[1];
+  assert.match(roleOf(name) ?? '', /^askback_reporter_[\da-f]{8}$/);
+  assert.equal(roleOf(gone.name), `${gone.role_name} (no such role)`);
   assert.equal((await run('revoke', '--name', name)).data.name, name);
   assert.match((await run('revoke', '--name', name)).stderr, /reporter not found/);
 });
