@@ -20,4 +20,4 @@ export function recoveryCodeHash(memberId: string, typed: string): Buffer {
 
 /** Whether a typed proof looks like a recovery code; otherwise it is judged as a code of the app. */
 export const isRecoveryCode = (typed: string): boolean =>
-  typed.toLowerCase().replace(/[\s-]/g, '').length === Math.ceil((recoveryCodeBytes * 8) / 5);
+  typed.replace(/[\s-]/g, '').length === Math.ceil((recoveryCodeBytes * 8) / 5);

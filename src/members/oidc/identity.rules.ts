@@ -20,7 +20,7 @@ export function judgeIdentity(
   const address = mailableAddress(email ?? '');
   if (!email || !address) return { refused: 'no_email' };
   if (!isEmailVerified) return { refused: 'unverified' };
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  const domain = address.slice(address.lastIndexOf('@') + 1);
   if (rules.domains.length > 0 && !rules.domains.includes(domain)) return { refused: 'domain' };
   return { email: normalizeEmail(email) ?? address, groupRole: highestRole(groups, rules.groups) };
 }
