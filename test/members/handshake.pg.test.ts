@@ -44,12 +44,14 @@ for (const [seconds, found] of waits) {
 const proofs: [what: string, secondsAgo: number | null, isTaken: boolean][] = [
   ['of now', 0, true],
   ['of four minutes ago', 240, true],
+  ['of a millisecond less than five minutes ago', 299.999, true],
   ['of five minutes ago', 300, false],
   ['of a day ago', 86_400, false],
   ['of no time that it says', null, true],
 ];
 for (const [what, secondsAgo, isTaken] of proofs) {
-  test(`a sign-in at the provider ${what} is ${isTaken ? 'taken' : 'not taken'} as a proof`, async () => {
+  test(`a sign-in at the provider ${what} is ${isTaken ? 'taken' : 'not taken'} as a proof`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const subject = `subject-${secondsAgo}`;
     const issuer = 'https://login.test';
     const id = await makeMember(db, { sso_issuer: issuer, sso_subject: subject });

@@ -27,6 +27,18 @@ test('a verified address comes in', () => {
 
 const refused: [what: string, over: object, rules: object, why: string][] = [
   ['without an address', { email: null }, {}, 'no_email'],
+  [
+    'without an address, which it cannot verify',
+    { email: null, isEmailVerified: false },
+    {},
+    'no_email',
+  ],
+  [
+    'not verified and of another domain',
+    { isEmailVerified: false },
+    { domains: ['other.test'] },
+    'unverified',
+  ],
   ['with something else than an address', { email: 'ann' }, {}, 'no_email'],
   ['with an address that is not verified', { isEmailVerified: false }, {}, 'unverified'],
   ['of another domain', {}, { domains: ['other.test'] }, 'domain'],
