@@ -75,6 +75,15 @@ test('attempts that are refused count for nothing, and a right one is given back
   assert.equal(others.taken, 50);
 });
 
+test('a right attempt that is given back after it counted no more takes away nothing', async () => {
+  const proof = { account: randomUUID(), address: '192.0.2.10' };
+  const giveBack = await countProof(db, proof);
+  await age('1 day');
+  await (await countProof(db, proof))();
+  await giveBack();
+  assert.equal((await attempt(12, () => proof)).taken, 10);
+});
+
 test('no 15 minutes have more than ten, wherever they begin', async () => {
   const proof = { account: randomUUID(), address: '192.0.2.7' };
   assert.equal((await attempt(4, () => proof)).taken, 4);

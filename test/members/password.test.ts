@@ -29,6 +29,9 @@ for (const [password, why] of [
   ['Lindgren-2026', /name or address/],
   ['larkspur12345', /name or address/],
   ['Lindgren-20-11', /name or address/],
+  ['p7x2x7p2p7x2', /first that others/],
+  ['zyxwvutsrqpo', /first that others/],
+  ['lkjhgfdsapoi', /first that others/],
 ] as const) {
   test(`${password.slice(0, 30)} is refused as a password`, () => {
     assert.match(refusePassword(password, ann) ?? 'taken', why);
@@ -50,10 +53,24 @@ for (const password of [
     'Lindgren-20-117',
     'abcqwe123xyz',
   ],
-  ...['p7x2k2x7p7k2', 'glass heron tuesday '.repeat(25)],
+  ...['p7x2k2x7p7k2', 'abcdefqwe123xyz', 'glass heron tuesday '.repeat(25)],
 ]) {
   test(`${password.slice(0, 30)} is taken as a password`, () => {
     assert.equal(refusePassword(password, ann), undefined);
+  });
+}
+
+const spellings: [name: string, email: string, password: string][] = [
+  ['Wilhelmina Q', 'q@b.test', 'wilhelmina-26'],
+  ['Q', 'Wilhelmina@b.test', 'wilhelmina-26'],
+  ['Q', 'Ann.Lee@Acme-Tools.Example', 'ann.lee@acme-tools.example!'],
+  ['wilhelmina', 'q@b.test', 'WILHELMINA-26'],
+];
+for (const [name, email, password] of spellings) {
+  test(`${password} is refused as the password of ${name} at ${email}`, () => {
+    assert.match(refusePassword(password, { name, email }) ?? 'taken', /name or address/);
+    const other = { name: 'Bo', email: 'bo@bo.test' };
+    assert.equal(refusePassword(password, other), undefined);
   });
 }
 

@@ -5,6 +5,7 @@ import { findProofs, saveName } from '../../src/members/account/queries.ts';
 import { listOrganizationIds } from '../../src/members/account-acts.queries.ts';
 import {
   clearCodes,
+  confirmSecret,
   findCodes,
   listTotpOfOtherKey,
   replaceRecoveryCodes,
@@ -29,8 +30,18 @@ import {
   findOrganizationToJoin,
 } from '../../src/members/oidc/queries.ts';
 import { listPasskeys } from '../../src/members/passkeys/queries.ts';
-import { noteEmailProved, setOperator } from '../../src/members/queries.ts';
-import { countInvitations, countOwners, listMembers } from '../../src/members/roles.queries.ts';
+import {
+  findCredentialsById,
+  lockPassword,
+  noteEmailProved,
+  setOperator,
+} from '../../src/members/queries.ts';
+import {
+  countInvitations,
+  countOwners,
+  listMembers,
+  lockRoles,
+} from '../../src/members/roles.queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -147,6 +158,24 @@ test('what changes nothing says so', async () => {
   const [left] = await db`
     select num_nonnulls(password_hash, totp_secret, sso_issuer)::int as left from members where id = ${member}`;
   assert.equal(left?.['left'], 0);
+});
+
+test('a password, a secret and an organization that are no longer there are not taken for those that were', async () => {
+  const member = await makeMember(db, { password_hash: 'old', totp_secret: Buffer.from('old') });
+  const checked = (await findCredentialsById(db, member))!;
+  assert.equal(await lockPassword(db, checked), true);
+  await db`update members set password_hash = 'new' where id = ${member}`;
+  assert.equal(await lockPassword(db, checked), false);
+
+  const confirm = (sealed: string) =>
+    confirmSecret(db, { memberId: member, sealed: Buffer.from(sealed) }, 7);
+  assert.deepEqual(
+    [await confirm('new'), await confirm('old'), await confirm('old')],
+    [false, true, false],
+  );
+
+  assert.equal(await lockRoles(db, await makeOrganization(db)), true);
+  assert.equal(await lockRoles(db, randomUUID()), false);
 });
 
 const ways = [
