@@ -169,6 +169,21 @@ test('an address with an account joins when signed in with it, and nothing else 
   );
 });
 
+for (const [what, has, given] of [
+  ['the account', 'Ann@People.test', 'ann@people.test'],
+  ['the invitation', 'bo@people.test', 'Bo@People.test'],
+] as const) {
+  test(`a member who is signed in sees and takes an invitation where ${what} is spelled in capitals`, async () => {
+    const member = await makeMember(db, { email: has });
+    const { org, path } = await invited({ email: given });
+    const headers = await signIn(db, { member });
+    const page = await (await app.request(path, { headers })).text();
+    assert.ok(page.includes('<button type="submit" class="primary">Join</button>'), page);
+    assert.equal((await app.request(path, { method: 'POST', headers })).status, 303);
+    assert.deepEqual([...(await rolesOf(org))], [{ email: has, role: 'viewer' }]);
+  });
+}
+
 test('an operator is invited without an organization, and finds Operator', async () => {
   const email = `${randomUUID()}@people.test`;
   const { url } = await inviteOperator(tools, commandActor(), email);

@@ -232,6 +232,17 @@ test('an answer of a browser has at most 20,000 characters in each part', () => 
   assert.deepEqual([read(20_000), read(20_001)], [20_000, undefined]);
 });
 
+test('how a passkey is reached is said in words of at most 30 letters and hyphens', () => {
+  const read = (transport: string) => {
+    const response = { clientDataJSON: 'a', attestationObject: 'a', transports: [transport] };
+    const made = { id: 'a', rawId: 'a', type: 'public-key', response };
+    return readAttestation(JSON.stringify(made))?.response.transports;
+  };
+  assert.deepEqual(read('smart-card'), ['smart-card']);
+  assert.deepEqual(read('a'.repeat(30)), ['a'.repeat(30)]);
+  for (const other of ['a'.repeat(31), '', 'USB', 'a b']) assert.equal(read(other), undefined);
+});
+
 const places: [url: string, rpId: string | undefined][] = [
   ['https://feedback.acme.test', 'feedback.acme.test'],
   ['https://feedback.acme.test:8443', 'feedback.acme.test'],

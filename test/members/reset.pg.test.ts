@@ -139,6 +139,7 @@ test('asking for links is limited like wrong proofs, for accounts that exist and
       statuses.push((await visitorBrowser(app).post('/forgot', { email })).status);
     }
     assert.deepEqual(statuses, [...Array(10).fill(303), 429]);
+    assert.equal((await jobsFor(email)).length, 10);
   }
 });
 
