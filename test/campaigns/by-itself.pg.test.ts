@@ -139,6 +139,52 @@ test('a contact that is to be reminded, and meanwhile bounced and unsubscribed, 
   );
 });
 
+for (const [what, meanwhile] of [
+  [
+    'answered',
+    (id: string) =>
+      db`update contacts set status = 'responded', responded_at = now() where id = ${id}`,
+  ],
+  ['lost its first mail', (id: string) => db`delete from mails where contact_id = ${id}`],
+] as const) {
+  test(`a contact that is to be reminded, and meanwhile ${what}, is left out as one that was asked`, async () => {
+    const { contacts, tools, sweep, mailAll, later, work, mailed, reasons, used } = await scene({
+      survey: { reminders: db.json([{ after_days: 1 }]) },
+      people: 2,
+    });
+    await sweep();
+    await mailAll();
+    later(dayMs);
+    await sweepCampaigns(tools);
+    await meanwhile(contacts[0]!.id);
+    await work();
+    assert.deepEqual(
+      mailed.map(({ email }) => email),
+      [contacts[1]!.email],
+    );
+    assert.deepEqual(
+      [await reasons(), await used()],
+      [[{ reason_code: 'already_sent', count: 1 }], 1],
+    );
+  });
+}
+
+test('of several contacts each is reminded of its own mail', async () => {
+  const { orgId, sweep, mailAll, pass } = await scene({ survey: twoReminders });
+  await sweep();
+  await mailAll();
+  await pass(7);
+  const pairs = await db`
+    select r.contact_id = m.contact_id and m.reminder = 0 as is_own
+    from mails r
+    join mails m on m.id = r.reminds_of
+    where r.org_id = ${orgId} and r.reminder > 0`;
+  assert.deepEqual(
+    pairs.map(({ is_own }) => is_own as boolean),
+    Array(6).fill(true),
+  );
+});
+
 test('a survey that asks more contacts by itself has one job whose turn it is', async () => {
   const { orgId, contacts, clock, tools, later } = await scene({
     survey: { ask_after_days: 1, ask_after_days_since: new Date(0) },
