@@ -76,7 +76,17 @@ test('a campaign of several batches mails all of them', async () => {
   assert.deepEqual(counts(await find(id)), [1203, 1203, 0, 0, 0]);
   assert.equal(new Set(mailed.map(({ email }) => email)).size, 1203);
   assert.deepEqual(await batches(id), [1000, 203]);
-  assert.equal(new Set((await results(id)).map(({ email }) => email)).size, 1203);
+  const all = (await results(id)).map(({ email }) => email);
+  const newest = await db<{ email: string }[]>`
+    select c.email
+    from campaign_contacts w
+    join contacts c on c.id = w.contact_id
+    where w.campaign_id = ${id}
+    order by w.created_at desc, w.id desc`;
+  assert.deepEqual(
+    all,
+    newest.map(({ email }) => email),
+  );
 });
 
 test('what a rule blocks is a duplicate with its reason, at the start and after it', async () => {
@@ -339,11 +349,11 @@ test('a campaign whose job was lost goes on after a sweep', async () => {
   const { orgId, tools, create, find, work, workFor, later } = await scene();
   const id = await create();
   await db`delete from outbox where payload ->> 'org_id' = ${orgId}`;
-  later(59_000);
+  later(60_000);
   await sweepCampaigns(tools);
   await work();
   assert.equal((await find(id)).sent, 0, 'its job may still be on its way');
-  later(2000);
+  later(1);
   await work();
   assert.equal((await find(id)).sent, 0);
   await sweepCampaigns(tools);

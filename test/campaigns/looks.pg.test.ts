@@ -33,10 +33,11 @@ async function scene({ people = 1, survey = {} }: { people?: number; survey?: ob
 }
 
 test('a campaign with more to claim looks again after a fifth of a second, and after a second once 4,000 mails wait', async () => {
-  const { create, work, later, nextLookMs } = await scene({ people: 4500 });
+  const { orgId, create, work, later, nextLookMs } = await scene({ people: 4500 });
   const id = await create();
   await work({ without: ['sends.mail'] });
   assert.equal(await nextLookMs(id), 200);
+  assert.equal((await db`select from mails where org_id = ${orgId}`).length, 4000);
   later(200);
   await work({ without: ['sends.mail'] });
   assert.equal(await nextLookMs(id), 1000);
@@ -85,6 +86,11 @@ test('a survey whose campaign finds every contact blocked stays as complete as i
   await work();
   const surveys = await db`select status from surveys where id = ${surveyId}`;
   assert.deepEqual([...surveys], [{ status: 'completed' }]);
+});
+
+test('a campaign that is to start at this moment starts at once', async () => {
+  const { clock, create, status } = await scene();
+  assert.equal(await status(await create({ send_at: clock.at })), 'running');
 });
 
 test('a hundred overdue campaigns have another turn at once, those that wait longest', async () => {
