@@ -29,6 +29,11 @@ const times: [over: Partial<CampaignRecord>, ranForMs: number, says: string][] =
   [{ per_hour: 60, remaining: 60 }, 0, 'About 1 hour to go.'],
   [{ per_hour: 60, remaining: 47 * 60 }, 0, 'About 47 hours to go.'],
   [{ per_hour: 60, remaining: 48 * 60 }, 0, 'About 2 days to go.'],
+  [{ per_hour: 60, remaining: 89 }, 0, 'About 1 hour to go.'],
+  [{ per_hour: 60, remaining: 90 }, 0, 'About 2 hours to go.'],
+  [{ per_hour: 60, remaining: 59 * 60 }, 0, 'About 2 days to go.'],
+  [{ per_hour: 60, remaining: 60 * 60 }, 0, 'About 3 days to go.'],
+  [{ per_hour: 60_000, remaining: 1001 }, 0, 'About 2 minutes to go.'],
   [{ per_hour: 7200, remaining: 1 }, 0, 'About 1 minute to go.'],
   [{ sent: 10, remaining: 20 }, minuteMs, 'About 2 minutes to go.'],
   [{ sent: 10, remaining: 20 }, hourMs, 'About 2 hours to go.'],
@@ -48,6 +53,7 @@ test('a campaign that was stopped says why, as a sentence', () => {
 
 test('nothing is said of the time when no mail is left', () => {
   assert.equal(said({ sent: 100 }).trim(), '100 of 100 mails sent.');
+  assert.equal(said({ sent: 0, failed: 100 }).trim(), '0 of 100 mails sent.');
 });
 
 test('a scheduled one has its time by the clock of the organization, and its pace', () => {

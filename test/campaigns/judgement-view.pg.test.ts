@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exportJudgement, viewJudgement } from '../../src/campaigns/judgement.ts';
+import { insertRejects } from '../../src/contacts/upload.queries.ts';
+import { takeUpload } from '../../src/contacts/upload.ts';
+import { makeContacts } from '../support/make/campaigns.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+
+/** A survey beside another one of its organization, whose contacts were all asked. */
+async function scene(organization = {}) {
+  const orgId = await makeOrganization(db, organization);
+  const [surveyId, other] = [await makeSurvey(db, orgId), await makeSurvey(db, orgId)];
+  await makeContacts(db, { orgId, surveyId: other }, { count: 5, status: 'sent' });
+  const survey = { orgId, surveyId };
+  const add = (email: string, over = {}) =>
+    makeContact(db, { org_id: orgId, survey_id: surveyId }, { email, ...over });
+  return {
+    ...{ survey, add },
+    block: async (kind: 'unsubscribed' | 'bounced', emails: readonly string[]) => {
+      for (const email of emails) {
+        await add(email);
+        await db`insert into suppressions ${db({ org_id: orgId, email, kind })}`;
+      }
+    },
+    /** Lines of an uploaded list that were left out. */
+    reject: async (lines: readonly number[]) => {
+      const bytes = new TextEncoder().encode('ann@people.test\n');
+      const uploadId = await takeUpload({ db }, survey, { name: 'list.csv', bytes });
+      const rejects = lines.map((line) => ({ line, value: line === 2 ? '' : `v${line}` }));
+      const rows = rejects.map((each) => ({ ...each, reason: 'bad' }));
+      await insertRejects(db, { orgId, uploadId }, rows);
+      await db`update contact_uploads set imported_at = now() where id = ${uploadId}`;
+    },
+  };
+}
+
+const places = (count: number) => Array.from({ length: count }, (_, place) => place + 1);
+
+test('a survey none of whose contacts is kept from its mail has no reasons to show', async () => {
+  const { survey, add } = await scene();
+  await add('ann@people.test');
+  assert.partialDeepStrictEqual(await viewJudgement(db, survey), {
+    ...{ mailed: 1, blocked: 0, invalid: 0, alreadyAsked: 0, reasons: [] },
+  });
+});
+
+test('reasons begin with those asked before and end with lines of the list; between, the most frequent is first', async () => {
+  const { survey, add, block, reject } = await scene();
+  await add('done@people.test', { status: 'responded', responded_at: new Date() });
+  await add('ann@people.test');
+  await block('unsubscribed', ['a1@people.test']);
+  const bounced = places(9).map((place) => `b${place}@people.test`);
+  await block('bounced', bounced);
+  await reject(places(10).map((place) => place + 1));
+  const { reasons, ...counts } = await viewJudgement(db, survey);
+  assert.partialDeepStrictEqual(counts, { mailed: 1, blocked: 10, invalid: 10, alreadyAsked: 1 });
+  const shown = (emails: readonly string[]) => emails.map((email) => ({ email, remark: null }));
+  assert.deepEqual(reasons, [
+    { code: 'already_sent', people: 1, examples: [] },
+    { code: 'bounced', people: 9, examples: shown(bounced.slice(0, 8)) },
+    { code: 'unsubscribed', people: 1, examples: shown(['a1@people.test']) },
+    {
+      ...{ code: 'invalid_email', people: 10 },
+      examples: places(8).map((place) => ({
+        email: place === 1 ? '(empty)' : `v${place + 1}`,
+        remark: `line ${place + 1}: bad`,
+      })),
+    },
+  ]);
+});
+
+test('of the lines that were left out a thousand are counted and exported', async () => {
+  const { survey, reject } = await scene();
+  await reject(places(1001).map((place) => place + 1));
+  const { invalid, alreadyAsked } = await viewJudgement(db, survey);
+  assert.deepEqual([invalid, alreadyAsked], [1000, 0]);
+  let csv = '';
+  for await (const part of exportJudgement(db, survey)) csv += part;
+  const lines = csv.trim().split('\r\n');
+  assert.equal(lines.length, 1001);
+  assert.deepEqual(
+    [lines[0], lines[2], lines[1000]],
+    [
+      'email,will_be_mailed,reason,reason_code,line',
+      'v3,false,bad,invalid_email,3',
+      'v1001,false,bad,invalid_email,1001',
+    ],
+  );
+});
