@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { deleteOldResults } from '../../src/campaigns/retention.queries.ts';
+import { one, type Sql } from '../../src/lib/db/db.ts';
+import { inTransaction } from '../../src/lib/db/transaction.ts';
+import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+
+const { db } = await testDatabase();
+const days = 30;
+
+type Campaign = { over: object; age: string | null; openBatch?: true; results?: number };
+
+/** Campaigns by name; their age is what they have been over for beyond the days that results are kept. */
+const campaigns: Record<string, Campaign> = {
+  'older than the days': { over: { status: 'finished' }, age: '1 millisecond' },
+  'as old as the days': { over: { status: 'finished' }, age: '0' },
+  'not over': { over: { status: 'running' }, age: null },
+  'with a mail that has no outcome': {
+    ...{ over: { status: 'stopped' }, age: '1 day', openBatch: true },
+  },
+  'what a survey does by itself': {
+    over: { status: 'finished', kind: 'asking', after_days: 1 },
+    age: '1 day',
+  },
+};
+
+async function addCampaigns(tx: Sql) {
+  const org_id = await makeOrganization(tx);
+  const of = { org_id, survey_id: await makeSurvey(tx, org_id) };
+  for (const [name, { over, age, openBatch }] of Object.entries(campaigns)) {
+    const { id: campaign_id } = one(
+      await tx<{ id: string }[]>`
+        insert into campaigns ${tx({ ...of, name, ...over })} returning id`,
+    );
+    await tx`
+      update campaigns set finished_at = now() - make_interval(days => ${days}) - ${age}::interval
+      where id = ${campaign_id}`;
+    const contact_id = await makeContact(tx, of);
+    await tx`insert into campaign_contacts ${tx({ ...of, campaign_id, contact_id })}`;
+    const ended = { sent: 1, blocked: 0, failed: 0, ended_at: new Date(0) };
+    const batch = { id: randomUUID(), org_id, campaign_id, mails: 1 };
+    await tx`insert into campaign_batches ${tx({ ...batch, ...(openBatch ? {} : ended) })}`;
+  }
+  return org_id;
+}
+
+const left = async (tx: Sql, orgId: string) =>
+  (
+    await tx<{ name: string }[]>`
+      select g.name from campaign_contacts c join campaigns g on g.id = c.campaign_id
+      where c.org_id = ${orgId}`
+  )
+    .map(({ name }) => name)
+    .sort();
+
+test('results go with the days of their own campaign, if it is over and all of its mails have an outcome', async () => {
+  await inTransaction(db, async (tx) => {
+    const [ours, theirs] = [await addCampaigns(tx), await addCampaigns(tx)];
+    assert.equal(await deleteOldResults(tx, ours, { days, atMost: 100 }), 1);
+    const [, ...young] = Object.keys(campaigns);
+    assert.deepEqual(await left(tx, ours), young.sort());
+    assert.deepEqual(await left(tx, theirs), Object.keys(campaigns).sort());
+  });
+});
+
+test('so many results go in one step', async () => {
+  const org_id = await makeOrganization(db);
+  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
+  const over = { status: 'finished', finished_at: new Date(0) };
+  const { id: campaign_id } = one(
+    await db<{ id: string }[]>`
+      insert into campaigns ${db({ ...of, name: 'Spring', ...over })} returning id`,
+  );
+  for (let n = 0; n < 3; n++) {
+    const contact_id = await makeContact(db, of);
+    await db`insert into campaign_contacts ${db({ ...of, campaign_id, contact_id })}`;
+  }
+  const step = () => deleteOldResults(db, org_id, { days, atMost: 2 });
+  assert.deepEqual([await step(), await step(), await step()], [2, 1, 0]);
+});
