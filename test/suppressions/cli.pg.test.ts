@@ -39,6 +39,18 @@ test('suppression list takes an address in any case and a kind', async () => {
   assert.deepEqual(await list('--kind', 'unsubscribed'), []);
 });
 
+test('suppression list shows as many as are asked for, at least one and at most 200', async () => {
+  const { org_id, id } = await suppressed('ann@people.test', 'bounced');
+  await db`insert into suppressions ${db({ org_id, email: 'bob@people.test', kind: 'bounced', created_at: new Date(0) })}`;
+  const list = (limit: string) =>
+    run('suppression', 'list', '--org', org_id, '--json', '--limit', limit);
+  const ids = async (limit: string) =>
+    (JSON.parse((await list(limit)).stdout) as { id: string }[]).map((each) => each.id);
+  assert.deepEqual(await ids('1'), [id]);
+  assert.equal((await ids('200')).length, 2);
+  for (const limit of ['0', '201']) assert.notEqual((await list(limit)).code, 0, limit);
+});
+
 test('suppression remove lets the address get mail again', async () => {
   const { org_id, contact, id } = await suppressed('ann@people.test', 'bounced');
   const other = await suppressed('ann@people.test', 'bounced');
