@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { one, type Sql } from '../../src/lib/db/db.ts';
+import {
+  type NewResponse,
+  type ResponseEffects,
+  recordResponse,
+} from '../../src/responses/answer.queries.ts';
+import { recordTogether } from '../../src/responses/answer-group.queries.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+import { assertTalliesHold } from '../support/probe/tallies.ts';
+
+/** What becomes of answers by how many contacts their survey has left, and of those that no survey takes. */
+const { db } = await testDatabase();
+
+type Survey = { org_id: string; survey_id: string; people: string[] };
+
+const effectsOf = ({ org_id: orgId }: NewResponse): ResponseEffects => ({
+  added: { orgId, events: [], traceparent: null },
+  analyze: false,
+});
+
+function answerOf(survey: Survey, person: number | null, over: Partial<NewResponse> = {}) {
+  const { org_id, survey_id, people } = survey;
+  const contact_id = person === null ? null : people[person]!;
+  return {
+    ...{ id: randomUUID(), org_id, survey_id, contact_id, score: 7, category: 'passive' as const },
+    ...{ source: contact_id ? ('link' as const) : ('share' as const), comment: null },
+    ...{ held_reason: null, traceparent: null, type: 'nps' as const, language: 'en' },
+    ...{ properties: null, created_at: new Date(), ...over },
+  };
+}
+
+async function makeSurveyOf(org_id: string, contacts: number, over = {}): Promise<Survey> {
+  const survey_id = await makeSurvey(db, org_id, over);
+  const rows = await db<{ id: string }[]>`
+    insert into contacts (org_id, survey_id, email, token)
+    select ${org_id}, ${survey_id}, n || '@people.test', gen_random_uuid()
+    from generate_series(1, ${contacts}::int) n
+    returning id`;
+  return { org_id, survey_id, people: rows.map(({ id }) => id) };
+}
+
+const { most } = one(await db<{ most: number }[]>`select most_uncommitted_responses() as most`);
+
+const recordAlone = async (sql: Sql, answer: NewResponse) =>
+  (await recordResponse(sql, answer, effectsOf(answer))).outcome;
+
+/** Which of these answers a group recorded. */
+async function recordGroup(sql: Sql, answers: readonly NewResponse[]) {
+  const group = answers.map((response) => ({ response, effects: effectsOf(response) }));
+  const ids = (await recordTogether(sql, group, 5000)).map(({ id }) => id);
+  return answers.map(({ id }) => ids.includes(id));
+}
+
+/** Contacts of the survey that are left, and what becomes of one answer alone, and of two that come together. */
+const left: [contacts: number, alone: string, together: boolean][] = [
+  [1, 'last', false],
+  [2, 'recorded', false],
+  [3, 'recorded', true],
+  [most - 1, 'recorded', true],
+  [most, 'recorded', true],
+  [most + 1, 'recorded', true],
+];
+
+test('how many contacts a survey has left is counted without those of other surveys', async () => {
+  const org_id = await makeOrganization(db);
+  await makeSurveyOf(org_id, most + 5);
+  await makeSurveyOf(org_id, 2);
+  for (const [contacts, alone, together] of left) {
+    const said = `${contacts} contacts`;
+    const survey = await makeSurveyOf(org_id, contacts);
+    assert.equal(await recordAlone(db, answerOf(survey, 0)), alone, said);
+    const second = await makeSurveyOf(org_id, contacts);
+    const two = [answerOf(second, 0), answerOf(second, contacts === 1 ? null : 1)];
+    const isRecorded = contacts === 1 ? [false, false] : [together, together];
+    assert.deepEqual(await recordGroup(db, two), isRecorded, said);
+  }
+  await assertTalliesHold(db);
+});
+
+for (const [still, outcome] of [
+  [most, 'again'],
+  [most + 1, 'recorded'],
+] as const) {
+  test(`an answer that finds ${still - most} more contacts left than can answer at once, after it waited, is ${outcome}`, async () => {
+    const survey = await makeSurveyOf(await makeOrganization(db), still + 1);
+    let waiting: ReturnType<typeof recordAlone> | undefined;
+    await db.begin(async (tx) => {
+      await tx`select from surveys where id = ${survey.survey_id} for update`;
+      waiting = recordAlone(db, answerOf(survey, 0));
+      await untilLockWaits(db);
+      await tx`update contacts set responded_at = now() where id = ${survey.people[1]!}`;
+    });
+    assert.equal(await waiting, outcome);
+  });
+}
+
+test('a group of answers to surveys of several scales, with few and with many contacts left, is recorded as a whole', async () => {
+  const org_id = await makeOrganization(db);
+  const kinds = [{ type: 'nps' }, { type: 'ces' }] as const;
+  const few = await Promise.all(kinds.map((kind) => makeSurveyOf(org_id, 5, kind)));
+  const many = await Promise.all(kinds.map((kind) => makeSurveyOf(org_id, most + 5, kind)));
+  const group = [few, many].flatMap((surveys) =>
+    surveys.map((survey, n) => answerOf(survey, 0, kinds[n]!)),
+  );
+  await db.begin(async (tx) => {
+    assert.deepEqual(await recordGroup(tx, group), [true, true, true, true]);
+    const ids = [...few, ...many].map(({ survey_id }) => survey_id);
+    const free = await db<{ id: string }[]>`
+      select id from surveys where id = any (${ids}::uuid[]) for key share skip locked`;
+    assert.deepEqual(free.map(({ id }) => id).toSorted(), ids.slice(2).toSorted());
+  });
+});
+
+test('an answer to a survey of another organization or scale, or to one that takes none, is refused', async () => {
+  const [org_id, other] = [await makeOrganization(db), await makeOrganization(db)];
+  const done = { status: 'completed', completed_by: 'hand', completed_at: new Date() };
+  for (const contacts of [5, most + 5]) {
+    const survey = await makeSurveyOf(org_id, contacts);
+    const closed = await makeSurveyOf(org_id, contacts, done);
+    const refused = [0, null].flatMap((person) => [
+      answerOf({ ...survey, org_id: other }, person),
+      answerOf(closed, person),
+    ]);
+    const ofScale = [0, null].map((person) => answerOf(survey, person, { type: 'ces' }));
+    for (const answer of [...refused, ...ofScale]) {
+      assert.equal(await recordAlone(db, answer), 'refused');
+    }
+    const taken = answerOf(await makeSurveyOf(other, contacts), 0);
+    const outcomes = await recordGroup(db, [...refused, taken]);
+    assert.deepEqual(outcomes, [...refused.map(() => false), true]);
+    assert.deepEqual(await recordGroup(db, [...ofScale, answerOf(survey, 1)]), [
+      false,
+      false,
+      false,
+    ]);
+  }
+  await assertTalliesHold(db);
+});
