@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
+import { countKinds } from '../../src/notifications/digest.queries.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { sweepDigests } from '../../src/notifications/sweep.ts';
 import { categoryOf, type SurveyType } from '../../src/scores.ts';
@@ -48,7 +49,9 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
     { ...good, created_at: new Date('2026-02-28T23:00Z') },
     { ...good, created_at: new Date('2026-03-01T22:59Z') },
     { ...bad, created_at: new Date('2026-03-01T12:00Z') },
-    { ...bad, created_at: new Date('2026-02-28T22:59Z') },
+    { ...bad, created_at: new Date('2026-02-28T22:59:59.999Z') },
+    { ...bad, created_at: new Date('2026-02-27T23:00Z') },
+    { ...good, created_at: new Date('2026-02-27T22:59:59.999Z') },
     { ...bad, created_at: new Date('2026-03-01T23:00Z') },
     { ...bad, created_at: new Date('2026-03-01T12:00Z'), held_reason: 'no_page_view' },
   ];
@@ -62,7 +65,7 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
   assert.equal(mails[0]!.subject, 'Acme: 3 responses, NPS +33');
   assert.match(mails[0]!.text ?? '', /1 March 2026\./);
   assert.match(mails[0]!.text ?? '', /NPS: \+33, 133 more than before/);
-  assert.match(mails[0]!.text ?? '', /3 detractors open/);
+  assert.match(mails[0]!.text ?? '', /4 detractors open/);
   await run(new Date('2026-03-03T08:00:00Z'));
   assert.equal((await mailsTo(email)).length, 2);
 });
@@ -109,6 +112,20 @@ test('a digest adds up no scores of different scales, nor those of employees and
   assert.deepEqual(Object.fromEntries(opened.searchParams), {
     ...{ date_from: '2026-03-01', date_to: '2026-03-01' },
   });
+});
+
+test('of kinds with as many responses the one of customers stands first', async () => {
+  const org_id = await makeOrganization(db);
+  const at = (day: number) => new Date(Date.UTC(2026, 2, day));
+  for (const audience of ['employee', null]) {
+    const survey_id = await makeSurvey(db, org_id, { audience });
+    await makeResponse(db, { org_id, survey_id }, { created_at: at(1) });
+  }
+  const kinds = await countKinds(db, org_id, { before: at(0), start: at(1), end: at(2) });
+  assert.deepEqual(
+    kinds.map(({ audience }) => audience),
+    ['customer', 'employee'],
+  );
 });
 
 test('a digest of a week in which the clock changes has its seven days, and comes at 9', async () => {

@@ -221,6 +221,18 @@ test('an address inside the network, or none at first, is 422; viewers see nothi
   await owner.post(`${page}/slack/remove`);
   assert.deepEqual((await run(200)).posts, []);
   assert.equal((await owner.post(`${page}/slack`, { events: 'held' })).status, 422);
+  await owner.post(`${page}/slack/remove`);
+  const acts = await db`select details from audit_events where org_id = ${org_id} order by id`;
+  const removed = acts.filter(({ details }) => details.removed);
+  assert.equal(removed.length, 1, 'what is not there is not removed');
+});
+
+test('an address has at most 2,000 characters', async () => {
+  const { owner, page } = await scene();
+  const saved = async (length: number) =>
+    (await owner.post(`${page}/slack`, { url: address.padEnd(length, 'x'), events: 'held' }))
+      .status;
+  assert.deepEqual([await saved(2000), await saved(2001)], [303, 422]);
 });
 
 test('an owner whose last proof is over an hour old gives it again before another address is stored', async () => {
