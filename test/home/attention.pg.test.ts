@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { attentionCounts, findHomeSetting, findMeasuredSurvey } from '../../src/home/queries.ts';
 import { findAnsweredDays } from '../../src/home/survey-trend.queries.ts';
-import { one } from '../../src/lib/db/db.ts';
+import { one, type Sql } from '../../src/lib/db/db.ts';
+import { inTransaction } from '../../src/lib/db/transaction.ts';
 import {
   makeContact,
   makeOrganization,
@@ -23,9 +24,9 @@ async function scene(over: Record<string, unknown> = {}) {
   return { org_id, survey_id: await makeSurvey(db, org_id) };
 }
 
-const attention = async (orgId: string) =>
+const attention = async (orgId: string, sql: Sql = db) =>
   one(
-    await db<
+    await sql<
       {
         held: number;
         open_detractors: number;
@@ -36,7 +37,7 @@ const attention = async (orgId: string) =>
         bounced: number;
         webhooks: { url: string }[];
       }[]
-    >`${attentionCounts(db, orgId)}`,
+    >`${attentionCounts(sql, orgId)}`,
   );
 
 test('an organization where nothing happens needs no attention', async () => {
@@ -78,6 +79,7 @@ test('open detractors without an owner count for thirty days of the own clock, w
 
 test('mails and bounces of seven days count by what became of them, in the own organization', async () => {
   const of = await scene();
+  await makeSurvey(db, of.org_id);
   const other = await scene();
   const mail = async (at: Date, status: string, where = of) => {
     const contact_id = await makeContact(db, where);
@@ -108,6 +110,31 @@ test('mails and bounces of seven days count by what became of them, in the own o
   }
   const { mails_sent, mails_failed, bounced, mails_used } = await attention(of.org_id);
   assert.deepEqual([mails_sent, mails_failed, bounced, mails_used], [3, 2, 2, 5]);
+});
+
+test('mails and bounces of seven days ago count no more, and of a microsecond later still', async () => {
+  const of = await scene();
+  for (const [age, counted] of [
+    ['7 days', 0],
+    ['6 days 23:59:59.999999', 1],
+  ] as const) {
+    const contact_id = await makeContact(db, of);
+    const email = `${contact_id}@p.test`;
+    const mail = { ...of, contact_id, request_id: randomUUID(), email, month: '2026-03-01' };
+    const found = await inTransaction(db, async (tx) => {
+      await tx`insert into mails ${tx({ ...mail, status: 'sent' })}`;
+      await tx`
+        update mails set claimed_at = now() - ${age}::interval where contact_id = ${contact_id}`;
+      await tx`
+        insert into suppressions (org_id, kind, email, created_at)
+        values (${of.org_id}, 'bounced', ${email}, now() - ${age}::interval)`;
+      const { mails_sent, bounced } = await attention(of.org_id, tx);
+      await tx`delete from suppressions where email = ${email}`;
+      await tx`delete from mails where contact_id = ${contact_id}`;
+      return [mails_sent, bounced];
+    });
+    assert.deepEqual(found, [counted, counted], age);
+  }
 });
 
 test('of the webhooks in trouble five stand first: those that are off, the newest of them first', async () => {

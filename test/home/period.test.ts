@@ -82,6 +82,8 @@ test('a mistake in a date says what to enter', () => {
     [{ date_from: 'soon' }, { date_from: enter }],
     [{ date_from: '', date_to: today }, { date_from: enter }],
     [{ date_to: today }, { date_from: enter }],
+    [{ date_from: 'soon', date_to: 'soon' }, { date_from: enter }],
+    [{ date_from: today, date_to: '1' }, { date_to: enter }],
     [{ date_from: today, date_to: 'soon' }, { date_to: enter }],
     [{ date_from: today, date_to: '2026-11-21' }, { date_to: 'This day is before the first one.' }],
   ];
