@@ -184,6 +184,29 @@ test('a long message is read for a live key alone, and counted once', async () =
   assert.match(pinged.headers.get('RateLimit') ?? '', /r=9[89]\b/);
 });
 
+test('a message of up to 64 KiB is read before its key, and one of a megabyte at most', async () => {
+  const statusOf = async (bytes: number, headers: Record<string, string>) =>
+    (await rpc('{'.padEnd(bytes), headers)).status;
+  assert.deepEqual([await statusOf(65_536, {}), await statusOf(65_537, {})], [400, 401]);
+  const padded = async (bytes: number) => (await rpc(ping.padEnd(bytes))).status;
+  assert.deepEqual([await padded(1_048_576), await padded(1_048_577)], [200, 413]);
+});
+
+test('a client gets the version that it speaks, and the newest where it speaks none of ours', async () => {
+  const versionFor = async (protocolVersion: string) => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion } };
+    const { result } = (await (await rpc(JSON.stringify(message))).json()) as {
+      result: { protocolVersion: string };
+    };
+    return result.protocolVersion;
+  };
+  const own = ['2025-11-25', '2025-06-18', '2025-03-26'];
+  for (const version of own) assert.equal(await versionFor(version), version);
+  assert.equal(await versionFor('1999-01-01'), own[0]);
+  for (const version of own)
+    assert.equal((await rpc(ping, { ...owner.read, 'MCP-Protocol-Version': version })).status, 200);
+});
+
 test('what is no message of the protocol is refused in its way', async () => {
   const codeOf = async (body: string, headers?: Record<string, string>) => {
     const answer = await rpc(body, { ...owner.read, ...headers });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listThemes } from '../../src/mcp/themes-tool.ts';
+import { parse } from '../../src/lib/validation/parse.ts';
+import { listThemes, ThemesInput, themesTool } from '../../src/mcp/themes-tool.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -63,4 +64,31 @@ test('themes come by how often they are mentioned, then by name, and no more tha
   };
   assert.deepEqual(await named(3), ['staff', 'price', 'air']);
   assert.deepEqual(await named(50), ['staff', 'price', 'air', 'tea']);
+});
+
+test('themes of a survey are its own', async () => {
+  const org_id = await makeOrganization(db);
+  const surveys: string[] = [];
+  for (const theme of ['price', 'tea']) {
+    const survey_id = await makeSurvey(db, org_id);
+    const response_id = await makeResponse(db, { org_id, survey_id });
+    await db`
+      insert into analyses ${db({ org_id, response_id, provider: 'test', themes: [theme] })}`;
+    surveys.push(survey_id);
+  }
+  const asked = { survey_id: surveys[1]!, limit: 9 };
+  const { data } = (await listThemes(db, org_id, asked)) as { data: { theme: string }[] };
+  assert.deepEqual(
+    data.map(({ theme }) => theme),
+    ['tea'],
+  );
+});
+
+test('as many themes are asked for as the tool says', () => {
+  const { minimum, maximum, default: usual } = themesTool.inputSchema.properties.limit;
+  assert.deepEqual([minimum, maximum, usual], [1, 50, 20]);
+  assert.equal(parse(ThemesInput, {}).limit, usual);
+  for (const limit of [minimum, maximum]) assert.equal(parse(ThemesInput, { limit }).limit, limit);
+  for (const limit of [minimum - 1, maximum + 1, 1.5])
+    assert.throws(() => parse(ThemesInput, { limit }), /limit: /);
 });
