@@ -73,7 +73,9 @@ for (const [bytes, ok] of [
 ] as const) {
   test(`an answer of ${bytes} bytes is ${ok ? 'read' : 'too large'}`, async () => {
     const body = JSON.stringify({ choices: [{ message: { content: good } }] });
-    const { analyst } = await chatEndpoint((_, response) => response.end(body.padEnd(bytes)));
+    const [begin, end] = [body.slice(0, 1), body.slice(1)];
+    const filled = `${begin}${' '.repeat(bytes - body.length)}${end}`;
+    const { analyst } = await chatEndpoint((_, response) => response.end(filled));
     assert.equal((await analyst.analyze(remark)).ok, ok);
   });
 }
@@ -279,3 +281,51 @@ test('a report has at most 4,000 characters', async () => {
   const { analyst } = await chatEndpoint(replyWith(JSON.stringify({ text: 'x'.repeat(4001) })));
   assert.deepEqual(await analyst.write('{}'), { ok: true, value: `${'x'.repeat(3999)}…` });
 });
+
+test('of several choices the first is taken', async () => {
+  const choices = [good, good.replace('Fine.', 'Bad.')].map((content) => ({
+    message: { content },
+  }));
+  const { analyst } = await chatEndpoint((_, response) =>
+    response.end(JSON.stringify({ choices })),
+  );
+  const answer = await analyst.analyze(remark);
+  assert.equal(answer.ok && answer.value.summary, 'Fine.');
+});
+
+/** What an endpoint says that is busy the second time too, and after how long it is to be asked again. */
+const wishes: [retryAfter: string | undefined, waitMs: number][] = [
+  [undefined, 500],
+  ['soon', 500],
+  ['0', 0],
+  ['-3', 0],
+  [new Date(Date.now() - 60_000).toUTCString(), 0],
+  ['0.5', 500],
+  ['2', 2_000],
+];
+for (const [retryAfter, waitMs] of wishes) {
+  test(`an endpoint that says ${retryAfter ?? 'nothing'} is asked again after ${waitMs} ms`, async () => {
+    const wish = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
+    const { analyst } = await chatEndpoint(status(429, { 'Retry-After': '0' }), status(429, wish));
+    const answer = await analyst.analyze(remark);
+    assert.deepEqual(answer, { ok: false, why: 'status 429', later: true, waitMs });
+  });
+}
+
+for (const [retryAfter, isWaitedFor] of [
+  ['5', true],
+  ['5.001', false],
+] as const) {
+  test(`a wish of ${retryAfter} seconds is ${isWaitedFor ? 'waited for' : 'for later'}`, async (t) => {
+    const begin: (...given: unknown[]) => unknown = globalThis.setTimeout as never;
+    t.mock.method(globalThis, 'setTimeout', (run: unknown, ms: unknown, ...given: unknown[]) =>
+      begin(run, ms === 5_000 ? 0 : ms, ...given),
+    );
+    const { analyst, bodies } = await chatEndpoint(
+      status(429, { 'Retry-After': retryAfter }),
+      replyWith(good),
+    );
+    assert.equal((await analyst.analyze(remark)).ok, isWaitedFor);
+    assert.equal(bodies.length, isWaitedFor ? 2 : 1);
+  });
+}
