@@ -64,6 +64,16 @@ const headlines: [what: string, over: Partial<ReportFacts>, said: RegExp][] = [
     { before: volume(4, 16, 0) },
     /10 answers, 50% fewer than the 20 of the period before\. .* was \+40, up 20 points from \+20\./,
   ],
+  [
+    'a ninth more answered',
+    { before: volume(9, 0, 0) },
+    /10 answers, 11% more than the 9 of the period before\./,
+  ],
+  [
+    'two thirds more answered',
+    { before: volume(6, 0, 0) },
+    /10 answers, 67% more than the 6 of the period before\./,
+  ],
   ['one answered', { now: volume(1, 0, 0), before: volume(2, 0, 0) }, / 1 answer, 50% fewer /],
   [
     'the score fell by one',
@@ -74,6 +84,11 @@ const headlines: [what: string, over: Partial<ReportFacts>, said: RegExp][] = [
     'one spoke of it',
     { themes: [theme('price', 1, 0, 1)] },
     /People spoke most of price: 1 mention, new\.$/,
+  ],
+  [
+    'detractors speak of two themes alike',
+    { themes: [theme('price', 4, 0, 2), theme('speed', 3, 0, 2)] },
+    /Detractors speak most of price \(2 of its 4 mentions\)/,
   ],
   [
     'two detractors did',
@@ -103,6 +118,9 @@ const texts: [text: string, english: boolean][] = [
   ['le support est très bien mais lent', false],
   ['the support is nicht gut', true],
   ['the support ist nicht gut', false],
+  ['the support nicht quick lately', true],
+  ['THE TEAM IS QUICK AND KIND', true],
+  ['SCHNELL UND DAS TEAM HILFT GERN', false],
   ['素晴らしい', false],
   ['ok да', true],
   ['ok дах', false],

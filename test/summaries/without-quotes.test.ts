@@ -28,7 +28,15 @@ const cases: [what: string, summary: string, left: string | undefined][] = [
     `${others[0]}\n- “The gearbox [name] thrice”`,
     others[0],
   ],
+  [
+    'a quote goes that is between placeholders',
+    `${others[0]}\n- “[name] did not [email]”`,
+    others[0],
+  ],
+  ['a quote of placeholders alone stays', `${others[0]}\n- “[name] [email]”`, undefined],
   ['three words in a row are no quote', 'The gearbox jammed for many.', undefined],
+  ['the last three words are no quote', 'They should not call back so late.', undefined],
+  ['words of a quote in another order stay', `${others[0]}\n- “jammed [name] gearbox”`, undefined],
 ];
 
 for (const [what, summary, left] of cases) {
@@ -45,7 +53,8 @@ for (const short of ['Slow', 'Too slow', 'Far too slow', 'Far too slow lately'])
 }
 
 test('a comment without words takes nothing out', () => {
-  assert.equal(withoutQuotes(others.join(' '), '👎 !!'), undefined);
+  for (const between of [' ', '\n\n'])
+    assert.equal(withoutQuotes(others.join(between), '👎 !!'), undefined);
 });
 
 test('no four words in a row of a comment are left, wherever they stand, and all else is', () => {
