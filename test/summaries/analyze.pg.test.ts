@@ -152,6 +152,8 @@ test('history is analyzed again, each answer once, and what was known stays unti
   const response_id = await org.analyzed(2, 'Terrible', '2026-05-02', saying('old'));
 
   const { answers, asked_at } = await insertWaitingSince(db, org.id, start);
+  await db`
+    update analyses set analyzed_at = ${asked_at}::text::timestamptz where org_id = ${org.id}`;
   const job = { org_id: org.id, response_id, tries: 0, asked_at };
   const left = () => countUnanalyzed(db, org.id, { start, end: null, askedAt: asked_at });
   assert.deepEqual([answers, await left()], [1, 1]);

@@ -75,6 +75,12 @@ test('the five themes of most comments stand first, of as many by name, with tho
   );
 });
 
+test('a period without themes has none of the period before', async () => {
+  const { org_id, analyzed } = await scene();
+  await analyzed(lastOf(february), ['price']);
+  assert.deepEqual([...(await countThemes(db, org_id, march, february))], []);
+});
+
 test('the newest comments of each category are quoted, those of twenty characters and more', async () => {
   const { of, org_id, answer } = await scene();
   const long = (word: string) => word.padEnd(20, '.');

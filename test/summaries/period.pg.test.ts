@@ -92,6 +92,18 @@ test('a last month is due until a scheduled summary begins with it, by about any
   }
 });
 
+test('a month is due to an organization that was made before its end', async () => {
+  const monthDue = async (age: string) => {
+    const org_id = await makeOrganization(db, { ai_enabled: true, time_zone: 'Asia/Tokyo' });
+    await db`
+      update organizations
+      set created_at = date_trunc('month', now() at time zone time_zone) at time zone time_zone - ${age}::interval
+      where id = ${org_id}`;
+    return (await findMonthDue(db, org_id, reportType)) !== undefined;
+  };
+  assert.deepEqual([await monthDue('1 microsecond'), await monthDue('0')], [true, false]);
+});
+
 /** When the last summary of an organization ended, by its clock, and the days offered then. Today is day 0. */
 const usual = [
   [[], -30, -1],
