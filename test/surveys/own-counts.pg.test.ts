@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { inTransaction } from '../../src/lib/db/transaction.ts';
 import { closeByHand, completeAnswered } from '../../src/surveys/completion.queries.ts';
-import { allSurveys, type CountedSurvey, findUse } from '../../src/surveys/manage.queries.ts';
+import {
+  allSurveys,
+  type CountedSurvey,
+  deleteSurveyRow,
+  findUse,
+} from '../../src/surveys/manage.queries.ts';
 import {
   makeClient,
   makeContact,
@@ -72,4 +78,19 @@ test('what a survey was used for is its own use, whatever other surveys were use
     );
     assert.deepEqual(new Map(counts), own);
   }
+});
+
+test('a survey is deleted alone, and may take twenty minutes where nothing else may', async () => {
+  const org_id = await makeOrganization(db);
+  const [gone, kept] = [await makeSurvey(db, org_id), await makeSurvey(db, org_id)];
+  await db.unsafe(`
+    create table time_of_deletes (most text);
+    create function keep_time() returns trigger language plpgsql as $$
+      begin insert into time_of_deletes values (current_setting('statement_timeout')); return old; end $$;
+    create trigger keep_time before delete on surveys for each row execute function keep_time()`);
+  await inTransaction(db, (tx) => deleteSurveyRow(tx, org_id, gone));
+  await db`drop trigger keep_time on surveys`;
+  assert.deepEqual([...(await db`select most from time_of_deletes`)], [{ most: '20min' }]);
+  const left = await db`select id from surveys where org_id = ${org_id}`;
+  assert.deepEqual([...left], [{ id: kept }]);
 });

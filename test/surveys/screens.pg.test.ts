@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countReached, pageOfSurveys } from '../../src/surveys/screen.queries.ts';
+import { countReached, countScores, pageOfSurveys } from '../../src/surveys/screen.queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -378,10 +378,37 @@ test('what the screens count of a survey is nothing without contacts, and of sev
   await makeResponse(db, of, { score: 2, category: 'detractor' });
   const reached = { contacts: 3, sent: 2, responded: 1 };
   assert.deepEqual({ ...(await countReached(db, org_id, older)) }, reached);
+  assert.deepEqual({ ...(await countReached(db, org_id, newer)) }, nothing);
   const found = await page({ search: '100%' });
   const figures = { ...reached, promoters: 1, passives: 1, detractors: 1, score_sum: 19 };
   assert.deepEqual(found.surveys[0], { ...found.surveys[0]!, ...figures, id: older });
   assert.deepEqual([found.surveys.length, found.total], [1, 1]);
   const second = await page({ page: 2, limit: 1 });
   assert.deepEqual([second.surveys.map(({ id }) => id), second.total], [[older], 2]);
+});
+
+test('scores of a survey are its own, from the first instant of a period on', async () => {
+  const org_id = await makeOrganization(db);
+  const [own, other] = [await makeSurvey(db, org_id), await makeSurvey(db, org_id)];
+  const since = new Date('2026-03-01T00:00:00Z');
+  const before = new Date(since.getTime() - 1);
+  for (const [survey_id, score, created_at] of [
+    [own, 9, since],
+    [own, 9, new Date('2026-03-02')],
+    [own, 7, before],
+    [other, 9, since],
+  ] as const)
+    await makeResponse(db, { org_id, survey_id }, { score, created_at });
+  const counts = async (from: Date | null) => {
+    const found = await countScores(db, org_id, { surveyId: own, since: from });
+    return new Map(found.map(({ score, count }) => [score, count]));
+  };
+  assert.deepEqual(await counts(since), new Map([[9, 2]]));
+  assert.deepEqual(
+    await counts(null),
+    new Map([
+      [9, 2],
+      [7, 1],
+    ]),
+  );
 });

@@ -29,6 +29,25 @@ for (const [property, accepted, language] of [
   });
 }
 
+const alike = {
+  language: 'pt',
+  texts: Object.fromEntries(
+    ['pt-BR', 'de-CH', 'de-AT'].map((tag) => [tag, { question_text: 'x' }]),
+  ),
+};
+for (const [wished, language] of [
+  ['PT-br', 'pt-BR'],
+  ['pt_BR', 'pt-BR'],
+  ['pt-AO', 'pt'],
+  ['DE', 'de-CH'],
+  ['de-AT', 'de-AT'],
+] as const) {
+  test(`of languages that are alike ${wished} gets ${language}: its own, else the first`, () => {
+    assert.equal(languageFor(alike, { property: wished }), language);
+    assert.equal(languageFor(alike, { accepted: `sv, ${wished.replace('_', '-')}` }), language);
+  });
+}
+
 test('a survey in one language is shown in it, whatever is asked for', () => {
   const wishes = { property: 'de', accepted: 'de' };
   assert.equal(languageFor({ language: 'sv', texts: {} }, wishes), 'sv');

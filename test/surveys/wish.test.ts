@@ -117,6 +117,13 @@ const inner: [field: string, taken: unknown, refused: unknown][] = [
     { passive: { text: 'x', link_url: 'https://:secret@acme.test' } },
   ],
   ['thanks', { detractor: { text: 'x' } }, {}],
+  ['intro', 'one\ttab\ntwo\r\nthree', 'one\ntwo\u0007'],
+  ['intro', 'one\r\ntwo', 'one\u0007\ntwo'],
+  [
+    'texts',
+    { de: { question_text: 'x' }, sv: { question_text: 'x' } },
+    { de: { question_text: 'x' }, 'no tag': { question_text: 'x' } },
+  ],
 ];
 for (const [field, taken, refused] of inner) {
   test(`${field}: ${JSON.stringify(refused).slice(0, 60)} is refused`, () => {
