@@ -8,9 +8,10 @@ type TextFieldsProps = { form: FormState; prefix: string };
 
 /** What a survey says besides its question, in one language. */
 export function TextFields({ form, prefix }: TextFieldsProps) {
-  const linked = /\.(promoter|passive|detractor)/;
+  const linked = /^(?:follow_up|thanks)\.(?:promoter|passive|detractor)/;
   const isOpen = Object.entries({ ...form.typed, ...form.errors }).some(
-    ([name, typed]) => name.startsWith(`${prefix}`) && linked.test(name) && typed.length > 0,
+    ([name, typed]) =>
+      name.startsWith(prefix) && linked.test(name.slice(prefix.length)) && typed.length > 0,
   );
   return (
     <>

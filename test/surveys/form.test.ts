@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SurveyForm } from '../../src/surveys/screens/form.tsx';
+import { languageChoices } from '../../src/surveys/screens/language-names.ts';
+
+type Fields = Record<string, string | string[]>;
+
+const drawn = (typed: Fields, errors: Record<string, string> = {}) => {
+  const form = { typed: { language: 'en', ...typed }, errors };
+  const paths = {
+    action: '/o/acme/surveys',
+    cancel: '/o/acme/surveys',
+    surveys: '/o/acme/surveys',
+  };
+  return String(SurveyForm({ form, ...paths, existing: null }));
+};
+
+/** What is unfolded of a form, in its order. */
+const unfolded = (html: string) =>
+  [...html.matchAll(/<details class="reveal"([^>]*)><summary>([^<]*)</g)]
+    .filter(([, attributes]) => attributes!.includes('open'))
+    .map(([, , title]) => title);
+
+const wrong = { name: 'Enter a name.' };
+const texts = 'More texts';
+const others = 'Other words for each category';
+const forms: [what: string, typed: Fields, errors: Record<string, string>, open: string[]][] = [
+  ['nothing', {}, {}, []],
+  ['a mistake elsewhere', {}, wrong, []],
+  ['a subject', { name: 'Spring', subject: 'One question' }, {}, [texts]],
+  ['an empty subject', { subject: '' }, {}, []],
+  ['a mistake in the subject', {}, { ...wrong, subject: 'Too long.' }, [texts]],
+  ['a question by category', { 'follow_up.passive': 'Why?' }, {}, [texts, others]],
+  ['an empty question by category', { intro: 'Hi', 'follow_up.passive': '' }, {}, [texts]],
+  ['a mistake in a link', {}, { 'thanks.promoter.link_url': 'No.' }, [texts, others]],
+  ['a language', { languages: ['de'] }, {}, ['Languages']],
+  [
+    'words by category of a language',
+    { languages: ['de'], 'texts.de.thanks.promoter': 'Danke' },
+    {},
+    ['Languages', others],
+  ],
+  ['a mistake in a language', {}, { ...wrong, 'texts.de.intro': 'No.' }, ['Languages']],
+  ['a reminder', { 'reminders.3.after_days': '9' }, {}, ['When it asks']],
+  ['a mistake in the hours', {}, { ...wrong, 'send_window.to': 'No.' }, ['When it asks']],
+  ['the hours alone', { 'send_window.from': '09:00' }, {}, []],
+  ['a website', { 'embed.origins': 'https://a.test' }, {}, ['On a website']],
+  ['how long it waits on no website', { 'embed.delay_seconds': '5' }, {}, []],
+];
+for (const [what, typed, errors, open] of forms) {
+  test(`a form with ${what} is unfolded at ${open.join(' and ') || 'no place'}`, () =>
+    assert.deepEqual(unfolded(drawn(typed, errors)), open));
+}
+
+test('a form begins with the usual numbers, and has room for three reminders', () => {
+  const html = drawn({});
+  const value = (name: string) =>
+    new RegExp(`<input[^>]*name="${name.replaceAll('.', '\\.')}"[^>]*>`)
+      .exec(html)?.[0]
+      .match(/ value="([^"]*)"/)?.[1];
+  assert.deepEqual(
+    ['embed.delay_seconds', 'embed.every_days', 'send_window.from', 'send_window.to'].map(value),
+    ['5', '30', '09:00', '17:00'],
+  );
+  const reminders = [...html.matchAll(/name="reminders\.(\d)\.after_days"/g)].map(([, at]) => at);
+  assert.deepEqual(reminders, ['1', '2', '3']);
+});
+
+test('a language is offered until all are taken', () => {
+  const [own, ...rest] = languageChoices(undefined).map(({ value }) => value);
+  const offers = (languages: string[]) =>
+    drawn({ language: own!, languages }).includes('name="add_language"');
+  assert.deepEqual([offers(rest.slice(1)), offers(rest)], [true, false]);
+});
