@@ -196,6 +196,22 @@ test('the twelve surveys with the most responses are offered, of as many the new
   assert.equal(await findMeasuredSurvey(db, other.org_id, ids['staff']!), undefined);
 });
 
+test('kinds with as many responses stand by their type, customers before employees', async () => {
+  const org_id = await makeOrganization(db);
+  for (const [type, audience] of [
+    ['star5', null],
+    ['nps', 'employee'],
+    ['nps', null],
+    ['ces', null],
+  ])
+    await makeSurvey(db, org_id, { type, audience });
+  const { kinds } = await findHomeSetting(db, org_id);
+  assert.deepEqual(
+    kinds.map(({ type, audience }) => `${type} ${audience}`),
+    ['ces customer', 'nps customer', 'nps employee', 'star5 customer'],
+  );
+});
+
 test('the days of a survey begin with its first answer that counts, or the first mail before it', async () => {
   const of = await scene({ time_zone: 'Asia/Tokyo' });
   const own = () => findAnsweredDays(db, of.org_id, of.survey_id);

@@ -57,6 +57,7 @@ const everything: [string, string][] = [
   ['texts.fr.question_text', ' '],
   ['reminders.2.after_days', '9'],
   ['reminders.1.after_days', '3'],
+  ['reminders.1.subject', 'Still a question'],
   ['ask_after_days', '0'],
   ['send_window.days', 'mon'],
   ['send_window.days', 'fri'],
@@ -80,7 +81,10 @@ test('the form makes a survey with everything that is typed into it', async () =
     promoter: { text: 'Say so!', link_url: 'https://reviews.test/' },
   });
   assert.deepEqual(survey!['texts'], { de: { question_text: 'Zufrieden?' } });
-  assert.deepEqual(survey!['reminders'], [{ after_days: 3 }, { after_days: 9 }]);
+  assert.deepEqual(survey!['reminders'], [
+    { after_days: 3, subject: 'Still a question' },
+    { after_days: 9 },
+  ]);
   assert.equal(survey!['ask_after_days'], 0);
   assert.deepEqual(survey!['send_window'], {
     ...{ days: ['mon', 'fri'], from: '09:00', to: '17:30', time_zone: 'Asia/Tokyo' },
@@ -326,6 +330,21 @@ test("a survey's page shows its own trend with its margin, and how many were ask
   assert.match(all, /lowest 100%, highest 100%/);
   assert.match(all, askedBy(2));
   assert.match(all, /class="small soft">4 answers</);
+});
+
+test('of a survey with older answers the last three years are shown', async () => {
+  const { org, get } = await member('viewer');
+  const survey_id = await makeSurvey(db, org);
+  const answered = async (days: number) => {
+    const created_at = new Date(Date.now() - days * 86_400_000);
+    await makeResponse(db, { org_id: org, survey_id }, { created_at });
+  };
+  await answered(1_000);
+  const monthsOf = async () =>
+    [...(await get(`/${survey_id}`)).text.matchAll(/<th scope="row">(\w{3,4} \d{4})</g)].length;
+  assert.ok([33, 34].includes(await monthsOf()));
+  await answered(2_000);
+  assert.ok([36, 37].includes(await monthsOf()));
 });
 
 /** Also contacts that were mailed before the first answer came. */
