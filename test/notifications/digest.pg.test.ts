@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { countKinds } from '../../src/notifications/digest.queries.ts';
+import { digestLetter } from '../../src/notifications/digest.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { sweepDigests } from '../../src/notifications/sweep.ts';
 import { categoryOf, type SurveyType } from '../../src/scores.ts';
@@ -50,7 +51,7 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
     { ...good, created_at: new Date('2026-03-01T22:59Z') },
     { ...bad, created_at: new Date('2026-03-01T12:00Z') },
     { ...bad, created_at: new Date('2026-02-28T22:59:59.999Z') },
-    { ...bad, created_at: new Date('2026-02-27T23:00Z') },
+    { ...good, created_at: new Date('2026-02-27T23:00Z') },
     { ...good, created_at: new Date('2026-02-27T22:59:59.999Z') },
     { ...bad, created_at: new Date('2026-03-01T23:00Z') },
     { ...bad, created_at: new Date('2026-03-01T12:00Z'), held_reason: 'no_page_view' },
@@ -64,8 +65,8 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
   assert.equal(mails.length, 1);
   assert.equal(mails[0]!.subject, 'Acme: 3 responses, NPS +33');
   assert.match(mails[0]!.text ?? '', /1 March 2026\./);
-  assert.match(mails[0]!.text ?? '', /NPS: \+33, 133 more than before/);
-  assert.match(mails[0]!.text ?? '', /4 detractors open/);
+  assert.match(mails[0]!.text ?? '', /NPS: \+33, 33 more than before/);
+  assert.match(mails[0]!.text ?? '', /3 detractors open/);
   await run(new Date('2026-03-03T08:00:00Z'));
   assert.equal((await mailsTo(email)).length, 2);
 });
@@ -112,6 +113,39 @@ test('a digest adds up no scores of different scales, nor those of employees and
   assert.deepEqual(Object.fromEntries(opened.searchParams), {
     ...{ date_from: '2026-03-01', date_to: '2026-03-01' },
   });
+});
+
+test('a digest says by how much each number changed, as precisely as it is shown', async () => {
+  const org_id = await makeOrganization(db);
+  const [yesterday, before] = [new Date('2026-03-01T12:00Z'), new Date('2026-02-28T12:00Z')];
+  const given: [type: SurveyType, now: number[], earlier: number[]][] = [
+    ['csat', [5, 1, 1], [5, 5, 1]],
+    ['ces', [5, 6], [5, 5, 5, 6]],
+    ['star5', [4, 2], [3]],
+    ['thumbs', [1, 1, 0], [1, 0]],
+  ];
+  for (const [type, now, earlier] of given) {
+    const survey_id = await makeSurvey(db, org_id, { type });
+    const answer = (score: number, created_at: Date) =>
+      makeResponse(
+        db,
+        { org_id, survey_id },
+        { score, category: categoryOf(type, score), created_at },
+      );
+    for (const score of now) await answer(score, yesterday);
+    for (const score of earlier) await answer(score, before);
+  }
+  const about = { org_id, organization: 'Acme', subject: 'day 2026-03-02', time_zone: 'UTC' };
+  const { sentences } = await digestLetter(db, about);
+  assert.deepEqual(
+    new Set(sentences.slice(2, -1)),
+    new Set([
+      'Satisfied: 33.3%, 33.4 less than before (3 responses).',
+      'Ease of 7: 5.50, 0.25 more than before (2 responses).',
+      'Stars of 5: 3.00, as before (2 responses).',
+      'Thumbs up: 66.7%, 16.7 more than before (3 responses).',
+    ]),
+  );
 });
 
 test('of kinds with as many responses the one of customers stands first', async () => {
