@@ -9,20 +9,22 @@ const mostFields = 1000;
 /** The form in the body, read no further than `largest` bytes. What is not a form, or has too many fields, is refused unread. */
 export async function readFormData(c: Context, largest?: number): Promise<FormData> {
   const type = c.req.header('Content-Type') ?? '';
-  const separator = separatorOf(type);
+  const { separator, most } = separatorsOf(type);
   const body = Buffer.from(await readRawBody(c, largest));
-  if (hasMoreThan(mostFields, separator, body)) throw tooManyFields();
+  if (hasMoreThan(most, separator, body)) throw tooManyFields();
   const response = new Response(body, { headers: { 'Content-Type': type } });
   return await response.formData().catch(() => Promise.reject(unreadable()));
 }
 
-/** What stands between two fields. */
-function separatorOf(contentType: string): string {
+/** What stands between two fields, and how often it may. A form in parts begins and ends with it. */
+function separatorsOf(contentType: string): { separator: string; most: number } {
   const type = parseType(contentType);
-  if (type?.essence === 'application/x-www-form-urlencoded') return '&';
+  if (type?.essence === 'application/x-www-form-urlencoded') {
+    return { separator: '&', most: mostFields - 1 };
+  }
   const boundary = type?.essence === 'multipart/form-data' && type.params.get('boundary');
   if (!boundary) throw unreadable();
-  return `--${boundary}`;
+  return { separator: `--${boundary}`, most: mostFields + 1 };
 }
 
 function parseType(contentType: string) {
