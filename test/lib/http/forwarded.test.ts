@@ -36,6 +36,12 @@ const rows: Row[] = [
     { standard: 'for=192.0.2.9;by="x, for=6.6.6.6"' },
     '192.0.2.9',
   ],
+  [
+    'Forwarded with a quote inside quotes',
+    '10.0.0.1',
+    { standard: 'for=192.0.2.9;by="\\", for=6.6.6.6"' },
+    '192.0.2.9',
+  ],
   ['Forwarded, hidden', '10.0.0.1', { standard: 'for=6.6.6.6, for=_secret' }, '10.0.0.1'],
   ['both agree', '10.0.0.1', { list: '192.0.2.9', standard: 'for=192.0.2.9' }, '192.0.2.9'],
   ['both differ', '10.0.0.1', { list: '192.0.2.9', standard: 'for=6.6.6.6' }, '10.0.0.1'],

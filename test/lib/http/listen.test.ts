@@ -62,6 +62,8 @@ test('a service waits ten seconds for a head and thirty for a body, and takes 4,
   await (await fetch(`http://127.0.0.1:${listener.port}/`)).text();
   const { headersTimeout, requestTimeout, maxConnections } = servers[0]!;
   assert.deepEqual([headersTimeout, requestTimeout, maxConnections], [10_000, 30_000, 4000]);
+  const { connectionsCheckingInterval } = servers[0] as { connectionsCheckingInterval?: number };
+  assert.equal(connectionsCheckingInterval, 1000);
 });
 
 test('a request whose head does not end is answered 408 and hung up on', async (t) => {

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { parseBody, readRawBody } from '../../../src/lib/http/body.ts';
+import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
+import { createLog } from '../../../src/lib/log/log.ts';
+
+const Named = v.object({ text: v.string() });
+const app = new Hono<RequestEnv>()
+  .onError(answerError(createLog({ level: 'silent' }), () => undefined))
+  .post('/json', async (c) => c.json(await parseBody(c, Named)))
+  .post('/raw', async (c) => c.body(new Uint8Array(await readRawBody(c, 10))));
+
+type Body = string | ReadableStream<Uint8Array>;
+
+const post = (path: string, body: Body, headers: Record<string, string> = {}) =>
+  app.request(path, { method: 'POST', body, headers, duplex: 'half' } as RequestInit);
+
+for (const [declared, sent, status] of [
+  [null, 10, 200],
+  [null, 11, 413],
+  [10, 10, 200],
+  [11, 10, 413],
+  [11, 11, 413],
+  [10, 11, 413],
+] as const) {
+  test(`of 10 bytes at most, ${sent} that are said to be ${declared ?? 'some'} are answered ${status}`, async () => {
+    const headers = declared === null ? {} : { 'Content-Length': String(declared) };
+    const answer = await post('/raw', 'x'.repeat(sent), headers as Record<string, string>);
+    assert.equal(answer.status, status);
+    if (status === 200) assert.equal(await answer.text(), 'x'.repeat(sent));
+  });
+}
+
+test('a body that comes in pieces is read in their order, up to its limit', async () => {
+  const pieces = (...texts: string[]) => ReadableStream.from(texts.map((one) => Buffer.from(one)));
+  assert.equal(await (await post('/raw', pieces('one,', 'two,', '10'))).text(), 'one,two,10');
+  assert.equal((await post('/raw', pieces('one,', 'two,', '10.'))).status, 413);
+});
+
+test('a JSON type in capitals is no form, and any other is named in small letters', async () => {
+  for (const [type, found] of [
+    ['Application/JSON', ''],
+    ['application/Problem+Json', ''],
+    ['Text/Plain; charset=utf-8', ', and comes as text/plain'],
+  ] as const) {
+    const answer = await post('/json', 'hello', { 'Content-Type': type });
+    const { error } = (await answer.json()) as { error: string };
+    assert.match(error, new RegExp(`^the body is not JSON${found || '(, at .*)?'}: send`), type);
+  }
+});
+
+test('fields that are not known are named up to ten, in their order', async () => {
+  const body = Object.fromEntries(['text', ...'abcdefghijkl'].map((name) => [name, 'x']));
+  const answer = await post('/json', JSON.stringify(body));
+  assert.equal(answer.headers.get('X-Ignored-Fields'), 'a, b, c, d, e, f, g, h, i, j');
+});
