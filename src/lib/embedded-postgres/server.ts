@@ -44,10 +44,7 @@ export async function adoptServer(cluster: string): Promise<Server | undefined> 
     const { pid, socketFolder } = found;
     if (found.ready) return { pid, socketFolder, gone: untilGone(found, watchMs) };
     if (performance.now() > deadline) {
-      throw new Refusal(
-        'unavailable',
-        `the embedded Postgres has not dropPrivileges ready (pid ${pid})`,
-      );
+      throw new Refusal('unavailable', `the embedded Postgres has not become ready (pid ${pid})`);
     }
     await sleep(pollMs);
   }
