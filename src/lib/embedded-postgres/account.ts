@@ -69,7 +69,6 @@ export function firstInaccessibleParent(path: string, { uid, gid }: Account): st
 }
 
 function searchBit(stat: { uid: number; gid: number }, account: { uid: number; gid: number }) {
-  if (account.uid === 0) return 0o111;
   if (stat.uid === account.uid) return 0o100;
   return stat.gid === account.gid ? 0o010 : 0o001;
 }

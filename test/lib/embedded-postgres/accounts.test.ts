@@ -99,6 +99,29 @@ test('the message of a Postgres that cannot start is passed on', () => {
   );
 });
 
+/** What a server writes before it ends may have several reasons in it: the first of ours is named. */
+const reasons: [output: string, reason: string][] = [
+  ['PANIC:  could not write to file "pg_wal/1": No space left on device', 'the disk is full'],
+  ['PANIC:  could not write to file "pg_wal/1": Disk quota exceeded', 'the disk quota is used up'],
+  ['FATAL:  could not map anonymous shared memory: Cannot allocate memory', 'there is not enough'],
+  [
+    'PANIC:  could not open file "global/pg_control": Permission denied',
+    'it may not read or write',
+  ],
+  ['FATAL:  data directory "/data" has wrong ownership', 'its data belongs to another account'],
+  ['FATAL:  data directory "/data" has invalid permissions', 'its data belongs to another account'],
+  ['postgres: error while loading shared libraries: libz.so.1: cannot open', 'this system lacks'],
+  ['PANIC:  could not locate a valid checkpoint record', 'its data is damaged'],
+  ['FATAL:  first\nFATAL:  second', 'first'],
+  ['', 'it ended without saying why'],
+];
+for (const [output, reason] of reasons) {
+  test(`of a Postgres that ends with ${JSON.stringify(output)} is said: ${reason}`, () => {
+    const start = `the embedded Postgres did not start: ${reason}`;
+    assert.equal(serverRefusal(output).message.slice(0, start.length), start);
+  });
+}
+
 test('an unexpected error of the data folder stays as it is', () => {
   const bug = new TypeError('x is not a function');
   assert.equal(asSentence(bug, 'the data folder /data'), bug);
