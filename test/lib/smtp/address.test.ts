@@ -110,6 +110,7 @@ test('what is kept is ASCII, is kept so again, and is compared as what is mailed
 });
 
 const plainAddresses = [
+  `a@b.${'c'.repeat(63)}`,
   'ann@acme.test',
   "o'brien+tag@mail.acme.test",
   'a.b-c_d@xn--bcher-kva.example',
@@ -121,6 +122,8 @@ for (const address of plainAddresses) {
 }
 
 const noAddresses = [
+  `a@${'b'.repeat(64)}.test`,
+  `a@b.${'c'.repeat(64)}`,
   '',
   'ann',
   '@acme.test',

@@ -71,6 +71,16 @@ test('a key in base64 without its PEM frame is not taken for one', () => {
   );
 });
 
+test('a key of 1,024 bits signs, and one of fewer is refused in a sentence', () => {
+  const signerWith = (modulusLength: number) => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    return createDkimSigner({ ...settings, key });
+  };
+  assert.equal(typeof signerWith(1024), 'function');
+  assert.equal(signerWith(1023), 'the DKIM key has 1023 bits, fewer than 1024');
+});
+
 test('an Ed25519 key is refused in a sentence', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sortPassedSockets } from '../../../src/lib/http/passed-sockets.ts';
+
+const none = { count: 0, pid: null, names: [] };
+
+test('sockets that were passed begin at the third descriptor, and those named so are for metrics', () => {
+  const sort = (count: number, ...names: string[]) =>
+    sortPassedSockets({ count, pid: 7, names }, 7);
+  assert.deepEqual(sort(1), { requests: [3], metrics: [] });
+  assert.deepEqual(sort(3, 'metrics'), { requests: [4, 5], metrics: [3] });
+  assert.deepEqual(sort(3, 'web', 'metrics', 'web'), { requests: [3, 5], metrics: [4] });
+});
+
+test('sockets of another process are refused, and a process that was passed none is asked for none', () => {
+  assert.match(
+    String(sortPassedSockets({ ...none, count: 1, pid: 6 }, 7)),
+    /for the process 6 and/,
+  );
+  assert.match(String(sortPassedSockets({ ...none, count: 1 }, 7)), /for the process null and/);
+  assert.deepEqual(sortPassedSockets(none, 7), { requests: [], metrics: [] });
+  assert.deepEqual(sortPassedSockets({ ...none, pid: 6 }, 7), { requests: [], metrics: [] });
+});
