@@ -38,12 +38,13 @@ export async function* csvRowsInParts(
   });
   try {
     let lineLength = 0;
-    let lineEnd: string | undefined;
+    let lineEnd = '';
     for await (const part of partsOf(pieces)) {
       await feed(parser, part);
-      lineEnd ??= /\r?\n|\r/.exec(part)?.[0]; // of a list from an old Mac it is \r alone
-      const lastBreak = lineEnd === undefined ? -1 : part.lastIndexOf(lineEnd);
-      lineLength = lastBreak === -1 ? lineLength + part.length : part.length - lastBreak;
+      lineEnd ||= /\r?\n|\r/.exec(part)?.[0] ?? ''; // of a list from an old Mac it is \r alone
+      const lastBreak = lineEnd === '' ? -1 : part.lastIndexOf(lineEnd);
+      const before = lastBreak === -1 ? lineLength : -lastBreak - lineEnd.length;
+      lineLength = before + part.length;
       if (lineLength > longestRow) throw tooLong(parser);
       if (rows.length > 0) yield rows;
       rows = [];
