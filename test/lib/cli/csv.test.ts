@@ -76,6 +76,7 @@ const refused: [why: string, text: string, complaint: RegExp][] = [
   ['text after a quote', 'a,b\n"1"x,2\n', /line 2: a quote stands inside of a value/],
   ['a quote in a value', 'a,b\n1 "x",2\n', /line 2: a quote stands inside of a value/],
   ['two columns of one name', 'Plan,email,plan\n1,2,3\n', /line 1: the columns "Plan" and "plan"/],
+  ['values in columns without names', 'a,,\n1,,\n1,2,3\n', /line 3: column 2 has a value/],
   ['a value in a column without a name', 'a,\n1,\n1,2\n', /line 3: column 2 has a value/],
 ];
 for (const [why, text, complaint] of refused) {
@@ -140,6 +141,15 @@ for (const [count, more] of [
     );
   });
 }
+
+test('of the name of a column 40 characters are shown where one is missing', () => {
+  const columns = [39, 40, 41].map((length) => ({ name: 'x'.repeat(length), key: `${length}` }));
+  const shown = [39, 40, 40].map((length) => 'x'.repeat(length)).join(', ');
+  assert.equal(
+    missingColumn(columns, 'email'),
+    `the header row has no column named email, only ${shown}`,
+  );
+});
 
 test('a file without bad lines is taken', () => refuseBadLines([]));
 
