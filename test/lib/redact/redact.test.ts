@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CountryCode, getCountries, getExampleNumber } from 'libphonenumber-js';
 import examples from 'libphonenumber-js/mobile/examples';
+import { doubtfulExcerpt, redactDoubtful } from '../../../src/lib/redact/doubtful.ts';
 import { cut, type PeopleToRedact } from '../../../src/lib/redact/known.ts';
 import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 
@@ -31,6 +32,7 @@ const cases: [comment: string, redacted: string][] = [
   ['i liked ANN very much', 'i liked [name] very much'],
   ['ask ann o’brien or brien', 'ask [name] o’[name] or [name]'],
   ['ask Mu\u0308ller', 'ask [name]'],
+  ['ask Ann. Müller, or Ann - Müller', 'ask [name], or [name] - [name]'],
   ['planning annually is fine', 'planning annually is fine'],
   ['王伟很好', '[name]很好'],
   ['your driver Ahmed called', 'your driver [name] called'],
@@ -49,6 +51,24 @@ for (const [comment, redacted] of cases) {
     assert.equal(await redactedExcerpt(comment, ann), redacted);
   });
 }
+
+test('of names that begin alike the longest is replaced, also where nothing stands between words', async () => {
+  for (const names of [
+    ['王伟', '王伟明'],
+    ['王伟明', '王伟'],
+  ]) {
+    const known = { names, emails: [] };
+    assert.equal(await redact('王伟明很好, 王伟也好', known), '[name]很好, [name]也好');
+    assert.equal(await redact('all went well', known), 'all went well');
+  }
+});
+
+test('without the recognizer of names all words but common ones are replaced, in any case', async () => {
+  const comment = 'The support WAS great and Thandiwe didn’t wait, see kettle. It’s OKAY';
+  const expected = 'The support WAS great and [name] didn’t wait, see [name]. It’s OKAY';
+  assert.equal(redactDoubtful(comment, noNames), expected);
+  assert.equal(await doubtfulExcerpt(comment, noNames), expected);
+});
 
 const cuts: [text: string, length: number, kept: string][] = [
   ['short', 100, 'short'],

@@ -57,6 +57,32 @@ test('a read goes on ignoring it', () => {
   assert.deepEqual(parseQuery(Query, { dryRun: ['true'] }), {});
 });
 
+test('of a parameter that is given twice the first value counts, but a boolean must be given once', () => {
+  assert.deepEqual(parseQuery(Query, { to2: ['a', 'b'] }), { to2: 'a' });
+  assert.deepEqual(parseQuery(Query, { dry_run: ['false'] }), { dry_run: false });
+  for (const values of [
+    ['true', 'false'],
+    ['true', 'true'],
+  ]) {
+    const { message } = refusalOf(() => parseQuery(Query, { dry_run: values }));
+    assert.equal(message, 'dry_run: must be given once');
+  }
+  const schema = v.object({ tag: v.optional(v.pipe(v.array(v.string()), v.maxLength(2)), []) });
+  assert.deepEqual(parseQuery(schema, { tag: ['a', 'b'] }), { tag: ['a', 'b'] });
+});
+
+test('of six mistakes five are named, and of five all', () => {
+  const mistakes = (count: number) =>
+    refusalOf(() =>
+      parse(
+        v.array(v.string('no')),
+        Array.from({ length: count }, () => 1),
+      ),
+    ).message;
+  assert.equal(mistakes(5), '0: no; 1: no; 2: no; 3: no; 4: no');
+  assert.equal(mistakes(6), '0: no; 1: no; 2: no; 3: no; 4: no; and 1 more');
+});
+
 test('a bad value of a parameter that may be given several times has the name of the parameter', () => {
   const schema = v.object({ tag: v.optional(v.array(Uuid), []) });
   const { message } = refusalOf(() => parseQuery(schema, { tag: ['vip', 'gold'] }));
