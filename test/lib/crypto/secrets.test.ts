@@ -40,3 +40,13 @@ test('a secret sealed with a key that is gone says so', () => {
   const sealed = createSecrets([older]).seal(owner, 'hush');
   assert.throws(() => createSecrets([newer]).open(owner, sealed), { message: /is not configured/ });
 });
+
+test('what an earlier version sealed opens, and what is sealed is written as it was', () => {
+  const secrets = createSecrets([Buffer.from('0123456789abcdef0123456789abcdef'), older]);
+  const before = '5e419d1a31efa5d48f73d83f50a827cb4191d92e39a6be6b7a38d6b6834a214c6f37eb76';
+  assert.equal(secrets.open(owner, Buffer.from(before, 'hex')), 'hush');
+  const sealed = secrets.seal(owner, 'hush');
+  assert.equal(sealed.length, before.length / 2);
+  assert.equal(sealed.toString('hex', 0, 4), '5e419d1a');
+  assert.equal(secrets.keyId.toString('hex'), '5e419d1a');
+});

@@ -147,6 +147,8 @@ for (const [accept, format] of [
   ['text/plain', 'prometheus'],
   ['application/openmetrics-text', 'openmetrics'],
   ['application/openmetrics-text; version=1.0.0; charset=utf-8', 'openmetrics'],
+  ['Application/OpenMetrics-Text', 'openmetrics'],
+  ['application/openmetrics-text;Q=0.2,TEXT/Plain;q=0.9', 'prometheus'],
   ['text/plain;q=0.5,application/openmetrics-text;q=0.9', 'openmetrics'],
   ['application/openmetrics-text;q=0.2,text/plain;q=0.9', 'prometheus'],
   ['application/openmetrics-text;q=0', 'prometheus'],

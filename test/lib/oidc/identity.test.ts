@@ -47,3 +47,14 @@ for (const sub of [undefined, '', 7, 'x'.repeat(256)]) {
     assert.throws(() => readIdentity({ ...least, sub }));
   });
 }
+
+test('a subject has as many as 255 characters', () => {
+  const sub = 'x'.repeat(255);
+  assert.equal(readIdentity({ ...least, sub }).subject, sub);
+});
+
+test('the time of the last proof is in seconds', () => {
+  const at = new Date('2026-03-01T08:09:10Z');
+  const read = readIdentity({ ...least, auth_time: at.getTime() / 1000 });
+  assert.deepEqual(read.authenticatedAt, at);
+});

@@ -108,6 +108,20 @@ test('a person who turns back has cancelled', async () => {
   assert.deepEqual(failure, { failed: 'cancelled', why: 'access_denied' });
 });
 
+test('a code of an error that is too long for one is not repeated', async () => {
+  await using fake = await startOpenidProvider({ redirectUri });
+  for (const [error, why] of [
+    ['e'.repeat(64), 'e'.repeat(64)],
+    ['e'.repeat(65), 'unknown'],
+    ['no word', 'unknown'],
+  ] as const) {
+    const provider = providerOf(fake.issuer);
+    const { flow } = await begun(provider);
+    const answer = new URLSearchParams({ error, state: flow.state, iss: fake.issuer });
+    assert.deepEqual(await provider.finish(answer, flow), { failed: 'refused', why });
+  }
+});
+
 test('a wrong secret is refused', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer, 'another secret');

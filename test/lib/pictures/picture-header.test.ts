@@ -72,6 +72,7 @@ for (const [name, bytes] of [
   ['a GIF', latin('GIF89a\x01\0\x01\0')],
   ['a page', latin('<!doctype html>')],
   ['a PNG without pixels', png(0, 10)],
+  ['a PNG without lines', png(10, 0)],
   ['a JPEG without a frame', latin('\xff\xd8\xff\xd9')],
   ['nothing', Buffer.alloc(0)],
 ] as const) {
