@@ -31,3 +31,11 @@ test('settings, their files and variables of other programs are not reported', (
   const names = known.flatMap((name) => [name, `${name}_FILE`]);
   assert.deepEqual(unknownSettings([...names, 'PATH', 'PROT'], known), []);
 });
+
+test('warnings of several variables come in the order of their names', () => {
+  const given = ['ASKBACK_PORT', 'ASKBACK_COLOUR', 'ASKBACK_HOST'];
+  assert.deepEqual(
+    unknownSettings(given, known).map((warning) => warning.split(' ')[0]),
+    given.toSorted(),
+  );
+});
