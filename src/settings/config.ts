@@ -152,4 +152,5 @@ function shape(settings: v.InferOutput<typeof Settings>) {
 }
 
 /** More connections than this make statements slower: they share the processors. Fewer than 8 leave no room for a slow disk. */
-export const poolByProcessors = () => Math.min(32, Math.max(8, 4 * availableParallelism()));
+export const poolByProcessors = (processors = availableParallelism()) =>
+  Math.min(32, Math.max(8, 4 * processors));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { type ConfigError, loadConfig } from '../../src/settings/config.ts';
+import { type ConfigError, loadConfig, poolByProcessors } from '../../src/settings/config.ts';
 import { Settings } from '../../src/settings/settings.ts';
 import { readTelemetry } from '../../src/settings/telemetry.ts';
 import { hostAndPort } from '../../src/settings/validators.ts';
@@ -132,6 +132,17 @@ test('without any setting every place has its default', () => {
   });
 });
 
+for (const [processors, connections] of [
+  [1, 8],
+  [2, 8],
+  [3, 12],
+  [8, 32],
+  [9, 32],
+] as const) {
+  test(`${processors} processors get ${connections} connections to the database`, () =>
+    assert.equal(poolByProcessors(processors), connections));
+}
+
 const edges: [name: keyof typeof Settings.entries, lowest: number, highest: number][] = [
   ['ASKBACK_READ_MAX_LAG_SECONDS', 1, 3600],
   ['ASKBACK_DATABASE_WAIT_SECONDS', 0, 3600],
@@ -209,7 +220,12 @@ const spellings: [
     ['a', '::1:80', 'a:', 'a:123456'],
   ],
   ['ASKBACK_METRICS_LISTEN', ['127.0.0.1:9464'], 'its port must be at most 65535', ['a:65536']],
-  ['NOTIFY_SOCKET', [long('/', 107), '@a'], 'must be at most 107 bytes', [long('/', 108)]],
+  [
+    'NOTIFY_SOCKET',
+    [long('/', 107), '@a', `${long('/', 105)}ä`],
+    'must be at most 107 bytes',
+    [long('/', 108), `${long('/', 106)}ä`],
+  ],
   ['NOTIFY_SOCKET', ['/a'], 'must be a path or a name that begins with @', ['run/notify', '/']],
   ['ASKBACK_BOUNCE_DOMAIN', ['acme.test'], 'must be a domain name', ['acme', '@acme.test']],
   [
@@ -308,7 +324,7 @@ const exported: [
   ],
   [
     'EXPORTER_OTLP_HEADERS',
-    ['a=1,b=2', 'a-b=%C3%A4'],
+    ['a=1,b=2', 'a-b=%C3%A4', 'authorization=Basic YTpi=='],
     'must have names and values that HTTP can carry',
     ['a=1,b c=2', 'a=%01', 'a=%C4%80'],
   ],
