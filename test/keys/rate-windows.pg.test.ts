@@ -6,6 +6,15 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
+test('the seconds of a window end with its clock minute, a part of one counts as a whole one', async () => {
+  await db.begin(async (tx) => {
+    const { resets_in_seconds } = await countSubject(tx, randomUUID());
+    const [row] = await tx<{ left: number }[]>`
+      select 60 - extract(second from now())::float8 as left`;
+    assert.equal(resets_in_seconds, Math.ceil(row!.left));
+  });
+});
+
 test('a window counts within its minute, begins again with the next one, and never goes back', async () => {
   const subject = randomUUID();
   await db.begin(async (tx) => {
