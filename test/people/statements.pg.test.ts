@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { countPeople, findPerson, listPeople } from '../../src/people/queries.ts';
 import { listAnswersOf, listDeliveriesOf } from '../../src/people/timeline.queries.ts';
 import { timelineOf } from '../../src/people/timeline.ts';
-import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import {
   makeContact,
   makeOrganization,
@@ -47,8 +47,13 @@ test('people stand at their newest contact, newest first, of one time the greate
   await suppress(of.org_id, 'ben@people.test');
   await suppress(other.org_id, 'eve@people.test');
 
-  const page = (page: number) => listPeople(db, of.org_id, { pattern: null, page, limit: 2 });
+  const page = (page: number, limit = 2) =>
+    listPeople(db, of.org_id, { pattern: null, page, limit });
   const [first, last] = [await page(1), await page(2)];
+  assert.deepEqual(
+    (await page(1, 3)).map(({ id }) => id),
+    [eve, twins[1], twins[0]],
+  );
   assert.deepEqual(
     [...first, ...last].map(({ id }) => id),
     [eve, twins[1], twins[0], ben],
@@ -105,6 +110,7 @@ test('the deliveries of an answer are those of its time that name it, in their o
   const id = await makeResponse(db, of, { contact_id, created_at: at });
   const other = await makeResponse(db, of, { created_at: at });
   const webhook_id = await makeWebhook(db, of.org_id, { url: 'https://one.test/' });
+  await makeWebhook(db, of.org_id, { url: 'https://two.test/' });
   const after = (seconds: number) => new Date(at.getTime() + seconds * 1000);
   const named = { org_id: of.org_id, webhook_id, body: JSON.stringify({ id }) };
   const [delivered, pending, failed] = await addDeliveries(
@@ -116,6 +122,10 @@ test('the deliveries of an answer are those of its time that name it, in their o
     { ...named, created_at: after(-12) },
     { ...named, created_at: after(1), body: JSON.stringify({ id: other }) },
   );
+  const replay = idAt(after(300));
+  await db`
+    insert into ended_deliveries (org_id, webhook_id, id, event_id, attempts, delivered_at, is_replay)
+    values (${of.org_id}, ${webhook_id}, ${replay}, ${delivered!}, 1, ${after(301)}, true)`;
   const found = await listDeliveriesOf(db, of.org_id, 'eve@PEOPLE.test');
   assert.deepEqual(
     found.map((one) => [one.delivery_id, one.status, one.at, one.url]),
@@ -134,6 +144,9 @@ test('a timeline has all steps of an address by their time, with the answers to 
   const contact_id = await makeContact(db, of, { email: 'Eve@people.test', created_at: ago(900) });
   const created_at = ago(600);
   const id = await makeResponse(db, of, { contact_id, created_at, score: 9, comment: 'Good' });
+  await makeResponse(db, of, {
+    contact_id: await makeContact(db, of, { email: 'ben@people.test' }),
+  });
   const webhook_id = await makeWebhook(db, of.org_id);
   const made = { org_id: of.org_id, webhook_id, created_at, body: JSON.stringify({ id }) };
   await addDeliveries(
