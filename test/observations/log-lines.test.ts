@@ -41,6 +41,11 @@ const table: [what: string, publish: () => void, lines: Line[]][] = [
     () => requestEnded.publish({ ...request, route: '/s/:token', tenant: org_id }),
     [['info', 'request', { ...requestLine, route: '/s/:token', org_id }]],
   ],
+  [
+    'a request that took less',
+    () => requestEnded.publish({ ...request, ms: 1.4, route: '/s/:token' }),
+    [['info', 'request', { ...requestLine, ms: 1, route: '/s/:token', org_id: null }]],
+  ],
   ...['/healthz', '/readyz', '/metrics'].map((route): (typeof table)[number] => [
     `a probe of ${route}`,
     () => requestEnded.publish({ ...request, route }),
@@ -62,9 +67,29 @@ const table: [what: string, publish: () => void, lines: Line[]][] = [
     ],
   ],
   [
+    'an attempt that took longer',
+    () => attempted.publish({ ...delivery, ms: 20.6 }),
+    [
+      [
+        'info',
+        'delivery',
+        {
+          ...{ event: 'response.received', attempt: 2, outcome: 'failed', status: null },
+          ...{ error: 'timeout', ms: 21, delivery_id: 'a delivery', webhook_id: 'a webhook' },
+          ...{ org_id, trace_id },
+        },
+      ],
+    ],
+  ],
+  [
     'a mail that went out',
     () => mailed.publish({ ...mail, outcome: 'sent', ms: 12.7 }),
     [['info', 'mail', { ...mailLine, outcome: 'sent', ms: 13 }]],
+  ],
+  [
+    'a mail that went out sooner',
+    () => mailed.publish({ ...mail, outcome: 'sent', ms: 12.4 }),
+    [['info', 'mail', { ...mailLine, outcome: 'sent', ms: 12 }]],
   ],
   [
     'a mail that ended without an attempt',

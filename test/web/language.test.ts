@@ -19,6 +19,7 @@ const accepted: [header: string | null | undefined, tag: string][] = [
   ['sv, fr;q=0.4, nl ; q=0.7', 'nl'],
   ['fr, de', 'fr'],
   ['de;q=0, it;q=0.1', 'it'],
+  ['de;q=0', 'en'],
   ['PT_br', 'pt'],
   [`${'sv,'.repeat(19)}ja`, 'ja'],
   [`${'sv,'.repeat(20)}ja`, 'en'],
