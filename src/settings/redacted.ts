@@ -25,7 +25,6 @@ export function redactedConfig({ settings, telemetry }: Config): Record<string, 
 }
 
 function redacted(name: string, value: unknown): unknown {
-  if (value === undefined) return null;
   if (secrets.includes(name)) return hidden;
   return addresses.includes(name) ? withoutPassword(String(value)) : value;
 }
