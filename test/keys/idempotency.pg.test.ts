@@ -283,6 +283,17 @@ for (const name of ['', 'two words', 'é'.normalize(), 'x'.repeat(256)]) {
   });
 }
 
+test('a read runs again, whatever its Idempotency-Key is', async () => {
+  const app = testApp(db);
+  const { read } = await makeClient(db);
+  for (const name of ['twice', 'twice', 'two words']) {
+    const headers = { ...read, 'Idempotency-Key': name };
+    const answer = await app.request('/api/v1/nowhere', { headers });
+    assert.equal(answer.status, 404, name);
+    assert.equal(answer.headers.get('Idempotent-Replayed'), null);
+  }
+});
+
 test('255 visible characters are an Idempotency-Key', async () => {
   const { post, write } = await shop();
   assert.equal((await post({ ...write, 'Idempotency-Key': '~'.repeat(255) })).status, 201);
