@@ -113,6 +113,7 @@ test('days to keep are shown to members that change none, and 0 keeps without an
 test('saving without a change leaves no event', async () => {
   const { asItIs, general, post, events } = await owner();
   assert.equal((await post(general, asItIs)).status, 303);
+  assert.equal((await post(general, { ...asItIs, remove_logo: 'on' })).status, 303);
   assert.deepEqual(await events(), []);
 });
 
@@ -236,6 +237,19 @@ test('the audit of days has their first and last moment', async () => {
   assert.deepEqual(await named('date_from=2026-03-05&date_to=2026-03-05'), ['first', 'last']);
   assert.deepEqual(await named('date_from=2026-03-05'), ['first', 'last', 'after']);
   assert.deepEqual(await named('date_to=2026-03-05'), ['before', 'first', 'last']);
+});
+
+test('an empty audit says whether there is nothing, or nothing of what is looked for', async () => {
+  const { home, get } = await owner();
+  const titleOf = async (query: string) =>
+    /<div class="empty"><p class="strong">([^<]*)</.exec(
+      await (await get(`${home}/settings/audit${query}`)).text(),
+    )?.[1];
+  const [nothing, noMatch] = [await titleOf(''), await titleOf('?actor=key')];
+  assert.ok(nothing && noMatch && nothing !== noMatch);
+  assert.equal(await titleOf('?actor=&act=&date_from=&date_to='), nothing);
+  for (const filter of ['date_from=2026-01-01', 'date_to=2026-01-01', 'act=tag.created'])
+    assert.equal(await titleOf(`?${filter}`), noMatch, filter);
 });
 
 test('the audit is filtered, paged and exported by the same words', async () => {

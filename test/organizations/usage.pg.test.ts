@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
 import {
   addUsage,
+  countUsed,
   giveBackUsage,
   lockUsage,
+  readUsage,
   refuseOverLimit,
 } from '../../src/organizations/usage.queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -47,6 +49,34 @@ test('the month of an organization begins empty and counts what it sends, in UTC
   assert.deepEqual(settings, { used: 0, monthly_send_limit: 8, frequency_days: 14 });
   await addUsage(db, org, month, 3);
   assert.equal((await lockUsage(db, org)).used, 3);
+});
+
+const moments: [at: string, month: string, used: number][] = [
+  ['2026-03-31T23:59:59.999Z', '2026-03-01', 3],
+  ['2026-04-01T00:00:00Z', '2026-04-01', 4],
+  ['2026-04-30T20:30:00-05:00', '2026-05-01', 0],
+];
+for (const [at, month, used] of moments) {
+  test(`a look and a send at ${at} are of the month ${month}, of their own organization`, async () => {
+    const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
+    await db`
+      insert into mail_usage (org_id, month, used)
+      values (${org}, '2026-03-01', 3), (${org}, '2026-04-01', 4), (${other}, ${month}::date, 9)`;
+    const { monthly_send_limit, frequency_days } = await readUsage(db, org);
+    const expected = { used, month, monthly_send_limit, frequency_days };
+    assert.deepEqual({ ...(await readUsage(db, org, new Date(at))) }, expected);
+    assert.deepEqual({ ...(await lockUsage(db, org, new Date(at))) }, expected);
+  });
+}
+
+test('what is used is that of the present month', async () => {
+  const org = await makeOrganization(db);
+  assert.equal(await countUsed(db, org), 0);
+  await db`
+    insert into mail_usage (org_id, month, used)
+    select ${org}, (date_trunc('month', now() at time zone 'UTC') - n * interval '1 month')::date, 5 + n
+    from generate_series(-1, 1) n`;
+  assert.equal(await countUsed(db, org), 5);
 });
 
 const limits: [used: number, requested: number, allowed: boolean][] = [
