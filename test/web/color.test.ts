@@ -90,6 +90,7 @@ const anyColor = fc
   .map((number) => `#${number.toString(16).padStart(6, '0')}`);
 
 test('contrast is WCAG’s: 21 for black on white, 1 for the same colour', () => {
+  assert.deepEqual([textContrast, edgeContrast], [4.5, 3], 'for text and for edges');
   assert.equal(contrast('#000000', '#ffffff'), 21);
   assert.equal(contrast('#777777', '#777777'), 1);
   assert.ok(Math.abs(contrast('#767676', '#ffffff') - 4.54) < 0.01);

@@ -21,7 +21,7 @@ for (const name of webAssetNames) {
     assert.match(brotli.headers.get('Cache-Control') ?? '', /max-age=31536000, immutable/);
     assert.deepEqual(brotliDecompressSync(await brotli.arrayBuffer()), whole);
 
-    const gzipped = await get(assetUrl(name), 'gzip;q=1.0, br;q=0');
+    const gzipped = await get(assetUrl(name), 'GZIP;q=1.0, Br;q=0');
     assert.equal(gzipped.headers.get('Content-Encoding'), 'gzip');
     assert.deepEqual(gunzipSync(await gzipped.arrayBuffer()), whole);
   });

@@ -163,7 +163,10 @@ test('a form that is none, or that is too large, is refused', async () => {
 test('the notice of an act shows on the next page alone', async () => {
   const done = await app().request('/o/done', { method: 'POST' });
   const set = done.headers.get('Set-Cookie') ?? '';
-  assert.match(set, /^__Host-askback-notice=.*HttpOnly; Secure; SameSite=Lax$/);
+  assert.match(
+    set,
+    /^__Host-askback-notice=[^;]+; Max-Age=60; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
   const cookie = set.split(';')[0]!;
   const page = await app().request('/o/page', { headers: { Cookie: cookie } });
   assert.match(await page.text(), /role="status"><span>Saved &lt;it&gt;\.<\/span>/);

@@ -76,6 +76,13 @@ test('a point in the middle of the scale is in the middle of the drawing', () =>
   assert.equal(lastDot, 'M25 0h0');
 });
 
+test('places are rounded to two decimals, halves up', () => {
+  const { line } = shapeTrend([point(0), point(2 / 3), point(1 / 3), point(10)], {
+    ...{ lowest: 0, highest: 10 },
+  });
+  assert.equal(line, 'M5,100L15,93.33L25,96.67L35,0');
+});
+
 test('a single response is drawn on a part of the scale that can be read', () => {
   assert.deepEqual(ticksOf([[-100, 0]]), [-80, -85, -90, -95, -100]);
   assert.deepEqual(ticksOf([[100, 0]]), [100, 95, 90, 85, 80]);
