@@ -58,6 +58,40 @@ test('a message that came back is read in the thread', async (t) => {
   assert.ok(Math.min(...costs) < 25, `${Math.min(...costs)} ms of this thread`);
 });
 
+test('each task has its time: an answer waits less for its excerpt than a job for the rest', async () => {
+  const limits: [name: string, limitMs: number][] = [];
+  const reader = createTextReader(undefined, {
+    run: async ({ name, limitMs }) => void limits.push([name, limitMs]),
+    stop: async () => {},
+  });
+  await reader.excerpt(comment, acme);
+  await reader.redact(comment, acme);
+  await reader.analyze(acme);
+  await reader.report('acme', Buffer.from('x'));
+  assert.deepEqual(limits, [
+    ['excerpt', 3_000],
+    ['redact', 10_000],
+    ['analyze', 10_000],
+    ['report', 5_000],
+  ]);
+});
+
+test('sixty-four texts of an organization wait for the thread, and no more, whatever others do', async (t) => {
+  const { lines, log } = keptLog();
+  const reader = createTextReader(log);
+  t.after(reader.stop);
+  const read = (orgId: string, many: number) =>
+    Array.from({ length: many }, () => reader.redact('words', { ...acme, orgId }));
+  const [one] = read('acme', 1);
+  const others = [...read('acme', 64), ...read('larch', 64)];
+  const late = reader.redact('words', acme);
+  await Promise.all([one, ...others, late]);
+  assert.deepEqual(
+    lines.filter(([, , fields]) => (fields as { why: string }).why === 'busy'),
+    [unread('redact', 'busy')],
+  );
+});
+
 test('a message is refused while too many wait, and unread when the thread fails', async () => {
   const { lines, log } = keptLog();
   const failing = (kind: 'timeout' | 'busy' | 'failed') =>
