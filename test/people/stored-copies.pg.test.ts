@@ -4,7 +4,7 @@ import { answerStore } from '../../src/keys/idempotency.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { finishErasure } from '../../src/people/erasure/finish.ts';
 import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
-import { makeClient, makeContact, makeResponse } from '../support/make/rows.ts';
+import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { secretKey } from '../support/processes/program.ts';
 
@@ -50,6 +50,8 @@ test('stored answers go that name a person by anything of its own, and no others
     contact_id: await makeContact(db, of, { email: 'bob@people.test' }),
     properties: db.json({ by: 'bob@people.test' }),
   });
+  const theirs = await makeClient(db);
+  const elsewhere = { org_id: theirs.id, survey_id: await makeSurvey(db, theirs.id) };
   const texts: Record<string, string> = {
     'the address': 'to Ada@PEOPLE.test.',
     'its contact': contact!.id,
@@ -61,9 +63,10 @@ test('stored answers go that name a person by anything of its own, and no others
     'z: another response': ofOther,
     'z: a note about that': await note(org, ofOther),
     'z: another address': 'bada@people.test',
+    'z: what another organization was handed': await makeResponse(db, elsewhere, { properties }),
   };
   for (const [name, text] of Object.entries(texts)) await add(name, text);
-  const other = await storing((await makeClient(db)).id);
+  const other = await storing(theirs.id);
   await other.add('the address', 'to ada@people.test');
 
   const { counts } = await erase();
