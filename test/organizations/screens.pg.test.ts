@@ -348,6 +348,24 @@ for (const [comments, contacts, openings, mails, said] of runs) {
   });
 }
 
+test('an event of the audit shows a time as one, and neither an id nor what is not there', async () => {
+  const { orgId, home, get } = await owner();
+  const details = {
+    ...{ send_at: '2026-01-31T12:30:00.000Z', survey_id: orgId, per_hour: null },
+    ...{ file: '0123abcd.csv', day: '2026-01-30' },
+  };
+  await db`
+    insert into audit_events (org_id, act, actor_kind, actor, details)
+    values (${orgId}, 'campaign.started', 'member', 'Ann', ${db.json(details)})`;
+  const html = await (await get(`${home}/settings/audit`)).text();
+  const remarks = html.matchAll(/<span class="small soft block">(\w[^:<]*: .*?)<\/span>/gs);
+  assert.deepEqual([...remarks].map(([, remark]) => remark!.replace(/<[^>]*>/g, '')).sort(), [
+    'day: 2026-01-30',
+    'file: 0123abcd.csv',
+    'send at: 31 Jan 2026, 12:30 UTC',
+  ]);
+});
+
 test('an event of the audit shows lists of one and of several, and no empty one', async () => {
   const { orgId, home, get } = await owner();
   const details = { changed: ['name'], domains: ['acme.test', 'larch.test'], groups: [] };

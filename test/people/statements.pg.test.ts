@@ -113,8 +113,9 @@ test('the deliveries of an answer are those of its time that name it, in their o
   await makeWebhook(db, of.org_id, { url: 'https://two.test/' });
   const after = (seconds: number) => new Date(at.getTime() + seconds * 1000);
   const named = { org_id: of.org_id, webhook_id, body: JSON.stringify({ id }) };
-  const [delivered, pending, failed] = await addDeliveries(
+  const [same, delivered, pending, failed] = await addDeliveries(
     db,
+    { ...named, created_at: after(2), status: 'delivered', delivered_at: after(60) },
     { ...named, created_at: after(1), status: 'delivered', delivered_at: after(60) },
     { ...named, created_at: after(9) },
     { ...named, created_at: after(-9), status: 'failed' },
@@ -133,6 +134,7 @@ test('the deliveries of an answer are those of its time that name it, in their o
       [failed, 'failed', after(-9), 'https://one.test/'],
       [pending, 'pending', after(9), 'https://one.test/'],
       [delivered, 'delivered', after(60), 'https://one.test/'],
+      [same, 'delivered', after(60), 'https://one.test/'],
     ],
   );
   const theirs = await listDeliveriesOf(db, (await scene()).org_id, 'eve@people.test');
@@ -153,6 +155,8 @@ test('a timeline has all steps of an address by their time, with the answers to 
     db,
     { ...made, status: 'delivered', delivered_at: ago(599) },
     { ...made, status: 'skipped', created_at: ago(598) },
+    // At the moment of the answer: its delivery comes after it.
+    { ...made, status: 'failed' },
   );
   const email = 'eve@people.test';
   const later = { org_id: of.org_id, email, kind: 'unsubscribed', created_at: ago(100) };
@@ -163,6 +167,7 @@ test('a timeline has all steps of an address by their time, with the answers to 
     [
       ['added', null, null],
       ['answered', null, 'score 9'],
+      ['not_delivered', 'failed', 'response.received to https://hooks.test/'],
       ['delivered', null, 'response.received to https://hooks.test/'],
       ['not_delivered', 'skipped', 'response.received to https://hooks.test/'],
       ['unsubscribed', null, null],
