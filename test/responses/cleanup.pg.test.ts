@@ -5,6 +5,7 @@ import { enqueue } from '../../src/jobs.ts';
 import { addPartitions, listPartitions } from '../../src/lib/db/partition-changes.ts';
 import { stretchAt } from '../../src/lib/db/partition-stretches.ts';
 import { keepPartitions } from '../../src/lib/db/partitions.ts';
+import { deleteOldVisits, deleteVisitsOf } from '../../src/responses/cleanup.queries.ts';
 import { cleanUpVisits } from '../../src/responses/cleanup.ts';
 import { visitsByTime } from '../../src/responses/partitions.ts';
 import { listHistory } from '../../src/sends/history.queries.ts';
@@ -107,6 +108,30 @@ test('more visits than one batch are deleted in one go', async () => {
   await cleanUpVisits(taskTools(db));
 
   assert.deepEqual(await one.visits(), []);
+});
+
+test('of an age is what was visited at its first instant, and not what was at its last', async () => {
+  const [own, other] = [await contact(), await contact()];
+  const ages = ['401 days 1 microsecond', '401 days', '400 days 1 microsecond', '400 days'];
+  // The time stands still in a transaction.
+  await db.begin(async (tx) => {
+    const left = async ({ contact_id }: Contact) =>
+      (
+        await tx<{ score: number }[]>`
+          select score from link_visits where contact_id = ${contact_id} order by score`
+      ).map(({ score }) => score);
+    for (const { org_id, survey_id, contact_id } of [own, other]) {
+      await tx`
+        insert into link_visits (org_id, survey_id, contact_id, kind, method, score, visited_at)
+        select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', place, now() - age::interval
+        from unnest(${ages}::text[]) with ordinality as given (age, place)`;
+    }
+    const deleted = await deleteVisitsOf(tx, own.org_id, { fromDaysAgo: 401, toDaysAgo: 400 });
+    assert.deepEqual([deleted, await left(own), await left(other)], [2, [1, 4], [1, 2, 3, 4]]);
+    assert.equal(await deleteOldVisits(tx, { days: 400, atMost: 2 }), 2);
+    assert.equal(await deleteOldVisits(tx, { days: 400, atMost: 9 }), 2);
+    assert.deepEqual([await left(own), await left(other)], [[4], [4]]);
+  });
 });
 
 test('old visits are deleted every night by a job', async (t) => {
