@@ -49,27 +49,29 @@ test('responses are of the contacts of an organization, or had their address han
   assert.deepEqual(idsOf(await lockResponsesOfContacts(db, own.org, [randomUUID()])), []);
 });
 
-test('comments are old that were written more than so many days ago, the oldest of one organization first', async () => {
+test('comments are old that were written more than so many days ago, on hold or not, of one organization', async () => {
   await db.begin(async (tx) => {
     const [own, other] = [await scene(tx), await scene(tx)];
-    const at = async (ago: string, over: Record<string, unknown> = {}) => {
-      const [row] = await tx<{ at: Date }[]>`select now() - ${ago}::interval as at`;
-      const id = await own.respond({ comment: 'Fine', ...over });
-      await tx`update responses set created_at = now() - ${ago}::interval where id = ${id}`;
-      await other.respond({ comment: 'Fine', created_at: new Date(row!.at.getTime() - 1000) });
-      return id;
+    const write = async (ago: string, over: Record<string, unknown> = {}) => {
+      const ids = await Promise.all(
+        [own, other].map(({ respond }) => respond({ comment: 'Fine', ...over })),
+      );
+      await tx`
+        update responses
+        set created_at = now() - ${ago}::interval - case when id = ${ids[1]!} then interval '9 days' else '0' end
+        where id = any (${ids}::uuid[])`;
+      return ids[0]!;
     };
     const held = { held_reason: 'trap' };
-    const [old, oldHeld] = [await at('30 days 1 microsecond'), await at('31 days', held)];
-    const [oldest, oldestHeld] = [await at('32 days'), await at('33 days', held)];
-    await at('30 days');
-    await at('30 days', held);
-    await at('34 days', { comment: null });
-    const found = async (atMost: number) => await lockOldComments(tx, own.org, { days, atMost });
-    assert.deepEqual(idsOf(await found(9)), [old, oldHeld, oldest, oldestHeld].toSorted());
-    const [one, none] = await found(1);
-    assert.ok([oldest, oldestHeld].includes(one!.id));
-    assert.equal(none, undefined);
+    const old = [await write('30 days 1 microsecond'), await write('31 days', held)];
+    old.push(await write('32 days'), await write('33 days', held));
+    await write('30 days');
+    await write('30 days', held);
+    await write('34 days', { comment: null });
+    const found = async (atMost: number) =>
+      idsOf(await lockOldComments(tx, own.org, { days, atMost }));
+    assert.deepEqual(await found(9), old.toSorted());
+    for (const atMost of [1, 2, 3]) assert.equal((await found(atMost)).length, atMost);
   });
 });
 

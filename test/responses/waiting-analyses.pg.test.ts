@@ -126,6 +126,22 @@ inOneInstant(
   },
 );
 
+inOneInstant(
+  'of comments that are due at one time the one that has waited longest comes first',
+  async (db) => {
+    const { ids, orgs } = await makeWaiting(db, [{}, {}, {}, {}]);
+    for (const [n, hours] of [2, 4, 1, 3].entries())
+      await db`
+        update waiting_analyses set created_at = now() - ${hours}::int * interval '1 hour'
+        where response_id = ${ids[n]!}`;
+    const claimed = await claimWaiting(db, orgs[0], { by: 'pool-of-own', atMost: 9, known: [] });
+    assert.deepEqual(
+      claimed.map(({ response_id }) => ids.indexOf(response_id)),
+      [1, 3, 0, 2],
+    );
+  },
+);
+
 inOneInstant('a claimed comment comes with all that is known of its analysis', async (db) => {
   const { orgs } = await makeWaiting(db, [{ askedAt: '2026-05-01T10:00:00.123456Z' }, {}]);
   await db`update waiting_analyses set tries = 3, traceparent = '00-trace' where asked_at is not null`;
