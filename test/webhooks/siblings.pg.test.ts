@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
 import * as claims from '../../src/webhooks/delivery.queries.ts';
 import { wasErased } from '../../src/webhooks/erase.queries.ts';
@@ -19,7 +19,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const began = new Date();
 const minutesAgo = (n: number) => new Date(began.getTime() - n * 60_000);
-const ids = Array.from({ length: 7 }, (_, n) => idAt(minutesAgo(10 - n)));
+const ids = Array.from({ length: 8 }, (_, n) => idAt(minutesAgo(10 - n)));
 const [first, retry, failed, delivered, elsewhere] = ids as [
   string,
   string,
@@ -35,6 +35,7 @@ const rows = [
   { id: failed, status: 'failed', ...attemptAt },
   { id: delivered, status: 'delivered', attempts: 2, duration_ms: 7 },
   { id: ids[6]!, status: 'pending', attempts: 0 },
+  { id: ids[7]!, status: 'pending', ...attemptAt, next_attempt_at: minutesAgo(4) },
 ];
 /** What only the others have: a delivery in each table, and deliveries made again of one that failed. */
 const ofOthers = [
@@ -57,17 +58,18 @@ async function add(sql: Sql, webhook: claims.WebhookRef, what: readonly object[]
     where webhook_id = ${webhook.webhook_id}`;
 }
 
-async function scene(sql: Sql, active: boolean): Promise<Given> {
-  const [org_id, otherOrg] = [await makeOrganization(sql), await makeOrganization(sql)];
+async function scene(t: TestContext, active = true): Promise<Given> {
+  const [org_id, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
+  t.after(() => db`delete from organizations where id in (${org_id}, ${otherOrg})`);
   const of = async (org_id: string) => ({
-    ...{ org_id, webhook_id: await makeWebhook(sql, org_id, { active }) },
+    ...{ org_id, webhook_id: await makeWebhook(db, org_id, { active }) },
   });
   const own = await of(org_id);
   const siblings = [await of(org_id), await of(otherOrg)];
-  for (const webhook of siblings) await add(sql, webhook, [...rows, ...ofOthers]);
-  await add(sql, own, rows);
-  await sql`update events set erased_at = now(), body = '' where id = ${elsewhere}`;
-  return { own, siblings, by: await makePool(sql) };
+  for (const webhook of siblings) await add(db, webhook, [...rows, ...ofOthers]);
+  await add(db, own, rows);
+  await db`update events set erased_at = now(), body = '' where id = ${elsewhere}`;
+  return { own, siblings, by: await makePool(db) };
 }
 
 type Rows = Record<string, unknown>[];
@@ -98,7 +100,7 @@ const taken = (own: claims.WebhookRef, id: string, attempts: number) =>
   ({ ...own, id, attempts }) as claims.ClaimedDelivery;
 
 const acts: Record<string, (sql: Sql, given: Given) => Promise<unknown>> = {
-  'a claim': (sql, { own, by }) => claims.claimDue(sql, own, { by, atMost: 3, known: [] }),
+  'a claim': (sql, { own, by }) => claims.claimDue(sql, own, { by, atMost: 4, known: [] }),
   'a release': (sql, { own }) => claims.release(sql, own, [first, retry]),
   'a delivery that is put off': (sql, { own }) => claims.postpone(sql, taken(own, retry, 1), 60),
   'whether a delivery waits': (sql, { own }) => claims.isWaiting(sql, taken(own, elsewhere, 0)),
@@ -135,7 +137,7 @@ for (const [what, id] of [
     });
 }
 const skips = (sql: Sql, { own, by }: Given) =>
-  claims.skipWaiting(sql, own, { by, atMost: 4, known: [] });
+  claims.skipWaiting(sql, own, { by, atMost: 5, known: [] });
 
 /** The outcome of an act and what is kept of the webhook then, without times and ids of the act itself. */
 const plain = (value: unknown) =>
@@ -148,10 +150,10 @@ const plain = (value: unknown) =>
   );
 
 for (const [what, act] of [...Object.entries(acts), ['what is skipped', skips] as const]) {
-  test(`${what}: of one webhook, whatever its siblings have`, async () => {
+  test(`${what}: of one webhook, whatever its siblings have`, async (t) => {
     const undo = new Error('undone');
     const came: unknown[] = [];
-    const given = await scene(db, act !== skips);
+    const given = await scene(t, act !== skips);
     for (const isAlone of [false, true]) {
       const done = db.begin(async (tx) => {
         if (isAlone) {
@@ -169,15 +171,15 @@ for (const [what, act] of [...Object.entries(acts), ['what is skipped', skips] a
   });
 }
 
-test('a webhook has nothing pending although its siblings have', async () => {
-  const { own } = await scene(db, true);
+test('a webhook has nothing pending although its siblings have', async (t) => {
+  const { own } = await scene(t);
   assert.equal(await claims.hasPending(db, own), true);
   await db`delete from pending_deliveries where webhook_id = ${own.webhook_id}`;
   assert.equal(await claims.hasPending(db, own), false);
 });
 
-test('attempts stay with a delivery of their own webhook alone', async () => {
-  const { own } = await scene(db, true);
+test('attempts stay with a delivery of their own webhook alone', async (t) => {
+  const { own } = await scene(t);
   await db.begin(async (tx) => {
     await tx`create temp table going (like delivery_attempts including defaults) on commit drop`;
     await tx`create temp table staying (like delivery_attempts) on commit drop`;
