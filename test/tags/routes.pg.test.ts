@@ -47,3 +47,37 @@ test("another organization's tags are not listed", async () => {
   await makeTag(theirs.id, 'VIP');
   assert.deepEqual(await mine.json('/api/v1/tags'), { data: [], meta: { total: 0 } });
 });
+
+const wishes: [what: string, wish: Record<string, unknown>, made: string | null][] = [
+  ['a name of one character', { name: 'x' }, 'x'],
+  ['a name of 200', { name: 'x'.repeat(200) }, 'x'.repeat(200)],
+  ['a name between spaces', { name: '  VIP ' }, 'VIP'],
+  ['a color in either case', { name: 'mixed', color: '#1F6feb' }, 'mixed'],
+  ['no name', { name: '' }, null],
+  ['a name of spaces', { name: '  ' }, null],
+  ['a name of 201 characters', { name: 'x'.repeat(201) }, null],
+  ['a color of five digits', { name: 'a', color: '#1F6FE' }, null],
+  ['a color of seven digits', { name: 'a', color: '#1F6FEB0' }, null],
+  ['a color without its mark', { name: 'a', color: '1F6FEB' }, null],
+];
+for (const [what, wish, made] of wishes) {
+  test(`a tag with ${what} is ${made === null ? 'refused' : 'made, and another one changed to it'}`, async () => {
+    const { id, write } = await makeClient(db);
+    const send = async (method: string, path: string, body: object) => {
+      const headers = { ...write, 'Content-Type': 'application/json' };
+      const asked = { method, headers, body: JSON.stringify(body) };
+      return (await app.request(`/api/v1/tags${path}`, asked)).status;
+    };
+    await makeTag(id, 'before');
+    const [before] = await db`select id from tags where org_id = ${id}`;
+    assert.equal(await send('POST', '', wish), made === null ? 400 : 201);
+    assert.equal(
+      (await listTags(db, id)).some(({ name }) => name === made),
+      made !== null,
+    );
+    await db`delete from tags where org_id = ${id} and id <> ${before!['id']}`;
+    assert.equal(await send('PATCH', `/${before!['id']}`, wish), made === null ? 400 : 200);
+    const [{ name } = {}] = await listTags(db, id);
+    assert.equal(name, made ?? 'before');
+  });
+}

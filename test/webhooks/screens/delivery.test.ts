@@ -32,6 +32,7 @@ test('a webhook stands as off, failing, new or working', () => {
   assert.equal(standingOf({ ...webhook, last_delivery_at: new Date() }).kind, 'fine');
   assert.equal(standingOf({ ...webhook, failure_count: 1 }).kind, 'warning');
   assert.equal(standingOf({ ...webhook, active: false }).kind, 'failed');
+  assert.equal(standingOf({ ...webhook, active: false, failure_count: 3 }).kind, 'failed');
 });
 
 test('what may be a secret in an address is not in its short form', () => {

@@ -203,15 +203,28 @@ test('a replay foretells its count, and asks twice for more than 100', async () 
   await place.post(`${here}/replay`, { since });
   assert.match(await (await place.get(here)).text(), /2 events are being delivered again/);
 
+  const nothing = await (await place.get(`${here}/replay?since=${since}&confirm=true`)).text();
+  assert.match(nothing, /Nothing was skipped or failed since/);
+  assert.doesNotMatch(nothing, /method="post" action="[^"]*\/replay"/);
+
   const failed = { status: 'failed', attempts: 2 };
-  for (let n = 0; n < 101; n += 1) await addDelivery(place.orgId, id, failed);
+  const hundred = Array.from({ length: 100 }, () => ({
+    org_id: place.orgId,
+    webhook_id: id,
+    ...failed,
+  }));
+  await addDeliveries(db, ...hundred);
+  const at100 = await place.post(`${here}/replay`, { since });
+  assert.equal(at100.headers.get('Location'), here);
+  await db`delete from pending_deliveries where webhook_id = ${id}`;
+  await addDelivery(place.orgId, id, failed);
   const pending = async () =>
     (await db`select from deliveries where webhook_id = ${id} and status = 'pending'`).length;
   const asked = await place.post(`${here}/replay`, { since });
   const again = asked.headers.get('Location')!;
   assert.match(again, /confirm=true/);
-  assert.equal(await pending(), 2);
-  assert.match(await (await place.get(again)).text(), /101 events were/);
+  assert.equal(await pending(), 0);
+  assert.match(await (await place.get(again)).text(), /103 events were/);
   await place.post(`${here}/replay`, { since, confirmed: 'true' });
   assert.equal(await pending(), 103);
   for (const none of ['2026-02-30', '0000-01-01']) {
