@@ -50,6 +50,8 @@ test('webhook replay delivers again what was missed since a time', async () => {
   assert.deepEqual([code, JSON.parse(stdout)], [0, { replayed: 1 }]);
   const waits = 'the service does not run on this database: the deliveries wait for it\n';
   assert.equal(stderr, waits);
+  const again = await run(...words, '--json');
+  assert.deepEqual([JSON.parse(again.stdout), again.stderr], [{ replayed: 0 }, '']);
   const jobs = await db`select from outbox where payload ->> 'webhook_id' = ${id}`;
   const due = await db`select from deliveries where webhook_id = ${id} and status = 'pending'`;
   assert.deepEqual([jobs.length, due.length], [1, 1]);
@@ -105,6 +107,7 @@ const refusals: [why: string, change: string[], complaint: RegExp][] = [
   ['an event that there is not', ['--events', 'response.lost'], /events.*must be among/],
   ['an address of this machine', ['--url', 'https://127.0.0.1/'], /must not lead to this machine/],
   ['a description of two lines', ['--description', 'a\nb'], /one line/],
+  ['a description of 501 characters', ['--description', 'x'.repeat(501)], /500/],
   ['an organization that there is not', ['--org', randomUUID()], /organization not found/],
 ];
 for (const [why, change, complaint] of refusals) {
@@ -135,11 +138,12 @@ test('webhook create takes extended retries, and standard ones unless it is said
     'survey.completed',
   ];
   const [plain, extended, other] = [
-    await run(...words, '--json'),
+    await run(...words, '--description', 'x'.repeat(500), '--json'),
     await run(...words, '--retries', 'extended', '--json'),
     await run(...words, '--retries', 'often'),
   ];
   assert.equal(JSON.parse(plain.stdout).retries, 'standard');
+  assert.equal(JSON.parse(plain.stdout).description, 'x'.repeat(500));
   assert.equal(JSON.parse(extended.stdout).retries, 'extended');
   assert.notEqual(other.code, 0);
   assert.match(other.stderr, /retries.*must be standard or extended/);

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { ClaimedDelivery } from '../../src/webhooks/delivery.queries.ts';
-import { addReady, dropReady, newQueue } from '../../src/webhooks/webhook-queue.ts';
+import {
+  addReady,
+  dropReady,
+  inFlightPerWebhook,
+  newQueue,
+} from '../../src/webhooks/webhook-queue.ts';
 
 const webhook = { org_id: randomUUID(), webhook_id: randomUUID() };
 
@@ -30,4 +35,8 @@ test('what is dropped can be claimed again', () => {
   assert.deepEqual(dropReady(queue), []);
   addReady(queue, [claimed('one')]);
   assert.deepEqual(idsOf(queue.ready), ['one']);
+});
+
+test('sixteen attempts of a webhook are under way at most, as the pages for operators say', () => {
+  assert.equal(inFlightPerWebhook, 16);
 });

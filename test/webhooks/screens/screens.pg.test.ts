@@ -155,7 +155,7 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
     values (${place.orgId}, ${id}, ${failed}, 1, null, 10000, null),
            (${place.orgId}, ${id}, ${failed}, 2, 503, 12, 'busy <b>')`;
   const responseId = crypto.randomUUID();
-  const body = JSON.stringify({ comment: `"responseId":"${id}"`, responseId });
+  const body = JSON.stringify({ comment: `für "responseId":"${id}"`, responseId });
   await db`update events set body = ${body} where org_id = ${place.orgId}`;
   const html = await (await place.get(`${here}/deliveries/${failed}`)).text();
   assert.match(html, />Redeliver</);
@@ -164,7 +164,7 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   const shown = html.replaceAll('&quot;', '"');
   assert.ok(shown.includes(`\n  "responseId": "${responseId}"\n}`), 'the body is not indented');
   assert.ok(shown.includes(`<code>${body}</code>`), 'its bytes are missing');
-  assert.match(html, new RegExp(`The body as it is sent, ${body.length} bytes`));
+  assert.match(html, new RegExp(`The body as it is sent, ${Buffer.byteLength(body)} bytes`));
   const [, about] = /<a href="([^"]*)">a response<\/a>/.exec(html) ?? [];
   assert.equal(about, here.replace(/\/webhooks\/.*/, `/responses/${responseId}`));
   await place.post(`${here}/deliveries/${failed}/redeliver`, {});
@@ -172,6 +172,17 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   await db`update webhooks set active = false where id = ${id}`;
   const off = await (await place.get(`${here}/deliveries/${failed}`)).text();
   assert.doesNotMatch(off, />Redeliver</);
+});
+
+test('a delivery says when its next attempt is, once there was one', async () => {
+  const place = await scene();
+  const { here, id } = await made(place);
+  const next_attempt_at = new Date(Date.now() + 3_600_000);
+  for (const attempts of [0, 1]) {
+    const delivery = await addDelivery(place.orgId, id, { attempts, next_attempt_at });
+    const html = await (await place.get(`${here}/deliveries/${delivery}`)).text();
+    assert.equal(html.includes('Next attempt'), attempts > 0, `${attempts} attempts`);
+  }
 });
 
 test('a webhook that is off offers to be switched on, and says of what it missed that nothing was sent', async () => {
