@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { markAnsweredMany } from '../../src/contacts/answered.queries.ts';
+import { markAnsweredMany, saveAnswered } from '../../src/contacts/answered.queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -45,4 +45,80 @@ test("answers of another organization's contact mark none", async () => {
   await markAnsweredMany(db, { orgId: theirs, surveyId: randomUUID() }, answers);
   const [contact] = await db`select status from contacts where id = ${contact_id}`;
   assert.equal(contact!['status'], 'pending');
+});
+
+type Answered = { name?: string | null; plan?: string; day: string };
+
+/** What is known of a contact that answers elsewhere, one answer after the other. */
+const answers: [what: string, given: Answered[], known: Answered][] = [
+  [
+    'a later answer',
+    [
+      { name: 'Ann', plan: 'free', day: '03' },
+      { name: 'Eve', plan: 'pro', day: '05' },
+    ],
+    { name: 'Eve', plan: 'pro', day: '05' },
+  ],
+  [
+    'an earlier answer',
+    [
+      { name: 'Eve', plan: 'pro', day: '05' },
+      { name: 'Ann', plan: 'free', day: '03' },
+    ],
+    { name: 'Eve', plan: 'pro', day: '05' },
+  ],
+  [
+    'another answer of the same time',
+    [
+      { name: 'Ann', plan: 'free', day: '03' },
+      { name: 'Eve', plan: 'pro', day: '03' },
+    ],
+    { name: 'Ann', plan: 'free', day: '03' },
+  ],
+  ['a later answer that says no more', [{ day: '03' }, { day: '05' }], { day: '05' }],
+  [
+    'an earlier answer that says more',
+    [{ day: '05' }, { name: 'Ann', plan: 'free', day: '03' }],
+    { name: 'Ann', plan: 'free', day: '05' },
+  ],
+  [
+    'the same answer with a name',
+    [{ day: '03' }, { name: 'Ann', day: '03' }],
+    { name: 'Ann', day: '03' },
+  ],
+];
+for (const [what, given, { name = null, plan, day }] of answers) {
+  test(`a contact that answered elsewhere is known after ${what}`, async () => {
+    const orgId = await makeOrganization(db);
+    const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
+    for (const each of given) await saveAnswered(db, survey, [answeredOf(each)]);
+    const [contact] = await db`
+      select name, properties, responded_at from contacts where survey_id = ${survey.surveyId}`;
+    const properties = plan ? { plan } : {};
+    assert.deepEqual({ ...contact }, { name, properties, responded_at: at(day) });
+  });
+}
+
+const answeredOf = ({ name = null, plan, day }: Answered) => ({
+  ...{ email: 'ann@people.test', name, properties: plan ? { plan } : {} },
+  responded_at: at(day),
+});
+
+test('an answer elsewhere that says nothing new leaves its contact as it was', async () => {
+  const orgId = await makeOrganization(db);
+  const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
+  const changed = async (each: Answered) => {
+    await saveAnswered(db, survey, [answeredOf(each)]);
+    const [row] = await db`select updated_at from contacts where survey_id = ${survey.surveyId}`;
+    return (row!['updated_at'] as Date).getTime();
+  };
+  await changed({ name: 'Ann', plan: 'free', day: '05' });
+  await db`update contacts set updated_at = ${at('01')} where survey_id = ${survey.surveyId}`;
+  for (const same of [
+    { name: 'Ann', plan: 'free', day: '05' },
+    { name: 'Ann', plan: 'free', day: '03' },
+    { name: 'Eve', plan: 'pro', day: '03' },
+  ]) {
+    assert.equal(await changed(same), at('01').getTime());
+  }
 });
