@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);
@@ -57,9 +58,25 @@ test('a contact whose mail is on its way stays', async () => {
     month: '2026-01-01',
   };
   await db`insert into mails ${db({ ...mail, status: 'sending' })}`;
+  assert.equal(await org.remove(await makeContact(db, org.of)), 204, 'that of another one');
   assert.equal(await org.remove(contact_id), 409);
   await db`update mails set status = 'sent' where contact_id = ${contact_id}`;
   assert.equal(await org.remove(contact_id), 204);
+});
+
+test('a contact that another request deletes meanwhile is not found, and not recorded', async () => {
+  const org = await client();
+  const contact = await makeContact(db, org.of);
+  let removing: Promise<number> | undefined;
+  await db.begin(async (tx) => {
+    await tx`delete from contacts where id = ${contact}`;
+    removing = org.remove(contact);
+    await untilLockWaits(db);
+  });
+  assert.equal(await removing, 404);
+  const acts = await db`
+    select from audit_events where org_id = ${org.id} and act = 'contact.deleted'`;
+  assert.equal(acts.length, 0);
 });
 
 test("another organization's contact is not found", async () => {

@@ -13,6 +13,7 @@ import { headerKey } from '../../src/lib/cli/header-key.ts';
 /** `{"x":"..."}` of so many bytes. */
 const ofBytes = (bytes: number) => ({ x: 'a'.repeat(bytes - '{"x":""}'.length) });
 const nested = (levels: number): object => (levels === 1 ? {} : { inner: nested(levels - 1) });
+const nestedList = (levels: number): unknown => (levels === 0 ? 1 : [nestedList(levels - 1)]);
 
 const properties: [why: string, value: object, fits: boolean][] = [
   ['nothing', {}, true],
@@ -21,6 +22,7 @@ const properties: [why: string, value: object, fits: boolean][] = [
   ['16385 bytes', ofBytes(16_385), false],
   ['16385 bytes in fewer characters', { x: `${'é'.repeat(8188)}a` }, false],
   ['32 levels', nested(32), true],
+  ['32 levels and a number within', { list: nestedList(31) }, true],
   ['33 levels', nested(33), false],
   ['5000 levels', nested(5000), false],
   ['NUL in a value', { a: ['b\u0000'] }, false],
