@@ -107,6 +107,37 @@ test('uploading the same list again writes nothing', async () => {
   assert.deepEqual(await contactsOf(where), before);
 });
 
+test('a list adds a name, and fields, to contacts that had none', async () => {
+  const where = await survey();
+  await upload(where, 'ann@people.test\nbob@people.test');
+  const { added, known } = await upload(
+    where,
+    'email,name,plan\nann@people.test,Ann,\nbob@people.test,,pro',
+  );
+  assert.deepEqual([added, known], [0, 2]);
+  assert.deepEqual(
+    (await contactsOf(where)).map(({ name, properties }) => [name, properties]),
+    [
+      ['Ann', {}],
+      [null, { plan: 'pro' }],
+    ],
+  );
+});
+
+test('an address is looked for in the first thousand rows of a list', async () => {
+  const where = await survey();
+  const list = (rows: number) => `${'a,b\n'.repeat(rows)}ann@people.test,b\n`;
+  await take(where, list(999));
+  await assert.rejects(take(where, list(1000)), /no column holds email addresses/);
+});
+
+test('of a value that was left out 200 characters are kept', async () => {
+  const where = await survey();
+  await upload(where, `email\nann@people.test\n${'v'.repeat(201)}\n`);
+  const [reject] = await listRejects(db, where, 10);
+  assert.equal(reject?.value, 'v'.repeat(200));
+});
+
 test('what another survey of the organization has is new to this one', async () => {
   const { orgId, surveyId } = await survey();
   const other = { orgId, surveyId: await makeSurvey(db, orgId) };
@@ -223,6 +254,10 @@ test('the rows that are listed as left out are those of the list that was taken 
   await upload(where, 'email\nann@people.test\nbob@people\n');
   await upload(where, 'email\nann@people.test\n\ncid@people\n');
   const values = async () => (await listRejects(db, where, 10)).map(({ value }) => value);
+  await upload(
+    { ...where, surveyId: await makeSurvey(db, where.orgId) },
+    'dan@people.test\neve@people\n',
+  );
   assert.deepEqual(await values(), ['cid@people']);
   await db`
     update contact_uploads set imported_at = imported_at - interval '1 day'
@@ -284,6 +319,11 @@ test('the first five rows show what a list holds, and what its columns seem to b
         'Name: property',
       ],
     ],
+  );
+  const long = 'x'.repeat(6000);
+  assert.deepEqual(
+    await shown(`Mail,Note\n${seven((n) => `${n % 2 ? `p${n}@people.test` : ''},${n}${long}`)}`),
+    [...[5, 'Mail: email', 'Note: property']],
   );
   assert.deepEqual(await shown(seven((n) => `N${n},p${n}@people.test`)), [
     ...[5, 'Column 1: property', 'Column 2: email'],
