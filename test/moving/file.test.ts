@@ -35,6 +35,9 @@ test('a header says what a file holds, and what each column is', () => {
   assert.deepEqual(columns(['E-Mail', 'First Name', 'Plan']), [
     ...['people', 'E-Mail: email', 'First Name: first name', 'Plan: property'],
   ]);
+  assert.deepEqual(columns(['Score', 'Created At', 'Created At (UTC)']), [
+    ...['responses', 'Score: score', 'Created At: time', 'Created At (UTC): property'],
+  ]);
   assert.deepEqual(columns(['Email'], { as: 'bounced' }), ['bounced', 'Email: email']);
 });
 
@@ -223,6 +226,16 @@ test('of several columns for one thing the first that is filled counts', () => {
     [row.response.person?.email, row.response.person?.name],
     ['ann@people.test', 'Lee'],
   );
+});
+
+test('of several columns for one thing that are filled the first of their names counts', () => {
+  const row = read({
+    ...{ ...response, 'Response Score': '3', Email: 'ann@people.test' },
+    ...{ 'Person Email': 'bob@people.test', Comment: 'one', Comments: 'two' },
+  });
+  assert.ok(row.kind === 'response');
+  const { score, comment, person } = row.response;
+  assert.deepEqual([score, comment, person?.email], [9, 'one', 'ann@people.test']);
 });
 
 const long = (length: number) => 'x'.repeat(length);

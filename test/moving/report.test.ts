@@ -82,6 +82,17 @@ test('people and suppressions are counted, and are understood', async () => {
   assert.equal(understoodOf(file), 4);
 });
 
+test('a file has at most a million rows', async () => {
+  const { plan } = responses;
+  const rows = async function* () {
+    for (let row = 1; row <= 1_000_001; row++) yield { line: row + 1, cells: ['', at] };
+  };
+  await assert.rejects(counted({ name: 'a.csv', plan, rows }), {
+    message:
+      'line 1000002: a file has at most 1000000 rows: cut it into several. Nothing was imported',
+  });
+});
+
 const tally = (promoters: number, passives: number, detractors: number) =>
   scored({ promoters, passives, detractors });
 
@@ -154,6 +165,12 @@ test('a dry run says what would be, and people have no figures', async () => {
     ...['rows          2', 'people        1  1 new', 'unsubscribed  1  1 new'],
     'Took 0.0 s, 2000 rows a second.',
   ]);
+  const took = async (seconds: number) => {
+    const report = await reported(people, { taken, seconds });
+    return /Took .*/.exec(reportText(people, report, false))?.[0];
+  };
+  assert.equal(await took(0.44), 'Took 0.4 s, 5 rows a second.');
+  assert.equal(await took(0.46), 'Took 0.5 s, 4 rows a second.');
 });
 
 const agreements: [what: string, after: ReturnType<typeof tally>, taken: number, said: string][] = [
