@@ -123,6 +123,8 @@ test('what cannot be is refused with a sentence', async () => {
   const { surveyId } = await scene({ monthly_send_limit: 2 });
   await assert.rejects(run('campaign create', '--survey', surveyId), /limit/);
   await assert.rejects(run('campaign show', '--id', randomUUID()), /campaign not found/);
+  const slowest = ['--survey', surveyId, '--per-hour', '1', '--dry-run'];
+  assert.match(await run('campaign create', ...slowest), /would be mailed +3/);
   for (const perHour of ['0', '1000001']) {
     await assert.rejects(
       run('campaign create', '--survey', surveyId, '--per-hour', perHour),
