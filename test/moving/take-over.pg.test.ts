@@ -6,6 +6,7 @@ import { importExport } from '../../src/moving/import-export.ts';
 import { openExport } from '../../src/moving/open-export.ts';
 import { verdict } from '../../src/moving/report.ts';
 import { delighted } from '../../src/moving/services.ts';
+import { beginErasure } from '../../src/people/erasure/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -118,4 +119,77 @@ test('a response that came in by itself meanwhile is no difference that stays un
   const report = await importExport({ db, onProgress }, writer, given);
   await Promise.all(others);
   assert.match(verdict(report), /^While this ran, 1 came in besides: the survey has 1801\.$/);
+});
+
+const imported = async (writer: Awaited<ReturnType<typeof survey>>, text: string) =>
+  await importExport({ db, onProgress: quiet }, writer, { ...options, export: await open(text) });
+
+const recorded = async (orgId: string) => {
+  const events = await db<{ act: string }[]>`
+    select act from audit_events where org_id = ${orgId} order by at, id`;
+  return events.map(({ act }) => act);
+};
+
+for (const [what, text, act] of [
+  ['responses of several batches', file, 'responses.imported'],
+  ['responses without a person', 'Score,Created At\n9,2024-03-01\n', 'responses.imported'],
+  ['people', 'Email\nann@people.test\n', 'contacts.imported'],
+  [
+    'addresses that unsubscribed',
+    'Email,Unsubscribed At\nann@people.test,2024-03-01\n',
+    'contacts.imported',
+  ],
+] as const) {
+  test(`an import of ${what} is recorded once, and not when it is done again`, async () => {
+    const writer = await survey();
+    for (const _ of [1, 2]) {
+      await imported(writer, text);
+      assert.deepEqual(await recorded(writer.orgId), [act]);
+    }
+  });
+}
+
+test('of several lines of one person or address the last one counts', async () => {
+  const writer = await survey();
+  await imported(writer, 'Email,Name,Plan\nann@people.test,Ann,free\nAnn@people.test,,pro\n');
+  const contacts = await db`
+    select email, name, properties from contacts where survey_id = ${writer.surveyId}`;
+  const known = { email: 'Ann@people.test', name: 'Ann', properties: { Plan: 'pro' } };
+  assert.deepEqual([...contacts], [known]);
+  const lines = ['bob@people.test,2024-03-01', 'bob@people.test,2024-03-05'];
+  await imported(writer, `Email,Unsubscribed At\n${lines.join('\n')}\n`);
+  const suppressions = await db`
+    select created_at from suppressions where org_id = ${writer.orgId}`;
+  assert.deepEqual([...suppressions], [{ created_at: new Date('2024-03-05T00:00:00Z') }]);
+});
+
+test('a survey that completed goes on with people who are new to it', async () => {
+  const writer = await survey();
+  await imported(writer, 'Email\nann@people.test\n');
+  await db`
+    update surveys set status = 'completed', completed_by = 'answers', completed_at = now()
+    where id = ${writer.surveyId}`;
+  const status = async (text: string) => {
+    await imported(writer, text);
+    const [row] = await db`select status from surveys where id = ${writer.surveyId}`;
+    return row!['status'] as string;
+  };
+  assert.equal(await status('Email,Name\nann@people.test,Ann\n'), 'completed');
+  assert.equal(await status('Email\nann@people.test\nbob@people.test\n'), 'active');
+});
+
+test('people who are being erased while they are imported are waited for, and left out', async () => {
+  const writer = await survey();
+  const text = 'Email\nann@people.test\nbob@people.test\n';
+  let importing: ReturnType<typeof imported> | undefined;
+  await db.begin(async (tx) => {
+    await beginErasure(tx, writer.orgId);
+    await tx`
+      insert into erasures (org_id, address_hash, scores, counts)
+      values (${writer.orgId}, address_hash(${writer.orgId}, 'ann@people.test'), 'kept', '{}')`;
+    importing = imported(writer, text);
+    await untilLockWaits(db);
+  });
+  const { taken } = (await importing)!;
+  assert.deepEqual([taken.contacts, taken.erased], [1, 1]);
 });
