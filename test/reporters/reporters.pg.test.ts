@@ -199,6 +199,9 @@ test('responses are shown with their survey, their contact, what was handed in a
     ...{ org_id, response_id: answered, sentiment: 'mixed', themes: ['price'] },
     ...{ churn_risk: 'low', summary: 'In short', provider: 'test' },
   })}`;
+  const others = { org_id: other.id, survey_id: other.survey_id };
+  const response_id = await makeResponse(db, others, { id: answered });
+  await db`insert into analyses ${db({ org_id: other.id, response_id, sentiment: 'negative', provider: 'test' })}`;
   await makeResponse(db, of, {
     ...{ source: 'share', score: 1, category: 'detractor', held_reason: 'hidden_field' },
     ...{ properties: db.json({ page: '/home' }), created_at: at(2) },
