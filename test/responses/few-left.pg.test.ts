@@ -130,9 +130,11 @@ test('an answer to a survey of another organization or scale, or to one that tak
     for (const answer of [...refused, ...ofScale]) {
       assert.equal(await recordAlone(db, answer), 'refused');
     }
-    const taken = answerOf(await makeSurveyOf(other, contacts), 0);
-    const outcomes = await recordGroup(db, [...refused, taken]);
-    assert.deepEqual(outcomes, [...refused.map(() => false), true]);
+    const taken = await makeSurveyOf(other, contacts);
+    for (const [person, answer] of refused.entries()) {
+      const group = [answer, answerOf(taken, person)];
+      assert.deepEqual(await recordGroup(db, group), [false, true]);
+    }
     assert.deepEqual(await recordGroup(db, [...ofScale, answerOf(survey, 1)]), [
       false,
       false,
