@@ -93,6 +93,7 @@ const wrongThemes: [name: string, words: string, complaint: RegExp][] = [
   ['x'.repeat(41), 'a', /--name must be at most 40 characters/],
   ['price', ' , ', /--words must name at least one word/],
   ['price', Array(101).fill('fee').join(), /--words must name at most 100 words/],
+  ['price', 'y'.repeat(101), /--words must be at most 100 characters/],
   ['price', 'fee,!!', /--words must have a letter or a digit in each word/],
 ];
 for (const [name, words, complaint] of wrongThemes) {
@@ -104,6 +105,14 @@ for (const [name, words, complaint] of wrongThemes) {
     assert.match(stderr, complaint);
   });
 }
+
+test('a theme has a name of forty characters at most, and a hundred words of as many characters', async () => {
+  const organization = '00000000-0000-4000-8000-000000000000';
+  const words = ['y'.repeat(100), ...Array<string>(99).fill('fee')].join();
+  const given = ['--org', organization, '--name', 'x'.repeat(40), '--words', words];
+  const taken = await run('theme', 'add', ...given);
+  assert.deepEqual([taken.code, taken.stderr], [1, 'askback: organization not found\n']);
+});
 
 test('an organization has at most 100 themes of its own', async () => {
   const { id } = await makeFeedback(db);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as v from 'valibot';
 import { parse } from '../../src/lib/validation/parse.ts';
 import { embeddingOf } from '../../src/surveys/asking.schemas.ts';
+import { textOptions } from '../../src/surveys/content.cli.ts';
 import { checkContent, nameOfCopy } from '../../src/surveys/content.rules.ts';
 import type { SurveyContent } from '../../src/surveys/manage.queries.ts';
 import { acceptedLanguages, dependsOnProperties } from '../../src/surveys/texts.ts';
@@ -155,6 +157,15 @@ for (const [over, said] of windows) {
     assert.equal(complaint({ send_window: window }), said);
   });
 }
+
+test('a command takes as many days as the API does', () => {
+  const { schema } = textOptions['ask-after-days'];
+  const read = (text: string) => {
+    const { success, output } = v.safeParse(schema, text);
+    return success ? output : undefined;
+  };
+  assert.deepEqual(['0', '365', '366', '-1'].map(read), [0, 365, undefined, undefined]);
+});
 
 test('what is given is kept in order: days of the week, reminders by their days, each origin once', () => {
   const time_zone = 'Europe/Berlin';
