@@ -27,3 +27,21 @@ test('a service manager that has gone away is logged once, however often it woul
   ];
   assert.deepEqual(lines, expected);
 });
+
+test('the watchdog is notified twice in its time, and only by the process that it watches', async (t) => {
+  const every: unknown[] = [];
+  t.mock.method(globalThis, 'setInterval', (_: () => void, ms: number) => {
+    every.push(ms);
+    return { unref() {} };
+  });
+  const { log } = keptLog();
+  for (const [watchdogMs, watchdogPid] of [
+    [30_000, null],
+    [5000, process.pid],
+    [30_000, process.pid + 1],
+    [null, process.pid],
+  ] as const) {
+    await reachServiceManager({ notifySocket: null, watchdogMs, watchdogPid }, log);
+  }
+  assert.deepEqual(every, [15_000, 2500]);
+});
