@@ -16,7 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { firstInaccessibleParent } from '../../../src/lib/embedded-postgres/account.ts';
+import {
+  type Account,
+  firstInaccessibleParent,
+} from '../../../src/lib/embedded-postgres/account.ts';
 import { type Contents, checksum, open, pack } from '../../../src/lib/embedded-postgres/archive.ts';
 import type { DataFolder } from '../../../src/lib/embedded-postgres/folder.ts';
 import { removeStrayPidFile } from '../../../src/lib/embedded-postgres/process.ts';
@@ -137,7 +140,8 @@ test('the pid file of a server that is gone is removed when its number is anothe
 
 test('an account enters a folder by the bit of its owner, of its group or of the others', (t) => {
   const folder = emptyFolder(t);
-  const strange = { uid: uid + 1, gid: gid + 1 };
+  const { account } = folderAt(folder);
+  const strange = { ...account, uid: uid + 1, gid: gid + 1 };
   for (const [mode, owner, ofGroup, other] of [
     [0o100, true, false, false],
     [0o010, false, true, false],
@@ -145,9 +149,8 @@ test('an account enters a folder by the bit of its owner, of its group or of the
     [0o666, false, false, false],
   ] as const) {
     chmodSync(folder, mode);
-    const enters = (account: { uid: number; gid: number }) =>
-      firstInaccessibleParent(folder, account) !== folder;
-    const entered = [{ uid, gid }, { ...strange, gid }, strange].map(enters);
+    const enters = (account: Account) => firstInaccessibleParent(folder, account) !== folder;
+    const entered = [account, { ...strange, gid }, strange].map(enters);
     assert.deepEqual(entered, [owner, ofGroup, other], mode.toString(8));
   }
   chmodSync(folder, 0o700);
