@@ -175,6 +175,24 @@ test('a flush writes what is gathered, and what comes later waits its whole time
   await second;
 });
 
+test('a flush of one key leaves what waits of another its time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { writes, shown, writers } = heldWriters();
+  const { add, flush } = createBatchByKey(writers, { most: 10, atOnce: 2, lingerMs: 20 });
+  const first = add(item('a', 1));
+  flush('a');
+  const waiting = add(item('a', 2));
+  const other = add(item('b', 3));
+  flush('b');
+  for (const { end } of writes) end.resolve();
+  await Promise.all([first, other]);
+  assert.deepEqual(shown(), ['a1', 'b3']);
+  t.mock.timers.tick(20);
+  assert.deepEqual(shown(), ['a1', 'b3', 'a2']);
+  writes[2]!.end.resolve();
+  await waiting;
+});
+
 const arrivals = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd') }) },

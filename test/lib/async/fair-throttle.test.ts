@@ -39,6 +39,41 @@ test('without a rate nothing waits but for a pause', async () => {
   );
 });
 
+test('a pause lasts as long as the longest that was asked for', async () => {
+  for (const [pauses, longest] of [
+    [[500, 100], 500],
+    [[100, 500], 500],
+  ] as const) {
+    const { throttle, clock, started, enter, runAll } = recorded(null);
+    const begun = clock.now();
+    for (const ms of pauses) throttle.pause(ms);
+    void enter('a1');
+    await runAll();
+    assert.deepEqual(started, [{ name: 'a1', at: begun + longest }]);
+  }
+});
+
+test('the rate is kept to although timers are late, and not made up for much more', async () => {
+  for (const [lateMs, leastMs, mostMs] of [
+    [0, 970, 1000],
+    [15, 970, 1000],
+    [100, 3000, 4000],
+  ] as const) {
+    const { clock: hand, runAll } = handClock();
+    const clock = {
+      ...hand,
+      after: (ms: number, call: () => void) => hand.after(ms + lateMs, call),
+    };
+    const throttle = createFairThrottle({ perSecond: 100, clock });
+    const begun = clock.now();
+    const turns = Array.from({ length: 101 }, () => throttle.turn('a'));
+    await runAll();
+    await Promise.all(turns);
+    const took = clock.now() - begun;
+    assert.ok(took >= leastMs && took <= mostMs, `${took} ms with timers ${lateMs} ms late`);
+  }
+});
+
 test('an aborted wait rejects with the reason and leaves no timer', async () => {
   const { throttle, enter, pending } = recorded(1);
   await enter('a1');
