@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { missingColumn, readCsv, refuseBadLines, separate } from '../../../src/lib/cli/csv.ts';
+import {
+  field,
+  missingColumn,
+  readCsv,
+  refuseBadLines,
+  separate,
+} from '../../../src/lib/cli/csv.ts';
 import { decode } from '../../../src/lib/cli/read-file.ts';
 import { readerOfThisThread } from '../../support/probe/processor-time.ts';
 
@@ -52,6 +58,19 @@ test('a header row without an end costs no more than a long one', () => {
     assert.ok(ms() < 25, `${JSON.stringify(piece)} costs ${ms().toFixed(1)} ms`);
     assert.equal(delimiter, piece === ';' ? ';' : ',');
   }
+});
+
+test('of several columns for one thing the first that is filled counts', () => {
+  const { records } = readCsv('mail,email\na@a.test,b@b.test\n  ,b@b.test\n');
+  const found = records.map((record) => [
+    field(record, 'email', 'mail'),
+    field(record, 'mail', 'email'),
+    field(record, 'phone'),
+  ]);
+  assert.deepEqual(found, [
+    ['b@b.test', 'a@a.test', null],
+    ['b@b.test', 'b@b.test', null],
+  ]);
 });
 
 test('a first line sep=| names the delimiter, and counts as a line', () => {

@@ -15,6 +15,8 @@ for (const [written, meant] of [
   ['surveye', 'survey'],
   ['usrvey', 'survey'],
   ['surevy', 'survey'],
+  ['sorvay', 'survey'],
+  ['sorve', undefined],
   ['surv', undefined],
   ['contcat', 'contact'],
   ['contcats', 'contact'],
@@ -31,3 +33,12 @@ for (const [written, meant] of [
     assert.equal(didYouMean(written, known), meant ? `; did you mean '${meant}'?` : '');
   });
 }
+
+test('of several near words the nearest is meant, and of two as near the first', () => {
+  const meant = (written: string, ...words: string[]) => didYouMean(written, words);
+  const survey = "; did you mean 'survey'?";
+  assert.equal(meant('surveys', 'survexy', 'survey', 'purveyor'), survey);
+  assert.equal(meant('surveys', 'survey', 'survexy'), survey);
+  assert.equal(meant('sarvey', 'survey', 'servey'), survey);
+  assert.equal(meant('sarvey', 'servey', 'survey'), "; did you mean 'servey'?");
+});
