@@ -33,7 +33,7 @@ test('a log longer than a million bytes is put aside at a start, and only what i
 });
 
 for (const ends of [true, false]) {
-  test(`a server that ${ends ? 'ends within half a minute writes everything down' : 'does not end is told to leave everything at once after half a minute'}`, async (t) => {
+  test(`a server that ${ends ? 'ends within half a minute writes everything down' : 'does not end has to leave everything as it is after half a minute'}`, async (t) => {
     const socketFolder = mkdtempSync(join(tmpdir(), 'askback-stop-'));
     const socket = createServer().listen(join(socketFolder, socketName));
     await once(socket, 'listening');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type CountryCode, getCountries, getExampleNumber } from 'libphonenumber-js';
 import examples from 'libphonenumber-js/mobile/examples';
 import { doubtfulExcerpt, redactDoubtful } from '../../../src/lib/redact/doubtful.ts';
-import { cut, type PeopleToRedact } from '../../../src/lib/redact/known.ts';
+import { cut, type PeopleToRedact, withoutKnown } from '../../../src/lib/redact/known.ts';
 import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 
 const noNames: PeopleToRedact = { names: [], emails: [] };
@@ -33,6 +33,7 @@ const cases: [comment: string, redacted: string][] = [
   ['ask ann o’brien or brien', 'ask [name] o’[name] or [name]'],
   ['ask Mu\u0308ller', 'ask [name]'],
   ['ask Ann. Müller, or Ann - Müller', 'ask [name], or [name] - [name]'],
+  ['the code 123456, or 12 34 56, or 1234567', 'the code 123456, or 12 34 56, or [phone]'],
   ['planning annually is fine', 'planning annually is fine'],
   ['王伟很好', '[name]很好'],
   ['your driver Ahmed called', 'your driver [name] called'],
@@ -60,6 +61,13 @@ test('of names that begin alike the longest is replaced, also where nothing stan
     const known = { names, emails: [] };
     assert.equal(await redact('王伟明很好, 王伟也好', known), '[name]很好, [name]也好');
     assert.equal(await redact('all went well', known), 'all went well');
+  }
+});
+
+test('a name is known by its words of two letters, also those within a hyphen', () => {
+  const known = { names: ['Wu-Li J'], emails: [] };
+  for (const name of ['Wu', 'Li', 'wu-li', 'WU-LI']) {
+    assert.equal(withoutKnown(`ask ${name} about plan J`, known), 'ask [name] about plan J');
   }
 });
 
