@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Sql } from '../../src/lib/db/db.ts';
 import { inTransaction } from '../../src/lib/db/transaction.ts';
 import { eraseRows } from '../../src/people/erasure/rows.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -83,18 +84,49 @@ for (const [what, put] of Object.entries(own)) {
   }
 }
 
-test('an erasure locks the contacts that it changes before any response', async () => {
-  const of = await organization();
-  const contact_id = await makeContact(db, of, { email: key });
-  const response = await makeResponse(db, of, { contact_id, comment: 'slow' });
-  const naming = await makeContact(db, of, { email: 'bob@other.test', name: said });
-  let erasing: Promise<unknown> | undefined;
-  await db.begin(async (tx) => {
-    await tx`select from contacts where id = ${naming} for update`;
-    erasing = erase(of, null);
-    await untilLockWaits(db);
-    // Were the response locked already, each would wait for the other.
-    await tx`select from responses where id = ${response} for update nowait`;
+/** What an erasure locks, in the order of all others; each statement takes the lock at once, or fails. */
+const locks: [what: string, take: (tx: Sql, of: Place) => Promise<unknown>][] = [
+  [
+    'the months',
+    (tx, { org_id }) => tx`select from mail_usage where org_id = ${org_id} for update nowait`,
+  ],
+  ['what adds contacts', (tx, { org_id }) => tx`select hold_off_erasures(${org_id})`],
+  [
+    'the surveys',
+    (tx, { survey_id }) => tx`select from surveys where id = ${survey_id} for update nowait`,
+  ],
+  [
+    'the mails',
+    (tx, { org_id }) => tx`select from mails where org_id = ${org_id} for update nowait`,
+  ],
+  [
+    'the contacts that name the person',
+    (tx, { org_id }) =>
+      tx`select from contacts where org_id = ${org_id} and email <> ${key} for update nowait`,
+  ],
+  [
+    'the responses',
+    (tx, { org_id }) => tx`select from responses where org_id = ${org_id} for update nowait`,
+  ],
+];
+
+for (const [place, [what, take]] of locks.slice(0, -1).entries()) {
+  test(`an erasure that waits for ${what} has locked nothing that comes after`, async () => {
+    const of = await organization();
+    const contact_id = await makeContact(db, of, { email: key });
+    await makeResponse(db, of, { contact_id, comment: 'slow' });
+    await makeContact(db, of, { email: 'bob@other.test', name: said });
+    await db`insert into mail_usage ${db({ org_id: of.org_id, month: '2026-03-01', used: 1 })}`;
+    const mail = { ...of, contact_id, request_id: contact_id, email: key, month: '2026-03-01' };
+    await db`insert into mails ${db({ ...mail, status: 'sent' })}`;
+    let erasing: Promise<unknown> | undefined;
+    await db.begin(async (tx) => {
+      await take(tx, of);
+      erasing = erase(of, null);
+      await untilLockWaits(db);
+      // Were one of them locked already, each would wait for the other.
+      for (const [, later] of locks.slice(place + 1)) await later(tx, of);
+    });
+    await erasing;
   });
-  await erasing;
-});
+}

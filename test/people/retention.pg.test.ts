@@ -5,6 +5,7 @@ import { mostDaysOfLogs } from '../../src/organizations/retention.ts';
 import { applyRetention } from '../../src/people/retention/apply.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
 
@@ -131,6 +132,23 @@ test('a survey completes when the contacts that had not answered go', async () =
   assert.deepEqual([...left], [{ name: 'answered' }]);
   const [survey] = await db`select status, completed_by from surveys where id = ${of.survey_id}`;
   assert.deepEqual({ ...survey }, { status: 'completed', completed_by: 'answers' });
+});
+
+test('a run that waits for a survey has not locked the contacts that go', async () => {
+  const { org, of } = await scene({ keep_contacts_days: days });
+  await makeContact(db, of, { created_at: ages.old, updated_at: ages.old });
+  let running: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from surveys where id = ${of.survey_id} for update`;
+    running = applyRetention({ db });
+    await untilLockWaits(db);
+    // Were the contact locked already, each would wait for the other.
+    await tx`select from contacts where org_id = ${org} for update nowait`;
+  });
+  await running;
+  // The contact that was locked meanwhile goes with this run, or with the next.
+  await applyRetention({ db });
+  assert.equal((await db`select from contacts where org_id = ${org}`).length, 0);
 });
 
 test('openings go after their days', async () => {
