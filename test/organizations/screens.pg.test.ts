@@ -193,6 +193,14 @@ test('a new survey has the language of its organization, unless it says another'
   assert.equal((await createSurvey({ db }, writer, { ...wish, language: 'fr' })).language, 'fr');
 });
 
+test('a form with a logo has up to a mebibyte, so that a logo that is too large is said to be', async () => {
+  const { general, post, asItIs } = await owner();
+  const statusOf = async (bytes: number) =>
+    (await post(general, { ...asItIs, logo: fileOf(Buffer.alloc(bytes)) })).status;
+  const rest = 2000;
+  assert.deepEqual([await statusOf(1024 * 1024 - rest), await statusOf(1024 * 1024)], [422, 413]);
+});
+
 for (const [name, bytes, complaint] of [
   ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /PNG, JPEG or WebP/],
   ['too large a file', Buffer.concat([png, Buffer.alloc(256 * 1024)]), /at most 256 KiB/],

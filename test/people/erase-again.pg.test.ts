@@ -143,6 +143,30 @@ test('more receipts than one step takes are appended to the file in one run, the
   );
 });
 
+test('a list of receipts has the newest fifty of the organization, or as many as it is asked for', async () => {
+  const { db, url, org } = await deployment();
+  await db`
+    insert into erasures (org_id, address_hash, scores, counts, erased_at)
+    select ${org}, sha256(n::text::bytea), 'kept', '{}', now() - make_interval(mins => n)
+    from generate_series(1, 52) n`;
+  const newest = await db<{ id: string }[]>`select id from erasures order by erased_at desc`;
+  const other = await erasableScene(db, folder);
+  await other.erase();
+  for (const [words, many] of [
+    [[], 50],
+    [['--limit', '51'], 51],
+  ] as const) {
+    const { stdout } = await askback(
+      ['erasure', 'list', '--org', org, ...words, '--json'],
+      environment(url),
+    );
+    assert.deepEqual(
+      (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id),
+      newest.slice(0, many).map(({ id }) => id),
+    );
+  }
+});
+
 test('an address that only others name is hidden again', async () => {
   const { db, url, org, of, erase, erasuresFile } = await deployment();
   await erase();

@@ -171,6 +171,8 @@ for (const [name, lowest, highest] of edges) {
     assert.deepEqual(complaintsOf(name, String(lowest - 1)), [tooLow]);
     assert.deepEqual(complaintsOf(name, String(highest + 1)), [`must be at most ${highest}`]);
     assert.deepEqual(complaintsOf(name, '1.5'), ['must be a whole number']);
+    assert.deepEqual(complaintsOf(name, '9'.repeat(15)), [`must be at most ${highest}`]);
+    assert.deepEqual(complaintsOf(name, '9'.repeat(16)).slice(0, 1), ['must be a whole number']);
   });
 }
 
