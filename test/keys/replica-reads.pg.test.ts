@@ -88,6 +88,14 @@ test('a key is checked and counted on the primary', async () => {
   assert.equal(left(before) - left(next), 1);
 });
 
+test('the first read of a key in its minute is noted as its use, on the primary', async () => {
+  const { id, read } = await makeClient(db);
+  await other.request('/api/v1/tags', { headers: read });
+  const used = await db`
+    select name from api_keys where org_id = ${id} and last_used_at is not null`;
+  assert.deepEqual([...used], [{ name: 'read' }]);
+});
+
 test('a replica that dies keeps no reader from an answer', async () => {
   const names = await tagsOf();
   await server.kill();
