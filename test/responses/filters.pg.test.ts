@@ -212,10 +212,12 @@ test('comment, language, state and owner narrow a list', async () => {
   const org = await client();
   const [member] = await db<{ id: string }[]>`
     insert into members (email, name) values ('Ann@acme.test', 'Ann') returning id`;
+  const other = (await client()).id;
   for (const [of, id] of [
     [org.id, member!.id],
+    [other, member!.id],
     [org.id, await makeMember(db, { email: 'ben@acme.test' })],
-    [(await client()).id, await makeMember(db, { email: 'bob@acme.test' })],
+    [other, await makeMember(db, { email: 'bob@acme.test' })],
   ] as const)
     await joinOrganization(db, { org: of, member: id, role: 'editor' });
   const happy = await org.respond({ comment: 'Good', language: 'de' });
