@@ -142,6 +142,17 @@ test('why reads as lines, whatever the case of the address', async () => {
   assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed\n$/);
 });
 
+test('why has a column for traces as soon as one step has one', async () => {
+  const { org_id, email } = await story();
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  await db`
+    update mails set traceparent = ${`00-${trace}-b7ad6b7169203331-01`}
+    where org_id = ${org_id} and status = 'sent'`;
+  const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email);
+  assert.match(stdout, /^when +what +survey +why +trace\n/);
+  assert.match(stdout, new RegExp(`T08:02:00.000Z +.* ${trace}\\n`));
+});
+
 test('why knows nothing of another organization', async () => {
   const { email } = await story();
   const other = await makeOrganization(db);

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeOrganization } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { memberBrowser } from '../support/probe/member.ts';
+
+const { db } = await testDatabase();
+const browser = await memberBrowser(db, {
+  ...{ app: bareApp(db), org: await makeOrganization(db), role: 'editor' },
+});
+const preview = async (typed: Record<string, string>) => {
+  const fields = { name: 'Spring', question_text: 'Happy?', type: 'nps', language: 'en' };
+  const sender = { from_name: 'Ann', from_email: 'ann@acme.test' };
+  const answer = await browser.post(`${browser.home}/surveys/preview`, {
+    ...{ ...fields, ...sender, ...typed },
+  });
+  assert.equal(answer.status, 200);
+  return await answer.text();
+};
+
+const mistakes: [typed: Record<string, string>, field: string][] = [
+  [{ question_text: 'Happy, {{x}}?' }, 'Question'],
+  [{ subject: '{{x}}' }, 'Subject of the mail'],
+  [{ question_text: '{{x}}', subject: '{{x}}' }, 'Question'],
+  [{ subject: '{{x}}', intro: '{{x}}', thanks: '{{x}}' }, 'Subject of the mail'],
+  [{ from_name: 'x'.repeat(1000) }, 'From name'],
+];
+for (const [typed, field] of mistakes) {
+  test(`a preview with a mistake in ${Object.keys(typed).join(' and ')} names the field: ${field}`, async () => {
+    assert.match(await preview(typed), new RegExp(`Not yet: ${field}: `));
+  });
+}
+
+/** What the page says of the answer that an example of each kind gives. */
+const examples: [type: string, kind: string, score: number][] = [
+  ['nps', 'promoter', 9],
+  ['nps', 'passive', 7],
+  ['nps', 'detractor', 0],
+  ['ces', 'detractor', 1],
+  ['star5', 'promoter', 4],
+];
+for (const [type, kind, score] of examples) {
+  test(`the preview thanks a ${kind} of a survey of type ${type} for the answer ${score}`, async () => {
+    const shown = await preview({ type, 'preview.show': kind });
+    assert.match(shown, new RegExp(`<dd>${score} (out of|stars)`));
+  });
+}
