@@ -99,9 +99,31 @@ test('no server at all', async () => {
   assert.equal(message, 'cannot be used: connect ECONNREFUSED 127.0.0.1:1');
 });
 
-test('a password that crosses a network in the clear is worth a word', () => {
-  const far = settingsFor('smtp://ann:right@mail.example.com?tls=none');
-  const { status, message } = judgeLogin(far, { encrypted: false });
-  assert.equal(status, 'warn');
-  assert.match(message, /the password and every mail go over the network unencrypted \(tls=none\)/);
-});
+const clear = 'over the network unencrypted (tls=none)';
+const connections: [url: string, encrypted: boolean, said: string][] = [
+  [
+    'smtp://ann:x@mail.test?tls=none',
+    false,
+    `warn takes the login; but the password and every mail go ${clear}`,
+  ],
+  [
+    'smtp://mail.test?tls=none&verify=no',
+    false,
+    `warn takes connections, without a login; but every mail goes ${clear}`,
+  ],
+  ['smtp://ann:x@127.0.0.1?tls=none&verify=no', false, 'ok takes the login'],
+  ['smtp://localhost?tls=none', false, 'ok takes connections, without a login'],
+  [
+    'smtp://mail.test?verify=no',
+    true,
+    'warn takes connections, without a login, encrypted; but verify=no lets anybody pose as it',
+  ],
+  ['smtps://ann:x@mail.test', true, 'ok takes the login, encrypted'],
+  ['smtp://mail.test', true, 'ok takes connections, without a login, encrypted'],
+];
+for (const [url, encrypted, said] of connections) {
+  test(`${url}, ${encrypted ? '' : 'not '}encrypted, ${said.split(';')[0]}`, () => {
+    const { status, message } = judgeLogin(settingsFor(url), { encrypted });
+    assert.equal(`${status} ${message}`, said);
+  });
+}

@@ -38,6 +38,16 @@ const cases: [why: string, finding: Finding, said: string][] = [
     'fail database: PostgreSQL 18.1 is a replica that cannot be written; DATABASE_URL must name the primary',
   ],
   [
+    'an old replica is too old',
+    server(14, { read_only: true, folds: false }),
+    'fail database: PostgreSQL 14.1: askback needs 15 or newer',
+  ],
+  [
+    'a replica cannot be written, whatever its letters',
+    server(18, { read_only: true, folds: false }),
+    'fail database: PostgreSQL 18.1 is a replica that cannot be written; DATABASE_URL must name the primary',
+  ],
+  [
     'Turkish letters are not compared as addresses are',
     server(18, { folds: false }),
     'fail database: the database writes I in lower case as ı: create it again with another locale',
@@ -60,6 +70,11 @@ const cases: [why: string, finding: Finding, said: string][] = [
   [
     'an unknown migration is a failure',
     rules.judgeSchema({ applied: 2, missing: [], unknown: ['3'] }),
+    'fail schema: the database is newer than this askback: it has 3',
+  ],
+  [
+    'a migration that is unknown counts before one that is missing',
+    rules.judgeSchema({ applied: 2, missing: ['2'], unknown: ['3'] }),
     'fail schema: the database is newer than this askback: it has 3',
   ],
   ['clocks agree', clock(0), "ok clock: the database's clock is 0 ms ahead of this machine's"],
@@ -103,6 +118,11 @@ const cases: [why: string, finding: Finding, said: string][] = [
   ['100 MiB free are worth a warning', disk(100), 'warn disk: 100 MiB free in /data'],
   ['less than 100 MiB free is a failure', disk(99), 'fail disk: 99 MiB free in /data'],
   ['an https public URL is fine', url('https://a.example'), 'ok public URL: https://a.example'],
+  [
+    'an https public URL of this machine is fine',
+    url('https://localhost', { isLocal: true }),
+    'ok public URL: https://localhost',
+  ],
   [
     'plain http in public is worth a warning',
     url('http://a.example'),
