@@ -43,14 +43,17 @@ test('GET / answers a program with the addresses of the documents', async () => 
   assert.equal(docs, 'https://askback.test/docs');
 });
 
-test('GET /robots.txt keeps crawlers from everything but the front page', async () => {
-  assert.match(await (await app.request('/robots.txt')).text(), /^Disallow: \/$/m);
+test('GET /robots.txt keeps crawlers from everything but the front page, for a day', async () => {
+  const answer = await app.request('/robots.txt');
+  assert.equal(await answer.text(), 'User-agent: *\nAllow: /$\nDisallow: /\n');
+  assert.equal(answer.headers.get('Cache-Control'), 'public, max-age=86400');
 });
 
-test('GET /favicon.ico is an icon of as many bytes as it says', async () => {
+test('GET /favicon.ico is an icon of as many bytes as it says, for a day', async () => {
   const answer = await app.request('/favicon.ico');
   const bytes = Buffer.from(await answer.arrayBuffer());
   assert.equal(answer.headers.get('Content-Type'), 'image/x-icon');
+  assert.equal(answer.headers.get('Cache-Control'), 'public, max-age=86400');
   assert.equal(bytes.readUInt32LE(14) + bytes.readUInt32LE(18), bytes.length);
 });
 
