@@ -44,7 +44,7 @@ for (const [given, name] of names) {
   });
 }
 
-test('groups of one member change no role of another, nor what groups gave that one', async () => {
+test('groups of one member change no role of another, nor that of the same member elsewhere', async () => {
   const of = async (role: 'owner' | 'editor' | 'viewer') => {
     const email = `${randomUUID()}@acme.test`;
     await joinOrganization(db, {
@@ -61,6 +61,12 @@ test('groups of one member change no role of another, nor what groups gave that 
   };
   const before = await rolesOf();
   const newcomer = person({ groups: ['readers'] });
+  const member = await makeMember(db, { email: newcomer.email });
+  await joinOrganization(db, { org: await makeOrganization(db), member, role: 'owner' });
+  const elsewhere = async () => [
+    ...(await db`
+      select role, group_role from memberships where member_id = ${member} and org_id <> ${organization}`),
+  ];
   const rules = { groups: [readers] };
   const roleIn = async (...groups: string[]) => {
     await signInAs({ ...newcomer, groups }, rules);
@@ -71,6 +77,7 @@ test('groups of one member change no role of another, nor what groups gave that 
   assert.deepEqual(await rolesOf(), before);
   assert.deepEqual(await roleIn(), [null, null]);
   assert.deepEqual(await rolesOf(), before);
+  assert.deepEqual(await elsewhere(), [{ role: 'owner', group_role: null }]);
 });
 
 test('an invitation that is taken keeps a role that its groups would end, also next to one elsewhere', async () => {
