@@ -39,7 +39,10 @@ test('what the service reads from and goes through is examined after its databas
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => server.close());
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   const nowhere = 'postgres://127.0.0.1:1/x';
   const { stdout } = await doctor({
     ...{ DATABASE_URL: nowhere, ASKBACK_SESSION_DATABASE_URL: url },
