@@ -61,7 +61,10 @@ test('a long answer is repeated up to its first 4096 characters', async () => {
   const server = createServer((_request, response) => response.end(body));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => server.close());
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`;
   const { sentence } = await askHealth(address);
   assert.equal(sentence, `${address} answers 200: ${'x'.repeat(4095)}y`);
