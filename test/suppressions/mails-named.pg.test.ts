@@ -75,9 +75,12 @@ test('an unsubscribe is traced to the mail that its contact got last', async () 
 
 test('an address that bounces is suppressed once, in lower case', async () => {
   const { orgId } = await scene();
-  const bounced = db`
-    select ${orgId}::uuid, email, 'gone' from unnest('{Ann@People.test,ANN@people.test}'::text[]) as email`;
-  await suppressBounced(db, bounced);
+  await suppressBounced(
+    db,
+    db`
+      select ${orgId}::uuid, email, 'gone'
+      from unnest('{Ann@People.test,ANN@people.test}'::text[]) as email`,
+  );
   const rows = await db`select email, detail from suppressions where org_id = ${orgId}`;
   assert.deepEqual([...rows], [{ email: 'ann@people.test', detail: 'gone' }]);
 });
