@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-/** A survey beside another one of its organization, whose contacts were all asked. */
+/** A survey, and another one of its organization, all of whose contacts were asked. */
 async function scene(organization = {}) {
   const orgId = await makeOrganization(db, organization);
   const [surveyId, other] = [await makeSurvey(db, orgId), await makeSurvey(db, orgId)];

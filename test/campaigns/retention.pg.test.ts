@@ -65,7 +65,7 @@ test('results go with the days of their own campaign, if it is over and all of i
   });
 });
 
-test('so many results go in one step', async () => {
+test('results go in steps of so many', async () => {
   const org_id = await makeOrganization(db);
   const of = { org_id, survey_id: await makeSurvey(db, org_id) };
   const over = { status: 'finished', finished_at: new Date(0) };

@@ -80,7 +80,7 @@ test('outcomes say why as soon as one of them has a reason', async () => {
   assert.ok((await heads()).includes('Why'));
 });
 
-test('an export of whom a survey would mail is recorded only if there is that survey', async () => {
+test('a judgement is exported of a survey that is there, and that is recorded', async () => {
   const { org, home, path, get } = await scene();
   const exports = async () =>
     (await db`select from audit_events where org_id = ${org} and act = 'contacts.exported'`).length;
