@@ -9,6 +9,7 @@ for (const url of [
   'postgres://a:5432,b:5433/askback',
   'postgres://u:p@a,b:5433,[::1]:5434/askback?target_session_attrs=read-write&sslmode=require',
   'postgres://a/askback?target_session_attrs=primary',
+  `postgres://${Array.from({ length: 16 }, (_, at) => `h${at}`)}/askback`,
 ]) {
   test(`${url} is an address`, () => assert.equal(complaintOfUrl(url), undefined));
 }
@@ -47,4 +48,18 @@ test('an address with one host stays as it is', () => {
   const url = 'postgres://u:p%25@a:1/name?sslmode=require&application_name=x%20y';
   assert.deepEqual(listUrls(url), [url]);
   assert.equal(mustChoose(url), false);
+});
+
+test('the choice between servers is taken out of an address, and makes one of a single host', () => {
+  for (const [url, single] of [
+    ['postgres://a/name?target_session_attrs=primary', 'postgres://a/name'],
+    [
+      'postgres://a/name?application_name=x?y&target_session_attrs=primary',
+      'postgres://a/name?application_name=x%3Fy',
+    ],
+  ] as const) {
+    assert.deepEqual(listUrls(url), [single]);
+    assert.equal(mustChoose(url), true);
+  }
+  assert.equal(mustChoose('postgres://a,b/name'), true);
 });

@@ -88,13 +88,15 @@ test('after weeks away rows of the stretch of now move out of the default partit
   assert.equal(moved?.['upper_word'], 'W');
 });
 
-test('the first and the last moment of a stretch move out of the default partition, those next to them stay', async () => {
+test('the first and the last moment of each stretch move out of the default partition, those next to them stay', async () => {
   const visits = await dividedTable('moments');
   await keepPartitions(db, visits, { now: day('2026-09-01') });
   const moments = {
     '2026-11-12T23:59:59.999999Z': 'moments_default',
     '2026-11-13T00:00:00Z': 'moments_2026_11_13',
     '2026-11-22T23:59:59.999999Z': 'moments_2026_11_13',
+    '2026-11-23T00:00:00Z': 'moments_2026_11_23',
+    '2026-12-02T23:59:59.999999Z': 'moments_2026_11_23',
     '2026-12-03T00:00:00Z': 'moments_default',
   };
   for (const moment of Object.keys(moments)) await insert(db, visits, moment);
