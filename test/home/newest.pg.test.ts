@@ -21,6 +21,7 @@ async function scene(given: readonly Given[]) {
   const make = async (suffix: string) => {
     const org_id = await makeOrganization(db);
     const survey_id = await makeSurvey(db, org_id);
+    await makeSurvey(db, org_id, { name: 'Another' });
     for (const { at, value = '', comment, key = 'plan', held } of given) {
       await db`
         insert into responses (org_id, survey_id, source, score, category, created_at, comment, held_reason, properties)
@@ -107,7 +108,7 @@ for (const property of [undefined, 'plan']) {
     });
     const ids = await db<{ id: string }[]>`
       select id from responses where org_id = ${org} and comment = 'same moment' order by id desc limit 7`;
-    assert.equal(comments[0]!.comment, 'last');
+    assert.deepEqual([comments[0]!.comment, comments[0]!.survey_name], ['last', 'Onboarding']);
     assert.deepEqual(
       comments.slice(1).map(({ id }) => id),
       ids.map(({ id }) => id),

@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Part, Sql } from '../../src/lib/db/db.ts';
 import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { claimNotification } from '../../src/notifications/facts.queries.ts';
+import {
+  claimNotification,
+  findAnswer,
+  findCampaign,
+} from '../../src/notifications/facts.queries.ts';
 import { removeChoice } from '../../src/notifications/queries.ts';
 import { claimPost, saveSlackHook } from '../../src/notifications/slack.queries.ts';
 import {
@@ -11,7 +15,13 @@ import {
   insertAssigned,
   insertNotifications,
 } from '../../src/notifications/sweep.queries.ts';
-import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
+import {
+  makeContact,
+  makeOrganization,
+  makeResponse,
+  makeSurvey,
+  makeWebhook,
+} from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -100,6 +110,29 @@ test('thirty answers that a member was notified of within the hour keep the next
   });
 });
 
+test('an answer is noted once to each member, and again as what it becomes', async () => {
+  const { org_id, survey_id, member_id, colleague } = await scene();
+  const choose = (chosen: string[]) => db`
+    update notification_choices set events = ${chosen} where member_id = ${colleague}`;
+  const bad = { score: 2, category: 'detractor', held_reason: 'scanner' };
+  await choose([]);
+  const id = await makeResponse(db, { org_id, survey_id }, bad);
+  await insertNotifications(db);
+  assert.deepEqual([await subjectsOf(member_id), await subjectsOf(colleague)], [[id], []]);
+  await choose(events);
+  await insertNotifications(db);
+  assert.deepEqual([await subjectsOf(member_id), await subjectsOf(colleague)], [[id], [id]]);
+  await db`update responses set held_reason = null where id = ${id}`;
+  for (let times = 0; times < 2; times++) await insertNotifications(db);
+  assert.deepEqual(
+    [await subjectsOf(member_id), await subjectsOf(colleague)],
+    [
+      [id, id],
+      [id, id],
+    ],
+  );
+});
+
 test('a notification is claimed for less than a day, and deleted after more than a hundred days', async () => {
   const { org_id, member_id } = await scene();
   await inTransaction(db, async (tx) => {
@@ -143,4 +176,50 @@ test('an assignment is notified to the member that it was to, if the response is
   assert.deepEqual([await subjectsOf(member_id), await subjectsOf(colleague)], [[], []]);
   await assign(colleague);
   assert.deepEqual([await subjectsOf(member_id), await subjectsOf(colleague)], [[], [id]]);
+});
+
+test('an answer and a campaign are shown with their own survey and contact', async () => {
+  const { org_id } = await scene();
+  const found = [];
+  for (const [name, type] of [
+    ['Stars', 'star5'],
+    ['Ease', 'ces'],
+    ['Thumbs', 'thumbs'],
+  ]) {
+    const survey_id = await makeSurvey(db, org_id, { name, type });
+    const of = { org_id, survey_id };
+    await makeContact(db, of, { name: `Before ${name}` });
+    const contact_id = await makeContact(db, of, { name: `Contact of ${name}` });
+    await makeContact(db, of, { name: `After ${name}` });
+    const row = { ...of, name: 'May', status: 'finished', total: 1, finished_at: new Date() };
+    const [campaign] = await db<{ id: string }[]>`insert into campaigns ${db(row)} returning id`;
+    found.push({
+      name,
+      type,
+      survey_id,
+      campaign: campaign!.id,
+      answer: await makeResponse(db, of, { contact_id }),
+    });
+  }
+  for (const { name, type, survey_id, campaign, answer } of found) {
+    const { survey, type: scale, contact_name } = (await findAnswer(db, org_id, answer))!;
+    assert.deepEqual([survey, scale, contact_name], [name, type, `Contact of ${name}`]);
+    const shown = await findCampaign(db, org_id, campaign);
+    assert.deepEqual([shown?.survey, shown?.survey_id], [name, survey_id]);
+  }
+});
+
+test('what notifications show of a response is decided by its own organization', async () => {
+  const [open, closed] = [await scene(), await scene()];
+  await db`
+    insert into notification_contents ${db({ org_id: open.org_id, people: true, unedited: true })}`;
+  for (const [{ org_id, member_id }, shown] of [
+    [open, true],
+    [closed, false],
+  ] as const) {
+    const row = { org_id, member_id, kind: 'held', subject: randomUUID() };
+    const [made] = await db<{ id: string }[]>`insert into notifications ${db(row)} returning id`;
+    const { people, unedited } = (await claimNotification(db, org_id, made!.id))!;
+    assert.deepEqual([people, unedited], [shown, shown]);
+  }
 });

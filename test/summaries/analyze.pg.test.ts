@@ -5,6 +5,7 @@ import type { Analyst } from '../../src/summaries/analyst.ts';
 import { analyze } from '../../src/summaries/analyze.ts';
 import { countUnanalyzed } from '../../src/summaries/queries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
 
@@ -206,6 +207,7 @@ test('themes of the organization are looked for, and names are no theme', async 
 test('an analyst is asked with all that belongs to a comment, and placeholders for who is named in it', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
   const response_id = await org.answer(2, 'ask Bob Miller or bob@acme.test', '2026-05-02');
+  await makeSurvey(db, org.id, { type: 'ces', language: 'fr' });
   await db`update surveys set type = 'csat', language = 'de' where id = ${org.survey}`;
   await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;
   const received: Record<string, unknown>[] = [];

@@ -86,6 +86,8 @@ test('the newest comments of each category are quoted, those of twenty character
   const long = (word: string) => word.padEnd(20, '.');
   const minute = (n: number) => new Date(march.start.getTime() + n * 60_000);
   const contact_id = await makeContact(db, of, { email: 'eve@people.test', name: 'Eve' });
+  await makeContact(db, of, { name: 'Zoe' });
+  await makeSurvey(db, org_id, { from_name: 'Bob' });
   await answer(minute(1), 'promoter', { comment: long('third') });
   await answer(minute(3), 'promoter', { comment: long('first'), contact_id });
   await answer(minute(2), 'promoter', { comment: long('second') });
