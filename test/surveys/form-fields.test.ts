@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { mistakesOf, wishOf } from '../../src/surveys/screens/form-fields.ts';
+import { NewSurveyInput } from '../../src/surveys/wish.schemas.ts';
+
+const usual = {
+  ...{ name: 'Onboarding', question_text: 'How was it?' },
+  ...{ from_name: 'Ann', from_email: 'ann@acme.test' },
+};
+const window = {
+  ...{ 'send_window.days': ['mon'], 'send_window.from': '09:00', 'send_window.to': '17:00' },
+  'send_window.time_zone': 'UTC',
+};
+const days = (at: number, after: string) => ({ [`reminders.${at}.after_days`]: after });
+
+/** What is typed, and at which field of the form its mistake is said. */
+const mistakes: [typed: Record<string, string | string[]>, said: Record<string, string>][] = [
+  [{}, {}],
+  [{ name: ' ' }, { name: 'Must not be empty.' }],
+  [days(1, '61'), { 'reminders.1.after_days': 'Must be a whole number from 1 to 60.' }],
+  [
+    { ...days(1, '3'), ...days(3, 'soon') },
+    { 'reminders.2.after_days': 'Must be a whole number from 1 to 60.' },
+  ],
+  [
+    { ...days(1, '3'), ...days(2, '4'), 'reminders.2.subject': 'x'.repeat(201) },
+    { 'reminders.2.subject': 'Must be at most 200 characters.' },
+  ],
+  [
+    { ...days(1, '3'), ...days(2, '3') },
+    { 'reminders.1.after_days': 'Must be after different numbers of days.' },
+  ],
+  [{ ...window, 'send_window.to': '08:00' }, { 'send_window.to': 'Must begin before it ends.' }],
+  [
+    { ...window, 'send_window.days': ['mon', 'x'] },
+    { 'send_window.days': 'Must be among mon, tue, wed, thu, fri, sat, sun.' },
+  ],
+  [
+    { 'embed.origins': 'https://a.test b.test c.test' },
+    { 'embed.origins': 'Must be an origin such as https://www.example.com, without a path.' },
+  ],
+  [
+    { 'texts.de.question_text': '{{x}}', languages: 'de' },
+    {
+      'texts.de.question_text':
+        '{{x}} is not a placeholder: there are {{name}}, {{first_name}} and {{properties.NAME}}, each with a fallback as {{name|you}}.',
+    },
+  ],
+];
+for (const [typed, said] of mistakes) {
+  const [name = 'nowhere', text = 'taken'] = Object.entries(said)[0] ?? [];
+  test(`${JSON.stringify(typed).slice(0, 60)} is said at ${name}: ${text.slice(0, 30)}`, () => {
+    const { issues } = v.safeParse(NewSurveyInput, wishOf({ ...usual, ...typed }));
+    assert.deepEqual(mistakesOf(issues ?? []), said);
+  });
+}
+
+test('a text for all fills the categories that have none, as soon as one has words or a link', () => {
+  const { follow_up, thanks } = wishOf({
+    ...{ follow_up: 'Why?', 'follow_up.passive': 'Why not?', thanks: 'Thanks' },
+    'thanks.promoter.link_url': 'https://r.test/',
+  });
+  assert.deepEqual(follow_up, { promoter: 'Why?', passive: 'Why not?', detractor: 'Why?' });
+  const all = { text: 'Thanks' };
+  const linked = { text: 'Thanks', link_url: 'https://r.test/', link_text: undefined };
+  assert.deepEqual(thanks, { promoter: linked, passive: all, detractor: all });
+  assert.equal(wishOf({ thanks: 'Thanks' }).thanks, 'Thanks');
+  assert.deepEqual(wishOf({ 'follow_up.detractor': 'Why?' }).follow_up, { detractor: 'Why?' });
+});
