@@ -8,7 +8,7 @@ import { createLog } from '../../src/lib/log/log.ts';
 import { startStepWorker } from '../../src/lib/steps/step-worker.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
-import { emptyDatabase } from '../support/probe/database.ts';
+import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
 
 /** Two organizations with busy days, in a database that has no figures of days yet. */
 async function filledBefore() {
@@ -81,6 +81,24 @@ test('an upgraded database gets its kept figures by steps, the same that the hou
   await db`delete from facet_days`;
   await foldTallies(db);
   assert.deepEqual(bySteps, await figures(db));
+});
+
+test('the hourly count leaves half hours to the steps until both of them have ended', async () => {
+  const { db } = await testDatabase();
+  await db.unsafe(`
+    create table half_hour_counts (at timestamptz default now());
+    create or replace procedure tally_half_hours() language sql
+      as $$ insert into half_hour_counts default values $$`);
+  const steps = ['0070_figures_of_organizations', '0070_figures_of_surveys'];
+  const counts = async (...ended: string[]) => {
+    await db`
+      update migration_steps set ended_at = case when name = any(${ended}) then now() end
+      where name = any(${steps})`;
+    await foldTallies(db);
+    return (await db`delete from half_hour_counts`).count;
+  };
+  for (const one of steps) assert.equal(await counts(one), 0, one);
+  assert.deepEqual([await counts(), await counts(...steps)], [0, 1]);
 });
 
 test('a new database has nothing left to be done', async () => {

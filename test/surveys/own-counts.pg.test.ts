@@ -29,7 +29,10 @@ test('a survey completes with its own contacts and answers, whatever other surve
   const contact_id = await makeContact(db, { org_id, survey_id: done }, answered);
   await makeResponse(db, { org_id, survey_id: done }, { contact_id });
   await makeContact(db, { org_id, survey_id: open });
-  assert.equal(await completeAnswered(db, org_id, open), undefined);
+  const shared = await makeSurvey(db, org_id);
+  await makeResponse(db, { org_id, survey_id: shared });
+  for (const survey of [open, shared])
+    assert.equal(await completeAnswered(db, org_id, survey), undefined);
   const totals = { promoters: 1, passives: 0, detractors: 0, contacts: 1, responded: 1 };
   assert.partialDeepStrictEqual(await completeAnswered(db, org_id, done), totals);
   assert.partialDeepStrictEqual(await closeByHand(db, org_id, open), {
