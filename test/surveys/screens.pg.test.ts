@@ -124,6 +124,23 @@ test('mistakes are shown at their fields, with what was typed, and nothing is sa
   assert.ok(text.includes('{{nmae}}</textarea>') && text.includes('value="soon"'));
 });
 
+test('what all fields together get wrong is said above them as a sentence, with what was typed', async () => {
+  const { org, post, surveys } = await member();
+  const twice = { ...fields, languages: 'en', 'texts.en.question_text': 'Twice?' };
+  const sentence =
+    />Texts: en is the survey&#39;s own language, whose texts are [^<]* and thanks\.</;
+  const made = await post('', twice);
+  assert.equal(made.status, 422);
+  assert.match(made.text, sentence);
+  assert.ok(made.text.includes('Twice?</textarea>'));
+  assert.equal((await surveys()).length, 0);
+  const id = await makeSurvey(db, org, { name: 'Before' });
+  const changed = await post(`/${id}/edit`, twice);
+  assert.equal(changed.status, 422);
+  assert.match(changed.text, sentence);
+  assert.equal((await surveys())[0]!['name'], 'Before');
+});
+
 /** As a browser posts a form in which nothing was said about when to ask: hours and time zone are filled in. */
 const untouched = {
   'send_window.from': '09:00',
