@@ -148,35 +148,6 @@ test('a provider is asked once about itself, however many sign in', async () => 
   assert.deepEqual(fake.state.requests, ['GET /.well-known/openid-configuration']);
 });
 
-test('what a provider says of itself is kept for an hour', async (t) => {
-  await using fake = await startOpenidProvider({ redirectUri });
-  let now = performance.now();
-  t.mock.method(performance, 'now', () => now);
-  const provider = providerOf(fake.issuer);
-  await begun(provider);
-  const asked = fake.state.requests.length;
-  now += 3_600_000 - 1;
-  await begun(provider);
-  assert.equal(fake.state.requests.length, asked);
-  now += 1;
-  await begun(provider);
-  assert.equal(fake.state.requests.length, 2 * asked);
-});
-
-test('a provider that has failed is asked again after two seconds', async (t) => {
-  await using fake = await startOpenidProvider({ redirectUri });
-  let now = performance.now();
-  t.mock.method(performance, 'now', () => now);
-  const provider = providerOf(fake.issuer);
-  fake.state.down = true;
-  await provider.start();
-  fake.state.down = false;
-  now += 1999;
-  assert.equal(failureOf(await provider.start()).failed, 'unreachable');
-  now += 1;
-  await begun(provider);
-});
-
 async function refusesWith(spoil: (flow: OidcFlow) => OidcFlow) {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer);
