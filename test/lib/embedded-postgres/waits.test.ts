@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { waitFor } from '../../../src/lib/embedded-postgres/lock.ts';
+import { attachEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
+import { prepareFolder } from '../../../src/lib/embedded-postgres/folder.ts';
+import { openLock, waitFor } from '../../../src/lib/embedded-postgres/lock.ts';
 import { adoptServer, startServer } from '../../../src/lib/embedded-postgres/server.ts';
+import { dataFolder, optionsFor } from '../../support/processes/embedded.ts';
 
 function emptyFolder(t: TestContext): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'askback-waits-')));
@@ -51,6 +54,20 @@ test('a lock is waited for as long as is said, and then whose work takes so long
   time.now = 90_001;
   await assert.rejects(refused, {
     message: 'another process has been starting Postgres for 90 seconds',
+  });
+});
+
+test('a command waits a minute and a half for others that start or stop the server', async (t) => {
+  const time = handTime(t);
+  const dataDir = dataFolder(t);
+  const turn = openLock(prepareFolder(dataDir, 'askback'), 'start');
+  assert.equal(turn.tryExclusive(), true);
+  t.after(() => turn.close());
+  const refused = attachEmbedded(optionsFor(dataDir));
+  await goTo(time, 90_000, refused);
+  time.now = 90_001;
+  await assert.rejects(refused, {
+    message: 'another process has been starting or stopping Postgres for 90 seconds',
   });
 });
 
