@@ -171,6 +171,9 @@ test('what is no day is said at its field, and the other filters hold', async ()
   assert.match(shown, /1 response\b/);
   assert.doesNotMatch(shown, /export\?[^"]*date_from/);
   assert.match(await page('?date_from=2024-01-01&date_to=2024-01-01T10:00:00Z'), /0 responses/);
+  const twice = await get(`${list}?date_from=last+week&date_from=2024-01-01`);
+  assert.equal(twice.status, 422);
+  assert.match(await twice.text(), /name="date_from"[^>]*value="last week"/);
 });
 
 test('a property is typed as name=value, shown above the list, and taken off by a link', async () => {
