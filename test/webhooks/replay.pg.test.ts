@@ -102,6 +102,23 @@ test('what is delivered again comes in the order of its events, however Postgres
   );
 });
 
+test('the span of a replay links to twenty traces of what it delivers again', async () => {
+  const org_id = await makeOrganization(db);
+  const of = { org_id, webhook_id: await makeWebhook(db, org_id) };
+  const given = { webhookId: of.webhook_id, since: new Date(0), traceparent: null };
+  for (const [missed, linked] of [
+    [20, 20],
+    [21, 20],
+  ] as const) {
+    const rows = Array.from({ length: missed }, (_, n) => ({
+      ...{ ...of, status: 'skipped', traceparent: `trace ${n}` },
+    }));
+    await addDeliveries(db, ...rows);
+    const { count, traceparents } = await copyDeliveries(db, org_id, given);
+    assert.deepEqual([count, traceparents.length], [missed, linked]);
+  }
+});
+
 test('a second replay finds nothing more to do', async () => {
   const { call, webhook } = await history('failed', 'skipped');
   const body = { since: '2026-01-01' };

@@ -151,9 +151,9 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   });
   await db`
     insert into delivery_attempts
-      (org_id, webhook_id, delivery_id, number, status_code, duration_ms, response_body)
-    values (${place.orgId}, ${id}, ${failed}, 1, null, 10000, null),
-           (${place.orgId}, ${id}, ${failed}, 2, 503, 12, 'busy <b>')`;
+      (org_id, webhook_id, delivery_id, number, status_code, duration_ms, response_body, at)
+    values (${place.orgId}, ${id}, ${failed}, 1, null, 10000, null, '2026-01-01T00:00:00Z'),
+           (${place.orgId}, ${id}, ${failed}, 2, 503, 12, 'busy <b>', '2026-01-01T00:01:00Z')`;
   const responseId = crypto.randomUUID();
   const body = JSON.stringify({ comment: `für "responseId":"${id}"`, responseId });
   await db`update events set body = ${body} where org_id = ${place.orgId}`;
@@ -161,6 +161,7 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   assert.match(html, />Redeliver</);
   assert.match(html, /2 attempts failed, the last with: status 503/);
   assert.match(html, /busy &lt;b&gt;/);
+  assert.match(html, /webhook-timestamp: 1767225660\n/);
   const shown = html.replaceAll('&quot;', '"');
   assert.ok(shown.includes(`\n  "responseId": "${responseId}"\n}`), 'the body is not indented');
   assert.ok(shown.includes(`<code>${body}</code>`), 'its bytes are missing');
