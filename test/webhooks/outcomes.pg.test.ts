@@ -92,3 +92,34 @@ test('a delivery that is made again while its event is being erased is refused',
   await again;
   assert.equal((await db`select from pending_deliveries where org_id = ${org_id}`).length, 0);
 });
+
+/** How many seconds ago a webhook got its last delivery and its last event, and whether one that arrives now is noted. */
+const noted: [last: number, event: number, isTest: boolean, isNoted: boolean][] = [
+  [1, 1, false, false],
+  [1.001, 1, false, true],
+  [1, 1.001, false, true],
+  [1, 1.001, true, false],
+  [1.001, 1.001, true, true],
+];
+for (const [last, event, isTest, isNoted] of noted) {
+  const what = isTest ? 'test' : 'event';
+  test(`a webhook with a delivery ${last} s and an event ${event} s ago ${isNoted ? 'notes' : 'does not note'} a ${what} that arrives`, async () => {
+    const target = await makeBacklog(db, 1);
+    const [found] = await db.begin(async (tx) => {
+      const [row] = await tx<{ id: string }[]>`
+        update pending_deliveries set is_test = ${isTest}
+        where webhook_id = ${target.webhook_id} returning id`;
+      await tx`
+        update webhooks
+        set last_delivery_at = now() - make_interval(secs => ${last}),
+            undelivered_since = now() - make_interval(secs => ${event})
+        where id = ${target.webhook_id}`;
+      const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
+      await saveDelivered(tx, [{ ...target, id: row!.id, ...answer, traceparent: null }]);
+      return await tx`
+        select last_delivery_at = now() as delivery, undelivered_since = now() as event
+        from webhooks where id = ${target.webhook_id}`;
+    });
+    assert.deepEqual({ ...found }, { delivery: isNoted, event: isNoted && !isTest });
+  });
+}
