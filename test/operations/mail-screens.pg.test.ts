@@ -36,7 +36,10 @@ test('the page comes without asking DNS, and leads to what is found', async () =
   assert.match(html, /<a class="button" href="[^"]*\?look=now"/);
 });
 
-test('findings are of the senders of this organization, with records to copy', async () => {
+test('findings are of the senders of this organization, with records to copy, and stand for 15 seconds', async (t) => {
+  const begun = Math.ceil(performance.now());
+  let laterMs = 0;
+  t.mock.method(performance, 'now', () => begun + laterMs);
   const { get, page, asked } = await mailPage();
   const html = await (await get(`${page}?look=now`)).text();
   assert.match(html, /To improve|To mend/);
@@ -44,8 +47,12 @@ test('findings are of the senders of this organization, with records to copy', a
   assert.ok(asked.length > 0);
   assert.ok(!asked.join(' ').includes('secret.test'));
   const before = asked.length;
+  laterMs = 14_999;
   await get(`${page}?look=now`);
   assert.equal(asked.length, before, 'DNS is not asked again at once');
+  laterMs = 15_000;
+  await get(`${page}?look=now`);
+  assert.equal(asked.length, 2 * before);
 });
 
 test('without a mail server nothing is in order: it says where mails are and what to set', async () => {
