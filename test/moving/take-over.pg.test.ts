@@ -156,6 +156,12 @@ test('of several lines of one person or address the last one counts', async () =
     select email, name, properties from contacts where survey_id = ${writer.surveyId}`;
   const known = { email: 'Ann@people.test', name: 'Ann', properties: { Plan: 'pro' } };
   assert.deepEqual([...contacts], [known]);
+  const answers = ['9,2024-03-01,cyd@people.test,Cyd,free', '3,2024-03-01,cyd@people.test,Syd,pro'];
+  await imported(writer, `Score,Created At,Email,Name,Plan\n${answers.join('\n')}\n`);
+  const answered = await db`
+    select name, properties from contacts
+    where survey_id = ${writer.surveyId} and email = 'cyd@people.test'`;
+  assert.deepEqual([...answered], [{ name: 'Syd', properties: { Plan: 'pro' } }]);
   const lines = ['bob@people.test,2024-03-01', 'bob@people.test,2024-03-05'];
   await imported(writer, `Email,Unsubscribed At\n${lines.join('\n')}\n`);
   const suppressions = await db`
