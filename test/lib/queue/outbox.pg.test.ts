@@ -55,7 +55,7 @@ test('a handover does not wait for the disk, and nothing that is committed after
   assert.deepEqual({ within, after }, { within: [1, 'off'], after: 'on' });
 });
 
-test('a batch has the oldest rows of the outbox, and the queue gets them oldest first', async () => {
+test('a batch has the oldest rows of the outbox, and the queue gets them oldest first, to be tried ten times', async () => {
   await emptyQueue();
   await db`
     insert into outbox (id, task, payload) overriding system value
@@ -71,6 +71,8 @@ test('a batch has the oldest rows of the outbox, and the queue gets them oldest 
     given.map(({ place }) => place),
     Array.from({ length: 1000 }, (_, n) => n + 1),
   );
+  const limits = await db`select distinct max_attempts from graphile_worker._private_jobs`;
+  assert.deepEqual([...limits], [{ max_attempts: 10 }]);
 });
 
 test('a handover says how many of its jobs are due soon, and not how many are due now or much later', async () => {
