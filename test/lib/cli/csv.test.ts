@@ -8,7 +8,6 @@ import {
   refuseBadLines,
   separate,
 } from '../../../src/lib/cli/csv.ts';
-import { decode } from '../../../src/lib/cli/read-file.ts';
 import { readerOfThisThread } from '../../support/probe/processor-time.ts';
 
 const read = (text: string) => readCsv(text).records.map(({ line, fields }) => [line, fields]);
@@ -104,30 +103,6 @@ for (const [why, text, complaint] of refused) {
   });
 }
 
-const encoded: [encoding: string, bytes: Buffer][] = [
-  ['UTF-8', Buffer.from('name\nZoë €\n')],
-  ['UTF-8', Buffer.from('\ufeffname\nZoë €\n')],
-  ['UTF-16', Buffer.from('\ufeffname\nZoë €\n', 'utf16le')],
-  ['UTF-16', Buffer.from('name\nZoë €\n', 'utf16le')],
-  ['UTF-16', Buffer.from('\ufeffname\nZoë €\n', 'utf16le').swap16()],
-  ['UTF-16', Buffer.from('name\nZoë €\n', 'utf16le').swap16()],
-  ['Windows-1252', Buffer.from('name\nZo\xeb \x80\n', 'latin1')],
-];
-for (const [expected, bytes] of encoded) {
-  test(`a file that begins with ${bytes.subarray(0, 4).toString('hex')} is read as ${expected}`, () => {
-    const { text, encoding } = decode(bytes);
-    assert.equal(encoding, expected);
-    assert.equal(readCsv(text).records[0]!.fields['name'], 'Zoë €');
-  });
-}
-
-test('the shortest file in UTF-16 is one letter, and a single NUL is no text', () => {
-  for (const bytes of [Buffer.from('a\0'), Buffer.from('\0a')]) {
-    assert.deepEqual(decode(bytes), { text: 'a', encoding: 'UTF-16' });
-  }
-  assert.throws(() => decode(Buffer.from('\0')), /it is not text in UTF-8/);
-});
-
 const badLines = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ line: n + 2, complaint: 'x' }));
 
@@ -171,15 +146,6 @@ test('of the name of a column 40 characters are shown where one is missing', () 
 });
 
 test('a file without bad lines is taken', () => refuseBadLines([]));
-
-test('a workbook, and what is no text, is refused', () => {
-  assert.throws(() => decode(Buffer.from('PK\u0003\u0004 and more')), /it is a workbook/);
-  assert.throws(
-    () => decode(Buffer.from('email\n\x81\x8d\n', 'latin1')),
-    /it is not text in UTF-8/,
-  );
-  assert.throws(() => decode(Buffer.from('email\n\0\n')), /it is not text in UTF-8/);
-});
 
 test('any values come out of a file as they were written into it', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', ' ', '"', ',', ';', '\t', '\n') });
