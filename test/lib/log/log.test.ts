@@ -104,6 +104,13 @@ test('an error keeps its code, its frames and its cause, and no value that Postg
   assert.ok(!JSON.stringify(line).includes('anna@'));
 });
 
+test('an error without frames has none, not even an empty text', () => {
+  const [line] = logged((log) => {
+    log.error({ err: Object.assign(new Error('bare'), { stack: 'Error: bare' }) }, 'fault');
+  });
+  assert.deepEqual(line!['err'], { type: 'Error', message: 'bare' });
+});
+
 test('of the causes of an error five are kept', () => {
   const causes = (count: number): Error =>
     new Error(String(count), count > 0 ? { cause: causes(count - 1) } : {});

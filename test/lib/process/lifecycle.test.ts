@@ -104,3 +104,22 @@ test('of parts that start at once, those that are half-way up come down as well'
 
   assert.deepEqual(stopped, ['slow', 'quick']);
 });
+
+test('a part that does not come up within three seconds keeps no other from stopping', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stopped: string[] = [];
+  const parts = createLifecycle(quiet);
+  await parts.start(
+    'up',
+    () => 1,
+    () => stopped.push('up'),
+  );
+  void parts.start('stuck', () => new Promise(() => {}));
+  const stopping = parts.stop();
+  t.mock.timers.tick(2999);
+  await new Promise(setImmediate);
+  assert.deepEqual(stopped, []);
+  t.mock.timers.tick(1);
+  await stopping;
+  assert.deepEqual(stopped, ['up']);
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { failedChecks } from '../../../src/lib/process/checks.ts';
+
+test('a check that does not answer within two seconds has failed, and those that do are judged by what they say', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const late = Promise.withResolvers<undefined>();
+  const never = new Promise<undefined>(() => {});
+  const looking = failedChecks({
+    fine: () => undefined,
+    wrong: () => 'no room',
+    broken: () => {
+      throw new Error('secret');
+    },
+    late: () => late.promise,
+    silent: () => never,
+  });
+  t.mock.timers.tick(1999);
+  late.resolve(undefined);
+  await new Promise(setImmediate);
+  t.mock.timers.tick(1);
+  assert.deepEqual(await looking, {
+    wrong: 'no room',
+    broken: 'could not be checked',
+    silent: 'did not answer in time',
+  });
+});
