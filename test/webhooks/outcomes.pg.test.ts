@@ -102,8 +102,8 @@ const noted: [last: number, event: number, isTest: boolean, isNoted: boolean][] 
   [1.001, 1.001, true, true],
 ];
 for (const [last, event, isTest, isNoted] of noted) {
-  const what = isTest ? 'test' : 'event';
-  test(`a webhook with a delivery ${last} s and an event ${event} s ago ${isNoted ? 'notes' : 'does not note'} a ${what} that arrives`, async () => {
+  const what = isTest ? 'a test' : 'an event';
+  test(`a webhook with a delivery ${last} s and an event ${event} s ago ${isNoted ? 'notes' : 'does not note'} ${what} that arrives`, async () => {
     const target = await makeBacklog(db, 1);
     const [found] = await db.begin(async (tx) => {
       const [row] = await tx<{ id: string }[]>`
