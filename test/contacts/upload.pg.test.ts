@@ -320,7 +320,7 @@ test('the first five rows show what a list holds, and what its columns seem to b
       ],
     ],
   );
-  const long = 'x'.repeat(6000);
+  const long = 'x'.repeat(17_000);
   assert.deepEqual(
     await shown(`Mail,Note\n${seven((n) => `${n % 2 ? `p${n}@people.test` : ''},${n}${long}`)}`),
     [...[5, 'Mail: email', 'Note: property']],
