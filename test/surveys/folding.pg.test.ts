@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Sql } from '../../src/lib/db/db.ts';
+import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 /** What folding takes of surveys and organizations that have rows in the same slots, of the same days and quarters. */
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
 
 type Own = { org_id: string; survey_id: string };
 let held: Own;
@@ -53,14 +53,9 @@ before(async () => {
 
 /** Folding by a connection that waits for nothing for long. */
 async function fold() {
-  const own = await db.reserve();
-  try {
-    await own`set lock_timeout = '5s'`;
-    await own`call fold_tallies()`;
-    await own`reset lock_timeout`;
-  } finally {
-    own.release();
-  }
+  const own = connect(url, { connections: 1 });
+  await own`set lock_timeout = '5s'`;
+  await own`call fold_tallies()`.finally(() => own.end());
 }
 
 /** The rows of each kind, the older day first: slots and sums. */
