@@ -10,13 +10,21 @@ export type ListedMessage = {
   received_at: Date;
 };
 
-type Listing = { messages: readonly ListedMessage[]; page: number; more: boolean };
+type Listing = {
+  messages: readonly ListedMessage[];
+  page: number;
+  /** As it was asked for: the pages before and after have as many. */
+  limit: string | undefined;
+  more: boolean;
+};
 
 const language = languageOf('en');
 const about = 'No SMTP server is configured, so nothing leaves this machine: mails are kept here.';
 
 /** What has been sent, newest first. */
-export function messagesPage({ messages, page, more }: Listing): HtmlPage {
+export function messagesPage({ messages, page, limit, more }: Listing): HtmlPage {
+  const pathOf = (to: number) =>
+    `/mailbox?${new URLSearchParams({ ...(limit && { limit }), page: String(to) })}`;
   const rows = messages.map(({ id, to, subject, received_at }) => (
     <li>
       <a href={`/mailbox/${id}`}>
@@ -36,8 +44,8 @@ export function messagesPage({ messages, page, more }: Listing): HtmlPage {
         <p class="about">{about}</p>
         {rows.length > 0 ? <ul>{rows}</ul> : <p>There is no mail here yet.</p>}
         <nav aria-label="Pages">
-          {page > 1 && <a href={`/mailbox?page=${page - 1}`}>Newer</a>}
-          {more && <a href={`/mailbox?page=${page + 1}`}>Older</a>}
+          {page > 1 && <a href={pathOf(page - 1)}>Newer</a>}
+          {more && <a href={pathOf(page + 1)}>Older</a>}
         </nav>
       </>
     ),

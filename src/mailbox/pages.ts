@@ -33,7 +33,10 @@ async function showList(c: Context, { db }: MailboxTools) {
   const found = (await listMessages(db, { page, limit })).map(shownRow);
   const messages = found.slice(0, limit);
   if (wantsJson(c)) return c.json({ data: messages });
-  return showPage(c, messagesPage({ messages, page, more: found.length > limit }));
+  return showPage(
+    c,
+    messagesPage({ messages, page, limit: c.req.query('limit'), more: found.length > limit }),
+  );
 }
 
 async function showMessage(c: Context, tools: MailboxTools) {
