@@ -4,7 +4,7 @@ import { makeOrganization } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { readerOfThisThread } from '../support/probe/processor-time.ts';
+import { leastCost, readerOfThisThread } from '../support/probe/processor-time.ts';
 
 /** No request may cost the thread that serves everybody more than this. */
 const mostMs = 25;
@@ -42,16 +42,12 @@ const bodies: [why: string, headers: Record<string, string>, body: string][] = [
   ['a part of line ends', parts, `${part}${times('\r\n-').slice(0, -100)}\r\n--b--\r\n`],
 ];
 
-/** The least of three times: the first may pay for compiling, any for collecting garbage. */
-async function costOf(path: string, init: RequestInit): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let time = 0; time < 3 && least >= mostMs; time++) {
+const costOf = (path: string, init: RequestInit) =>
+  leastCost(mostMs, async () => {
     const timer = readerOfThisThread();
     await (await app.request(path, { method: 'POST', ...init })).arrayBuffer();
-    least = Math.min(least, timer.ms());
-  }
-  return least;
-}
+    return timer.ms();
+  });
 
 for (const [reader, cookie] of [
   ['visitor', {}],

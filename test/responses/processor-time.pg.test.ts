@@ -7,7 +7,7 @@ import { createTextReader } from '../../src/text-reader.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { ask, asPerson, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { readerOfThisThread } from '../support/probe/processor-time.ts';
+import { leastCost, readerOfThisThread } from '../support/probe/processor-time.ts';
 
 /** No input may cost the thread that serves everybody more than this. */
 const mostMs = 25;
@@ -80,18 +80,14 @@ const strange = (path: string): [why: string, input: Input][] => [
   ['a long score', { path: `${path}?score=${times('9', 15_000)}`, headers: asPerson }],
 ];
 
-/** The least of three times: the first may pay for compiling, any for collecting garbage. */
-async function costOf(inputs: () => Promise<Input>): Promise<number> {
-  const costs: number[] = [];
-  for (let time = 0; time < 3; time++) {
+const costOf = (inputs: () => Promise<Input>) =>
+  leastCost(mostMs, async () => {
     const { path, headers, body } = await inputs();
     const init = body === undefined ? { headers } : { method: 'POST', headers, body };
     const timer = readerOfThisThread();
     await (await request(path, init)).arrayBuffer();
-    costs.push(timer.ms());
-  }
-  return Math.min(...costs);
-}
+    return timer.ms();
+  });
 
 test('no comment costs the serving thread much, on a personal or a shareable link', async (t) => {
   let worst = { ms: 0, piece: '' };
@@ -122,18 +118,18 @@ test('the analysis of no comment does', async () => {
   const org = await makeFeedback(db);
   const analyst = createBuiltinAnalyst(reader.analyze);
   const tools = { ...readingTools(db, analyst), redact: reader.redact };
+  let analyzed = 0;
   for (const piece of pieces) {
-    const costs: number[] = [];
-    for (let time = 0; time < 2; time++) {
+    const ms = await leastCost(mostMs, async () => {
       const response_id = await org.answer(0, times(piece, 5000), '2026-05-02');
       const timer = readerOfThisThread();
       await analyze(tools, { org_id: org.id, response_id, tries: 0 });
-      costs.push(timer.ms());
-    }
-    const ms = Math.min(...costs);
+      analyzed += 1;
+      return timer.ms();
+    });
     assert.ok(ms < mostMs, `${JSON.stringify(piece)} costs ${ms.toFixed(1)} ms`);
   }
-  assert.equal((await org.analyses()).length, 2 * pieces.length);
+  assert.equal((await org.analyses()).length, analyzed);
 });
 
 test('nothing else that a stranger may send to a link, or to no link, does', async () => {
@@ -152,13 +148,11 @@ test('a comment that the thread does not read in time costs no more', async () =
   const known = { orgId: 'acme', names: ['Ann Miller', '王伟'], emails: ['ann@acme.test'] };
   for (const piece of pieces) {
     for (const read of [without.excerpt, without.redact]) {
-      const costs: number[] = [];
-      for (let time = 0; time < 3; time++) {
+      const ms = await leastCost(mostMs, async () => {
         const timer = readerOfThisThread();
         await read(times(piece, 5000), known);
-        costs.push(timer.ms());
-      }
-      const ms = Math.min(...costs);
+        return timer.ms();
+      });
       assert.ok(ms < mostMs, `${JSON.stringify(piece)} costs ${ms.toFixed(1)} ms`);
     }
   }

@@ -8,7 +8,7 @@ import {
   refuseBadLines,
   separate,
 } from '../../../src/lib/cli/csv.ts';
-import { readerOfThisThread } from '../../support/probe/processor-time.ts';
+import { leastCost, readerOfThisThread } from '../../support/probe/processor-time.ts';
 
 const read = (text: string) => readCsv(text).records.map(({ line, fields }) => [line, fields]);
 
@@ -49,13 +49,16 @@ test('a header row decides the delimiter with its first 64 Ki characters', () =>
   assert.equal(separate(`${quoted(65_535)},b,c`).delimiter, ',');
 });
 
-test('a header row without an end costs no more than a long one', () => {
+test('a header row without an end costs no more than a long one', async () => {
   for (const piece of [',', ';', '"', ' ', 'a', '",",']) {
     const text = piece.repeat((4 * 1024 * 1024) / piece.length);
-    const { ms } = readerOfThisThread();
-    const { delimiter } = separate(text);
-    assert.ok(ms() < 25, `${JSON.stringify(piece)} costs ${ms().toFixed(1)} ms`);
-    assert.equal(delimiter, piece === ';' ? ';' : ',');
+    const ms = await leastCost(25, () => {
+      const timer = readerOfThisThread();
+      const { delimiter } = separate(text);
+      assert.equal(delimiter, piece === ';' ? ';' : ',');
+      return timer.ms();
+    });
+    assert.ok(ms < 25, `${JSON.stringify(piece)} costs ${ms.toFixed(1)} ms`);
   }
 });
 
