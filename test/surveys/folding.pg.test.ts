@@ -113,3 +113,18 @@ test('folding leaves what of a day cannot be folded yet, and takes it the next t
   assert.deepEqual(await rowsOf(held), foldedUntilToday);
   assert.deepEqual(await rowsOf(free), foldedUntilToday);
 });
+
+for (const table of totals) {
+  test(`folding finds what is left in one slot of ${table} alone`, async () => {
+    const own = await makeTotals();
+    for (const each of totals) {
+      const isLeft = each === table ? db`slot = ${slots[0]!}` : db`false`;
+      await db`delete from ${db(each)} where ${keyOf(each, own)} and not (${isLeft})`;
+    }
+    await db`update ${db(table)} set slot = 1 where ${keyOf(table, own)}`;
+    await fold();
+    const [first, ...later] = (await rowsOf(own))[table]!;
+    assert.deepEqual(first, [[0], 1]);
+    assert.deepEqual(later, table === 'survey_tallies' ? [] : [[[1], 1]]);
+  });
+}
