@@ -18,7 +18,7 @@ const app = testApp(db);
 const from = '2024-03-04T00:00:00Z';
 const property = (name: string, value: string): Facet => ({ kind: 'property', name, value });
 
-/** Six days with more than a hundred responses each, of three kinds; all have a source, some a plan, few are alike. */
+/** Six days with more than a hundred responses each, of three kinds or of two; all have a source, some a plan, few are alike. */
 async function makeScene() {
   const { id: org, read } = await makeClient(db);
   const surveys = [
@@ -50,7 +50,7 @@ async function respond(org: string, surveys: readonly string[], { many, step }: 
       returning id
     )
     insert into responses (org_id, survey_id, contact_id, score, category, held_reason, properties, created_at)
-    select ${org}, survey, people.id, (n + 3) % 8, (array['promoter', 'passive', 'detractor'])[1 + n % 5 % 3],
+    select ${org}, survey, people.id, (n + 3) % 8, (array['promoter', 'passive', 'detractor'])[1 + (n % 5 % 3 + (n % 5 % 3 = n / 160 % 4)::int) % 3],
            case when n % 41 = 0 then 'hidden_link' end,
            case when people.id is null then '{"source": "shop", "plan": "pro"}'::jsonb end, created_at
     from given
@@ -66,10 +66,11 @@ async function check({ org, surveys, tag, list }: Scene, when: string, { brief =
   facets.push({ kind: 'sentiment', name: '', value: 'negative' });
   const kinds: Partial<NpsScope>[] = [{}, { survey_id: surveys[0] }, { type: 'ces' }];
   kinds.push({ type: 'nps', audience: 'customer' }, { audience: 'employee' });
-  for (const facet of facets) {
+  // All have the source: with it another facet has the same responses.
+  for (const set of [...facets.map((facet) => [facet]), [facets[1]!, facets[0]!]]) {
     for (const kind of brief ? [{}] : kinds) {
-      const scope = { ...everything, ...kind, facets: [facet] };
-      const said = `${facet.name || facet.kind}, ${JSON.stringify(kind)}, ${when}`;
+      const scope = { ...everything, ...kind, facets: set };
+      const said = `${set.map(({ name, kind: of }) => name || of)}, ${JSON.stringify(kind)}, ${when}`;
       await checkTotals(org, scope, said);
       for (const zone of brief ? ['UTC'] : zones)
         await checkTrend(org, { scope, zone, said: `${said}, ${zone}` });
