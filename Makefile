@@ -8,7 +8,7 @@ installed := node_modules/.mended
 .DEFAULT_GOAL := help
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
 .PHONY: drills client sbom release
-.PHONY: check types lint format schema openapi texts screens licenses
+.PHONY: check types lint format schema openapi licenses
 
 ## help: lists these targets
 help:
@@ -120,14 +120,6 @@ licenses: $(installed)
 ## openapi: accepts what the API has gained into ops/openapi.json; refuses what would break a client
 openapi: $(installed)
 	@$(tsx) ops/build/openapi.ts
-
-## texts: keeps what screens, mails to members and commands say as it has been read over; a test compares it
-texts: $(installed)
-	@$(tsx) test/support/walls/keep-texts.ts
-
-## screens: keeps the HTML of screens, survey pages and mails as it has been looked at; tests compare it
-screens: $(installed)
-	@KEEP_SCREENS=yes $(tsx) test/run.ts test/screens/
 
 $(installed): $(lock) ops/build/mend-postgres.mjs ops/build/postgres-speedups.mjs
 	@node ops/build/mend-postgres.mjs
