@@ -46,7 +46,8 @@ export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMai
       replyTo: null,
       subject,
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-      ...{ text, html },
+      text,
+      html,
     });
     const message = letter({
       to: { name: to.name, address },
@@ -62,6 +63,10 @@ export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMai
 }
 
 const unmailable: MailOutcome = {
-  ...{ kind: 'refused', permanent: true, unknownMailbox: false },
-  ...{ code: 553, enhanced: '5.1.3', response: 'the address cannot be mailed to' },
+  kind: 'refused',
+  permanent: true,
+  unknownMailbox: false,
+  code: 553,
+  enhanced: '5.1.3',
+  response: 'the address cannot be mailed to',
 };

@@ -82,7 +82,10 @@ export async function startJobWork(
     analystQueue: createAnalystQueue({ db }),
   };
   const comments = createCommentReader({
-    ...{ ...common, ...analysts, redact: reader.redact, claimer: lease.id },
+    ...common,
+    ...analysts,
+    redact: reader.redact,
+    claimer: lease.id,
   });
   const sweep = sweeper([deliveries, comments]);
   const own = { appMailer, secrets, publicUrl, erasureFile };
@@ -91,7 +94,11 @@ export async function startJobWork(
     'jobs',
     () =>
       startJobs({
-        ...{ ...sessions, log, crontab, timing, program: 'askback' },
+        ...sessions,
+        log,
+        crontab,
+        timing,
+        program: 'askback',
         tasks: tasks(tools),
         groups: runnerGroups,
         onFreed: sweep,

@@ -77,7 +77,8 @@ export const runnerGroups = {
   mail: { takes: (task) => task.startsWith('sends.'), concurrency: 500, localQueue: 500 },
   reading: {
     takes: (task) => task.startsWith('summaries.') || waitsForServer.includes(task),
-    ...{ concurrency: 500, localQueue: 500 },
+    concurrency: 500,
+    localQueue: 500,
   },
   rest: { takes: () => true, concurrency: 100, localQueue: 200 },
 } satisfies Record<string, RunnerGroup>;

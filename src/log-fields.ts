@@ -5,8 +5,17 @@ import { createLog } from './lib/log/log.ts';
  * of the service itself: no address, no name, no comment, no token, nothing that a server or a database said.
  */
 const fields = [
-  ...['event', 'type', 'category', 'held', 'outcome'],
-  ...['delivery_id', 'send_id', 'response_id', 'webhook_id', 'survey_id', 'org_id'],
+  'event',
+  'type',
+  'category',
+  'held',
+  'outcome',
+  'delivery_id',
+  'send_id',
+  'response_id',
+  'webhook_id',
+  'survey_id',
+  'org_id',
 ] as const;
 
 type Field = (typeof fields)[number];

@@ -13,7 +13,10 @@ import type { SessionAddress } from './open-sessions.ts';
 export async function startSteps({ sessions, log }: StepTools): Promise<StepWorker> {
   if (!(await hasOpenSteps(sessions.db))) return { ended: Promise.resolve(), stop: async () => {} };
   return startStepWorker({
-    ...{ address: sessions, log, steps: readSteps(), program: 'askback' },
+    address: sessions,
+    log,
+    steps: readSteps(),
+    program: 'askback',
     worker: `askback ${program.version}, ${hostname()}, process ${process.pid}`,
   });
 }

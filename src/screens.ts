@@ -44,8 +44,16 @@ import { webhookScreens } from './webhooks/screens/routes.tsx';
 
 /** Where the screens of the app are: all else is the API, or pages for contacts. */
 const appPaths = [
-  ...['/sign-in', '/sign-out', '/forgot', '/account', '/operator', '/o'],
-  ...['/reset', '/invitations', '/welcome', '/notifications'],
+  '/sign-in',
+  '/sign-out',
+  '/forgot',
+  '/account',
+  '/operator',
+  '/o',
+  '/reset',
+  '/invitations',
+  '/welcome',
+  '/notifications',
 ];
 
 type ScreenTools = WebhookTools &

@@ -41,7 +41,11 @@ export async function startRequests(tools: StartRequests) {
   const { config, log, parts, database, work, publicUrl } = tools;
   const proxies = watchProxies(tools.say);
   const readiness = await startReadiness({
-    ...{ parts, runners: work.jobs.state, database, secrets: work.secrets, role: config.role },
+    parts,
+    runners: work.jobs.state,
+    database,
+    secrets: work.secrets,
+    role: config.role,
   });
   const { checks } = readiness;
   const trustsLocal = tools.mailboxSecret === null;
@@ -60,16 +64,14 @@ export async function startRequests(tools: StartRequests) {
     return await openRequests(tools, readiness, fetch);
   }
   const app = createApp({
-    ...{
-      log,
-      settings: config,
-      checks,
-      publicUrl,
-      metrics,
-      ...work,
-      db: database.requestDb,
-      replica,
-    },
+    log,
+    settings: config,
+    checks,
+    publicUrl,
+    metrics,
+    ...work,
+    db: database.requestDb,
+    replica,
     warnings,
     mailboxSecret: tools.mailboxSecret,
     onUntrustedProxy: proxies.saw,

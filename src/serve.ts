@@ -125,8 +125,17 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     isLost = true;
   });
   await startRequests({
-    ...{ config, log, parts, counting, database, work, publicUrl, mailboxSecret },
-    ...{ listener, metricsListener, say },
+    config,
+    log,
+    parts,
+    counting,
+    database,
+    work,
+    publicUrl,
+    mailboxSecret,
+    listener,
+    metricsListener,
+    say,
     isLost: () => isLost,
   });
   const hasPages = config.role !== 'jobs';

@@ -65,8 +65,15 @@ const owner: Record<string, string> = {
 
 /** Tables that only the triggers of the migrations write. */
 const derived = [
-  ...['survey_tallies', 'day_tallies', 'organization_day_tallies', 'asked_tallies'],
-  ...['response_facets', 'facet_days', 'facet_day_bits', 'facet_day_tallies', 'facet_changes'],
+  'survey_tallies',
+  'day_tallies',
+  'organization_day_tallies',
+  'asked_tallies',
+  'response_facets',
+  'facet_days',
+  'facet_day_bits',
+  'facet_day_tallies',
+  'facet_changes',
 ];
 
 const files = readFiles('src/**/*.{ts,tsx}');

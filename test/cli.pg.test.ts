@@ -178,10 +178,29 @@ function listsOneOrganization({ name, usage }: { name: string; usage: string }) 
 
 test('an organization is made with all its settings, changed and listed', async () => {
   const made = await json(
-    ...['org', 'create', '--name', 'Nord', '--send-limit', '7', '--frequency-days', '30', '--ai'],
-    ...['--color', '#00ff00', '--time-zone', 'Europe/Oslo', '--contact-email', 'a@nord.test'],
-    ...['--person', 'Ann Lee', '--person', 'Bo', '--language', 'nb'],
-    ...['--postal-address', ' 1 Quay\nOslo '],
+    'org',
+    'create',
+    '--name',
+    'Nord',
+    '--send-limit',
+    '7',
+    '--frequency-days',
+    '30',
+    '--ai',
+    '--color',
+    '#00ff00',
+    '--time-zone',
+    'Europe/Oslo',
+    '--contact-email',
+    'a@nord.test',
+    '--person',
+    'Ann Lee',
+    '--person',
+    'Bo',
+    '--language',
+    'nb',
+    '--postal-address',
+    ' 1 Quay\nOslo ',
   );
   const { id, created_at, updated_at, ...settings } = made;
   assert.deepEqual(settings, {
@@ -198,13 +217,28 @@ test('an organization is made with all its settings, changed and listed', async 
     monthly_send_limit: 7,
     frequency_days: 30,
     ai_enabled: true,
-    ...{ keep_comments_days: null, keep_contacts_days: null },
-    ...{ keep_openings_days: null, keep_mails_days: null },
+    keep_comments_days: null,
+    keep_contacts_days: null,
+    keep_openings_days: null,
+    keep_mails_days: null,
   });
 
   const changed = await json(
-    ...['org', 'update', '--id', id, '--frequency-days', '0', '--no-ai', '--slug', 'nord-as'],
-    ...['--postal-address', '', '--keep-contacts-days', '1', '--keep-mails-days', '0'],
+    'org',
+    'update',
+    '--id',
+    id,
+    '--frequency-days',
+    '0',
+    '--no-ai',
+    '--slug',
+    'nord-as',
+    '--postal-address',
+    '',
+    '--keep-contacts-days',
+    '1',
+    '--keep-mails-days',
+    '0',
   );
 
   assert.deepEqual([changed.keep_contacts_days, changed.keep_mails_days], [1, null]);
@@ -273,8 +307,18 @@ for (const words of [
 }
 
 const survey = (org: string) => [
-  ...['survey', 'create', '--org', org, '--name', 'Spring', '--question', 'How was it?'],
-  ...['--from-name', 'Ann', '--from-email', 'ann@acme.test'],
+  'survey',
+  'create',
+  '--org',
+  org,
+  '--name',
+  'Spring',
+  '--question',
+  'How was it?',
+  '--from-name',
+  'Ann',
+  '--from-email',
+  'ann@acme.test',
 ];
 
 test('a survey is active, replies go to its sender, and it has an address to share', async () => {

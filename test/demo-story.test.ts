@@ -39,17 +39,21 @@ for (const survey of surveys) {
 test('a contact of the story has a name, an address, properties, a mail and an answer', () => {
   const { contacts, anonymous } = makeStory(surveys[0]!, now);
   assert.deepEqual(contacts[40], {
-    ...{ name: 'Priya Bianchi', email: 'priya.bianchi.41@example.com' },
+    name: 'Priya Bianchi',
+    email: 'priya.bianchi.41@example.com',
     properties: { plan: 'team', country: 'DE' },
     created_at: new Date('2026-01-11T11:12:13.734Z'),
     sent_at: new Date('2026-01-11T23:12:13.734Z'),
     answer: {
-      ...{ score: 10, category: 'promoter', comment: null },
+      score: 10,
+      category: 'promoter',
+      comment: null,
       created_at: new Date('2026-01-14T11:45:31.034Z'),
     },
   });
   assert.deepEqual(anonymous[0], {
-    ...{ score: 10, category: 'promoter' },
+    score: 10,
+    category: 'promoter',
     comment: 'Support answered within ten minutes and actually solved it.',
     created_at: new Date('2025-11-26T05:01:48.660Z'),
   });

@@ -63,6 +63,11 @@ test('slow jobs of one organization delay no job of another, and no work of the 
 });
 
 const jobRun = {
-  ...{ task: 'test', id: '1', attempt: 1, maxAttempts: 5, traceparent: null },
-  ...{ due: new Date(), causedAt: new Date() },
+  task: 'test',
+  id: '1',
+  attempt: 1,
+  maxAttempts: 5,
+  traceparent: null,
+  due: new Date(),
+  causedAt: new Date(),
 };

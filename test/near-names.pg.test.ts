@@ -16,7 +16,9 @@ const writes = Object.entries(apiDocument(testSettings).paths).flatMap(([path, m
       (parameters as readonly QueryParameter[])
         .filter((parameter) => parameter.in === 'query')
         .map(({ name = '' }) => ({
-          ...{ method: method.toUpperCase(), path, name },
+          method: method.toUpperCase(),
+          path,
+          name,
           hasBody: requestBody !== undefined,
         })),
     ),

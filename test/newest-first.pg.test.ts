@@ -49,12 +49,20 @@ const addKey =
   ({ org }: Scene, { n, ...row }: Row) =>
     db`
   insert into api_keys ${db({
-    ...{ ...row, org_id: org, name: `key ${n}`, public_id: randomUUID() },
-    ...{ secret_hash: Buffer.alloc(32), revoked_at: revoked ? new Date() : null },
+    ...row,
+    org_id: org,
+    name: `key ${n}`,
+    public_id: randomUUID(),
+    secret_hash: Buffer.alloc(32),
+    revoked_at: revoked ? new Date() : null,
   })}`;
 const addCampaign = ({ org, survey }: Scene, { n, ...row }: Row) => db`
   insert into campaigns ${db({
-    ...{ ...row, org_id: org, survey_id: survey, name: `Round ${n}`, status: 'running' },
+    ...row,
+    org_id: org,
+    survey_id: survey,
+    name: `Round ${n}`,
+    status: 'running',
   })}`;
 
 const lists: Record<string, List> = {
@@ -86,12 +94,14 @@ const lists: Record<string, List> = {
       }),
   },
   'campaigns of a survey': {
-    ...{ add: addCampaign, ofSurvey: true },
+    add: addCampaign,
+    ofSurvey: true,
     read: async ({ org, survey, campaign }) =>
       idsOf(await allCampaigns(db, org, survey)).filter((id) => id !== campaign),
   },
   'campaigns of a survey, in the API': {
-    ...{ add: addCampaign, ofSurvey: true },
+    add: addCampaign,
+    ofSurvey: true,
     read: async ({ org, survey: surveyId, campaign }) => {
       const page = { page: 1, limit: 50, ignored: [] };
       const [row] = await db<{ list: string }[]>`
@@ -102,7 +112,8 @@ const lists: Record<string, List> = {
     },
   },
   'latest campaigns of a survey': {
-    ...{ add: addCampaign, ofSurvey: true },
+    add: addCampaign,
+    ofSurvey: true,
     read: async ({ org: orgId, survey: surveyId }) => {
       const two = idsOf(await latestCampaigns(db, { orgId, surveyId }, 2));
       const all = idsOf(await latestCampaigns(db, { orgId, surveyId }, many));
@@ -128,7 +139,8 @@ const lists: Record<string, List> = {
     },
   },
   'pages of the contacts of a survey': {
-    ...{ add: addContact, ofSurvey: true },
+    add: addContact,
+    ofSurvey: true,
     read: ({ org: orgId, survey: surveyId }) =>
       readPages(async (page) => {
         const wish = { page: { page, limit: 1 }, search: '' };
@@ -181,7 +193,8 @@ for (const [name, { add, read, ofSurvey }] of Object.entries(lists)) {
     const ids = Array.from({ length: many }, () => randomUUID()).sort();
     // Neither as they are made nor the other way round: the one with the greatest id is the oldest.
     const rows = [1, 3, 4, 0, 2].map((n) => ({
-      ...{ id: ids[n]!, n },
+      id: ids[n]!,
+      n,
       created_at: n === 4 ? '2026-01-01T00:00Z' : '2026-01-02T00:00Z',
     }));
     for (const row of rows) {

@@ -26,7 +26,9 @@ function built(name: string) {
     cpSync(path, join(folder, path), { recursive: true });
   }
   for (const file of [
-    ...['askback', 'askback_1.2.3_amd64.deb', 'askback-1.2.3.cdx.json'],
+    'askback',
+    'askback_1.2.3_amd64.deb',
+    'askback-1.2.3.cdx.json',
     'askback-client-1.2.3.tgz',
   ]) {
     writeFileSync(join(folder, 'dist', file), file);
@@ -37,9 +39,14 @@ function built(name: string) {
 test('a release has the executable, package, container file, client, documents, bill, API document and changes', () => {
   const names = [...publish(built('all'), of).keys()];
   const expected = [
-    ...['CHANGES.md', 'Containerfile', `askback-1.2.3-${process.platform}-${process.arch}`],
-    ...['askback-1.2.3-documents.tar.gz', 'askback-1.2.3-openapi.json', 'askback-1.2.3.cdx.json'],
-    ...['askback-client-1.2.3.tgz', 'askback_1.2.3_amd64.deb'],
+    'CHANGES.md',
+    'Containerfile',
+    `askback-1.2.3-${process.platform}-${process.arch}`,
+    'askback-1.2.3-documents.tar.gz',
+    'askback-1.2.3-openapi.json',
+    'askback-1.2.3.cdx.json',
+    'askback-client-1.2.3.tgz',
+    'askback_1.2.3_amd64.deb',
   ];
   assert.deepEqual(names, expected.sort());
 });

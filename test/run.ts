@@ -52,7 +52,10 @@ async function runTests(url: string): Promise<number> {
   const program = await bundleProgram();
   console.error(`running ${files.length} test files...`);
   const options = [
-    ...['--import', 'tsx', '--test', '--test-reporter=./test/support/reporter.ts'],
+    '--import',
+    'tsx',
+    '--test',
+    '--test-reporter=./test/support/reporter.ts',
     `--test-concurrency=${processesAtOnce}`,
     `--test-timeout=${longestMs}`,
   ];

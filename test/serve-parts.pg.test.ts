@@ -9,18 +9,41 @@ type Line = { part?: string; msg?: string };
 
 /** Whatever listens, answers or works. Those that begin at once have no order among each other. */
 const parts = [
-  ...['claims of deliveries', 'counting', 'database', 'deliveries', 'file of erasures', 'jobs'],
-  ...['lease', 'lines', 'mails', 'metrics', 'metrics address', 'migration steps', 'outbound'],
-  ...['port', 'probes', 'readiness', 'requests', 'schema', 'secrets'],
-  ...['send progress', 'smtp', 'telemetry', 'text reader'],
+  'claims of deliveries',
+  'counting',
+  'database',
+  'deliveries',
+  'file of erasures',
+  'jobs',
+  'lease',
+  'lines',
+  'mails',
+  'metrics',
+  'metrics address',
+  'migration steps',
+  'outbound',
+  'port',
+  'probes',
+  'readiness',
+  'requests',
+  'schema',
+  'secrets',
+  'send progress',
+  'smtp',
+  'telemetry',
+  'text reader',
 ];
 /** What leaves nothing to stop. */
 const done = ['schema', 'secrets'];
 
 test('each part of the service starts once and stops once, those that others stand on last', async () => {
   const service = startService({
-    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'debug' },
-    ...{ ASKBACK_SMTP_URL: 'smtp://127.0.0.1:1', ASKBACK_METRICS_LISTEN: '127.0.0.1:0' },
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
+    PORT: '0',
+    LOG_LEVEL: 'debug',
+    ASKBACK_SMTP_URL: 'smtp://127.0.0.1:1',
+    ASKBACK_METRICS_LISTEN: '127.0.0.1:0',
   });
   await service.ready();
   assert.equal(await service.stop(), 0);

@@ -31,7 +31,8 @@ function run(files: readonly string[]) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const reporter = ['--import', 'tsx', '--test', '--test-reporter=./test/support/reporter.ts'];
   const { status, stdout } = spawnSync(process.execPath, [...reporter, ...programs], {
-    ...{ env, encoding: 'utf8' },
+    env,
+    encoding: 'utf8',
   });
   remove();
   return { status, lines: stdout.split('\n').map((line) => line.trim()) };
@@ -43,8 +44,12 @@ test('files in one process run one after the other, each with its own hooks', (t
   );
   const said = lines.filter((line) => /^(one|two) /.test(line));
   assert.deepEqual(said, [
-    ...['one begins', 'one runs', 'one ends'],
-    ...['two begins', 'two runs', 'two ends'],
+    'one begins',
+    'one runs',
+    'one ends',
+    'two begins',
+    'two runs',
+    'two ends',
   ]);
   assert.equal(status, 0);
   assert.ok(lines.includes('ℹ tests 2') && lines.includes('ℹ pass 2'), lines.join('\n'));

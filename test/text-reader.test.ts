@@ -11,7 +11,9 @@ const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'] };
 const comment = 'Ahmed from quennell, q@acme.test, +49 30 1234567, was very slow to answer';
 
 const unread = (task: string, why: string) => [
-  ...['warn', 'could not read a text in time', { task, why }],
+  'warn',
+  'could not read a text in time',
+  { task, why },
 ];
 
 test('a comment is redacted in the thread', async (t) => {

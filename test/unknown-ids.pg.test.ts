@@ -64,8 +64,14 @@ async function makeAll() {
 
 type Thing = keyof Awaited<ReturnType<typeof makeAll>>['things'];
 const words: Record<Thing, string> = {
-  ...{ surveys: 'survey', contacts: 'contact', responses: 'response', webhooks: 'webhook' },
-  ...{ tags: 'tag', campaigns: 'campaign', suppressions: 'suppression', summaries: 'summary' },
+  surveys: 'survey',
+  contacts: 'contact',
+  responses: 'response',
+  webhooks: 'webhook',
+  tags: 'tag',
+  campaigns: 'campaign',
+  suppressions: 'suppression',
+  summaries: 'summary',
   erasures: 'erasure',
 };
 

@@ -63,7 +63,11 @@ export function differences(one: Published, other: Published): string[] {
 /** In one order, by no account, at the time of the commit. */
 function packDocuments(folder: string, { file, seconds }: { file: string; seconds: number }) {
   const same = [
-    ...['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rw,go=r'],
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u=rw,go=r',
     `--mtime=@${seconds}`,
   ];
   const wanted = ['README.md', 'LICENSE', 'ops/*.md', 'ops/licenses.txt'];

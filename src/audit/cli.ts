@@ -50,8 +50,12 @@ const list = command({
       const listed = listEvents(db, org, { filter: filterOf(given as FilterOptions), page });
       const { data } = await readList<AuditEventRow>(db, listed);
       const rows = data.map((event) => [
-        ...[event.at, event.actor_kind, event.actor, sentenceOf(event.act)],
-        ...[[event.target, event.target_id].filter(Boolean).join(' ') || null, event.request_id],
+        event.at,
+        event.actor_kind,
+        event.actor,
+        sentenceOf(event.act),
+        [event.target, event.target_id].filter(Boolean).join(' ') || null,
+        event.request_id,
       ]);
       const head = ['time', 'kind', 'actor', 'act', 'target', 'request'];
       return { data, text: columns([head, ...rows]) };

@@ -6,8 +6,15 @@ import { type AuditFilter, type EventPosition, type ExportedEvent, nextEvents } 
 const atOnce = 1000;
 
 const head = [
-  ...['at', 'actor_kind', 'actor', 'act', 'sentence'],
-  ...['target', 'target_id', 'details', 'request_id'],
+  'at',
+  'actor_kind',
+  'actor',
+  'act',
+  'sentence',
+  'target',
+  'target_id',
+  'details',
+  'request_id',
 ];
 
 /** All events that match as CSV, piece by piece: one batch is in memory, whatever the length. */
@@ -24,6 +31,13 @@ export async function* exportEvents(db: Db, orgId: string, filter: AuditFilter) 
 
 const lineOf = (event: ExportedEvent) =>
   csvLine([
-    ...[event.at, event.actor_kind, event.actor, event.act, sentenceOf(event.act)],
-    ...[event.target, event.target_id, JSON.stringify(event.details), event.request_id],
+    event.at,
+    event.actor_kind,
+    event.actor,
+    event.act,
+    sentenceOf(event.act),
+    event.target,
+    event.target_id,
+    JSON.stringify(event.details),
+    event.request_id,
   ]);

@@ -136,7 +136,10 @@ async function refuseOrThrow({ db, now }: AdvanceTools, job: CampaignTurn, error
     if (campaign.kind !== 'campaign') return await dropWaiting(tx, campaign, reason);
     if (campaign.status === 'running') return await stopIn(tx, campaign, { now: at, reason });
     await changeCampaign(tx, campaign, {
-      ...{ status: 'refused', reason, finished_at: at, next_at: null },
+      status: 'refused',
+      reason,
+      finished_at: at,
+      next_at: null,
     });
     await recordOwn(tx, campaign, 'campaign.refused');
   });

@@ -83,7 +83,10 @@ export async function claimMails(
 ) {
   const sendable = judged.filter(({ judgement }) => 'send' in judgement);
   const claims = await insertClaims(tx, survey, {
-    ...{ requestId: batchId, month, traceparent: null, awaited: false },
+    requestId: batchId,
+    month,
+    traceparent: null,
+    awaited: false,
     reminder: reminder?.number ?? 0,
     claims: sendable.map(({ id, email }) => {
       const remindsOf = reminder?.mailOf.get(id);

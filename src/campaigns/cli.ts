@@ -52,8 +52,14 @@ const list = command({
       const { org_id } = await getSurvey(db, survey);
       const campaigns = await allCampaigns(db, org_id, survey);
       const rows = campaigns.map((each) => [
-        ...[each.id, each.status, each.total, each.sent, each.duplicates, each.failed],
-        ...[each.remaining, each.name],
+        each.id,
+        each.status,
+        each.total,
+        each.sent,
+        each.duplicates,
+        each.failed,
+        each.remaining,
+        each.name,
       ]);
       const head = ['id', 'status', 'total', 'sent', 'duplicates', 'failed', 'remaining', 'name'];
       return { data: campaigns, text: columns([head, ...rows]) };
@@ -111,8 +117,12 @@ export const campaignCommands: readonly Command<CommandTools>[] = [
 async function tried(db: Db, survey: { orgId: string; surveyId: string }) {
   const { total, mailed, reasons } = await tryCampaign({ db }, survey);
   const data = {
-    ...{ survey_id: survey.surveyId, dry_run: true, total, remaining: mailed },
-    ...{ duplicates: total - mailed, reasons: Object.fromEntries(reasons) },
+    survey_id: survey.surveyId,
+    dry_run: true,
+    total,
+    remaining: mailed,
+    duplicates: total - mailed,
+    reasons: Object.fromEntries(reasons),
   };
   const rows = [...reasons].map(([code, count]) => [`not mailed: ${code}`, count]);
   return { data, text: columns([['would be mailed', mailed], ...rows]) };

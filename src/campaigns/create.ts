@@ -27,9 +27,13 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
     const survey = { orgId, surveyId: wish.surveyId };
     const { name } = await getOrgSurvey(tx, orgId, wish.surveyId);
     const campaignId = await insertCampaign(tx, orgId, {
-      ...{ survey_id: wish.surveyId, name: wish.name ?? name, per_hour: wish.per_hour ?? null },
-      ...{ status: sendAt ? 'scheduled' : 'running', send_at: wish.send_at ?? null },
-      ...{ next_at: sendAt ?? now, created_at: now },
+      survey_id: wish.surveyId,
+      name: wish.name ?? name,
+      per_hour: wish.per_hour ?? null,
+      status: sendAt ? 'scheduled' : 'running',
+      send_at: wish.send_at ?? null,
+      next_at: sendAt ?? now,
+      created_at: now,
     });
     const campaign = { id: campaignId, org_id: orgId, survey_id: wish.surveyId, turn: 0 };
     if (sendAt) await lockUndrafted(tx, survey);

@@ -49,8 +49,12 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey): Promise<Judgem
     reasons.push({ code: 'invalid_email', people: rejects.length, examples: lines });
   }
   return {
-    ...{ mailed: judged.mailed, blocked: judged.total - judged.mailed, alreadyAsked },
-    ...{ invalid: rejects.length, reasons, used: judged.used },
+    mailed: judged.mailed,
+    blocked: judged.total - judged.mailed,
+    alreadyAsked,
+    invalid: rejects.length,
+    reasons,
+    used: judged.used,
     monthlyLimit: judged.monthly_send_limit,
   };
 }

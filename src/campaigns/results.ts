@@ -25,7 +25,10 @@ export async function allResults(sql: Sql, orgId: string, campaignId: string) {
 async function* eachResults(sql: Sql, orgId: string, campaignId: string) {
   for (let after: string | null = null; ; ) {
     const rows: (CampaignResult & { row_id: string })[] = await nextResults(sql, {
-      ...{ orgId, campaignId, after, atMost: atOnce },
+      orgId,
+      campaignId,
+      after,
+      atMost: atOnce,
     });
     yield rows.map(({ row_id: _, ...result }) => result);
     if (rows.length < atOnce) return;

@@ -66,12 +66,23 @@ async function tried({ db, now }: AdvanceTools, wish: CampaignWish, orgId: strin
   const isLater = wish.send_at ? wish.send_at > at : false;
   if (!isLater) refuseOverLimit(judged, judged.mailed);
   return {
-    ...{ id: null, survey_id: wish.surveyId, name: wish.name ?? judged.surveyName },
-    ...{ status: isLater ? 'scheduled' : 'running', send_at: wish.send_at?.toISOString() ?? null },
-    ...{ per_hour: wish.per_hour ?? null, total: judged.total, sent: 0 },
-    ...{ duplicates: judged.total - judged.mailed, invalid: 0, failed: 0 },
-    ...{ remaining: judged.mailed, reason: null, created_at: null },
-    ...{ started_at: null, finished_at: null, reasons: Object.fromEntries(judged.reasons) },
+    id: null,
+    survey_id: wish.surveyId,
+    name: wish.name ?? judged.surveyName,
+    status: isLater ? 'scheduled' : 'running',
+    send_at: wish.send_at?.toISOString() ?? null,
+    per_hour: wish.per_hour ?? null,
+    total: judged.total,
+    sent: 0,
+    duplicates: judged.total - judged.mailed,
+    invalid: 0,
+    failed: 0,
+    remaining: judged.mailed,
+    reason: null,
+    created_at: null,
+    started_at: null,
+    finished_at: null,
+    reasons: Object.fromEntries(judged.reasons),
   };
 }
 

@@ -37,7 +37,10 @@ export async function startCampaign(tx: Sql, campaign: ToStart, now: Date) {
   await addUsage(tx, orgId, settings.month, sums.waiting);
   const [started, isEmpty] = [{ month: settings.month, started_at: now }, sums.waiting === 0];
   await changeCampaign(tx, campaign, {
-    ...{ ...sums, ...started, duplicates: sums.total - sums.waiting, next_at: now },
+    ...sums,
+    ...started,
+    duplicates: sums.total - sums.waiting,
+    next_at: now,
     ...(isEmpty
       ? { status: 'finished', finished_at: now, next_at: null }
       : { status: 'running', next_mail_at: now }),
@@ -82,7 +85,11 @@ export async function judgeCampaign(
   const settings = await readUsage(sql, survey.orgId);
   const { used, monthly_send_limit } = settings;
   const judgement: CampaignJudgement = {
-    ...{ total: 0, mailed: 0, reasons: new Map(), used, monthly_send_limit },
+    total: 0,
+    mailed: 0,
+    reasons: new Map(),
+    used,
+    monthly_send_limit,
   };
   for await (const judged of judgeAskable(sql, survey, settings.frequency_days)) {
     judgement.total += judged.length;

@@ -28,7 +28,9 @@ export async function stopIn(
   const { waiting } = (await lockCampaign(tx, { orgId, campaignId }))!;
   if (month) await addUsage(tx, orgId, month, -waiting);
   await changeCampaign(tx, campaign, {
-    ...{ status: 'stopped', finished_at: now, next_at: null },
+    status: 'stopped',
+    finished_at: now,
+    next_at: null,
     ...(reason === undefined ? {} : { reason }),
   });
   const target = { kind: 'campaign', id: campaignId } as const;

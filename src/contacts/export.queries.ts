@@ -55,19 +55,31 @@ const contactLine = (sql: Sql, format: ExportFormat): Part =>
 
 /** The names of `csvCells`. */
 export const exportColumns = [
-  ...['id', 'created_at', 'survey_id', 'survey_name', 'email', 'name', 'properties', 'status'],
-  ...['failure_reason', 'sent_at', 'responded_at'],
+  'id',
+  'created_at',
+  'survey_id',
+  'survey_name',
+  'email',
+  'name',
+  'properties',
+  'status',
+  'failure_reason',
+  'sent_at',
+  'responded_at',
 ] as const;
 
 const csvCells = (sql: Sql): Part[] => [
-  ...[sql`p.id`, sql`iso(p.created_at)`, sql`p.survey_id`, sql`named.name`],
-  ...[csvCell(sql, sql`p.email`), csvCell(sql, sql`p.name`), csvObject(sql, sql`p.properties`)],
-  ...[
-    sql`p.status`,
-    csvCell(sql, sql`p.failure_reason`),
-    sql`iso(p.sent_at)`,
-    sql`iso(p.responded_at)`,
-  ],
+  sql`p.id`,
+  sql`iso(p.created_at)`,
+  sql`p.survey_id`,
+  sql`named.name`,
+  csvCell(sql, sql`p.email`),
+  csvCell(sql, sql`p.name`),
+  csvObject(sql, sql`p.properties`),
+  sql`p.status`,
+  csvCell(sql, sql`p.failure_reason`),
+  sql`iso(p.sent_at)`,
+  sql`iso(p.responded_at)`,
 ];
 
 /** The members of an item of the list, and what a file has in addition. */

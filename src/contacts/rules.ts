@@ -19,8 +19,17 @@ export type CheckedContact = {
 
 /** What exports call the columns of an address and of a name, compared without case and punctuation. */
 export const emailColumns = [
-  ...['email', 'emailaddress', 'mail', 'mailaddress', 'personemail', 'contactemail'],
-  ...['emailadresse', 'mailadresse', 'adresseemail', 'courriel', 'correoelectrónico'],
+  'email',
+  'emailaddress',
+  'mail',
+  'mailaddress',
+  'personemail',
+  'contactemail',
+  'emailadresse',
+  'mailadresse',
+  'adresseemail',
+  'courriel',
+  'correoelectrónico',
 ];
 export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'];
 

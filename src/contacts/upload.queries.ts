@@ -140,7 +140,10 @@ export async function addUploaded(
 /** The contacts with new tokens, as rows. */
 function given(sql: Sql, contacts: readonly CheckedContact[]) {
   const rows = contacts.map(({ email, name, properties }) => ({
-    ...{ email, name, properties, token: newToken() },
+    email,
+    name,
+    properties,
+    token: newToken(),
   }));
   return sql`
     json_to_recordset(${JSON.stringify(rows)}::text::json)

@@ -33,8 +33,11 @@ export async function takeUpload({ db }: { db: Db }, survey: OrgSurvey, given: G
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     const uploadId = await insertUpload(tx, survey, {
-      ...{ name: given.name.slice(0, longestFileName) || 'list', delimiter, rows },
-      ...{ first_line: firstLine, has_header: hasHeader },
+      name: given.name.slice(0, longestFileName) || 'list',
+      delimiter,
+      rows,
+      first_line: firstLine,
+      has_header: hasHeader,
     });
     const upload = { orgId: survey.orgId, uploadId };
     let place = 0;

@@ -73,7 +73,8 @@ ${curl.join('\n')}
     organization_id: demoOrganization,
     address,
     share_url,
-    ...{ sign_in: signIn, ...keys },
+    sign_in: signIn,
+    ...keys,
     curl,
   };
   return { data, text };

@@ -37,12 +37,15 @@ export async function addDemoWebhook(tx: Sql, orgId: string, { secrets, now }: D
   const last = deliveries.findLast(({ status }) => status === 'delivered');
   const lastFailed = deliveries.findLast(({ status }) => status === 'failed');
   await insertPastWebhook(tx, orgId, {
-    ...{ id, url, events: ['response.received', 'detractor.detected'] },
+    id,
+    url,
+    events: ['response.received', 'detractor.detected'],
     description: 'Customer records',
     secret: secrets.seal({ owner: orgId, id }, newSecret()),
     created_at: answers[0]?.created_at ?? now,
     deactivated_at: lastFailed?.created_at ?? now,
-    ...{ deactivated_reason: reason, failure_count: failedDeliveries },
+    deactivated_reason: reason,
+    failure_count: failedDeliveries,
     last_delivery_at: last?.delivered_at ?? null,
   });
   await insertPastDeliveries(tx, { orgId, webhookId: id }, deliveries);

@@ -63,7 +63,7 @@ export async function fillDemo(
     await addDemoWebhook(tx, orgId, { secrets, now });
     for (const tag of tags) await insertTag(tx, orgId, tag);
     const read = await issueKey(tx, orgId, { name: 'demo, reading', permission: 'read' });
-    await recordAct(tx, { ...{ orgId, actor: commandActor() }, act: 'demo.filled' });
+    await recordAct(tx, { orgId, actor: commandActor(), act: 'demo.filled' });
     const write = await issueKey(tx, orgId, { name: 'demo, writing', permission: 'write' });
     const signIn = await addDemoMember(tx, orgId, password);
     return { readKey: read.key, writeKey: write.key, signIn, survey: filled[0]! };
@@ -86,8 +86,12 @@ function monthsBefore(now: Date) {
 const summaryJob = (orgId: string, { start, end }: { start: Date; end: Date }): NewJob => ({
   task: 'summaries.make',
   payload: {
-    ...{ org_id: orgId, summary_id: randomUUID(), actor: commandActor() },
-    ...{ period_start: start.toISOString(), period_end: end.toISOString(), waits: mostWaits },
+    org_id: orgId,
+    summary_id: randomUUID(),
+    actor: commandActor(),
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
+    waits: mostWaits,
   },
 });
 
@@ -100,7 +104,10 @@ async function fillSurvey(
 ): Promise<FilledDemo['survey']> {
   const { name, type, audience, question } = survey;
   const made = await addSurvey(tx, orgId, {
-    ...{ name, type, audience, ...sender },
+    name,
+    type,
+    audience,
+    ...sender,
     question_text: question,
     reply_to: sender.from_email,
     subject: null,

@@ -29,8 +29,13 @@ export const campaignExamples: Readonly<Record<string, Example>> = {
     answer: { data: { ...campaign, sent: 0, failed: 0, remaining: 319 } },
     also: {
       data: {
-        ...{ ...campaign, id: null, sent: 0, failed: 0, remaining: 319 },
-        ...{ created_at: null, started_at: null },
+        ...campaign,
+        id: null,
+        sent: 0,
+        failed: 0,
+        remaining: 319,
+        created_at: null,
+        started_at: null,
         reasons: { frequency: 20, unsubscribed: 11 },
       },
     },

@@ -95,14 +95,18 @@ function responseItems(found: AttentionCounts, base: string, role: ReaderRole): 
         </>
       ),
       href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
-      ...{ act: role === 'viewer' ? 'View' : 'Assign', about: 'them' },
+      act: role === 'viewer' ? 'View' : 'Assign',
+      about: 'them',
     });
   }
   if (held > 0) {
     items.push({
       kind: 'waiting',
-      ...{ title: attentionTexts.held(held), text: attentionTexts.heldWhy },
-      ...{ href: `${base}/responses?held=true`, act: 'Review', about: 'what is on hold' },
+      title: attentionTexts.held(held),
+      text: attentionTexts.heldWhy,
+      href: `${base}/responses?held=true`,
+      act: 'Review',
+      about: 'what is on hold',
     });
   }
   return items;
@@ -117,7 +121,9 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
       kind: used >= 100 ? 'failed' : 'warning',
       title: attentionTexts.mailsUsed(used),
       text: attentionTexts.mailsLeft(mails_used, monthly_send_limit),
-      ...{ href: `${base}/settings/usage`, act: 'Usage', about: 'of this month' },
+      href: `${base}/settings/usage`,
+      act: 'Usage',
+      about: 'of this month',
     });
   }
   const isTroubled = mails_failed > troubledShare * (mails_sent + mails_failed);
@@ -126,14 +132,19 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
       kind: 'failed',
       title: attentionTexts.mailTrouble(mails_failed),
       text: attentionTexts.mailTroubleWhy(mails_sent),
-      ...{ href: `${base}/settings/mail`, act: 'Mail', about: 'settings' },
+      href: `${base}/settings/mail`,
+      act: 'Mail',
+      about: 'settings',
     });
   }
   if (bounced >= fewestFailures && bounced > troubledShare * mails_sent) {
     items.push({
       kind: 'warning',
-      ...{ title: attentionTexts.bounced(bounced), text: attentionTexts.bouncedWhy },
-      ...{ href: `${base}/people`, act: 'People', about: 'that bounced' },
+      title: attentionTexts.bounced(bounced),
+      text: attentionTexts.bouncedWhy,
+      href: `${base}/people`,
+      act: 'People',
+      about: 'that bounced',
     });
   }
   return items;

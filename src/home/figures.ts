@@ -100,7 +100,10 @@ function figuresOf(
   const now = measure(type, tally, variance);
   const before = measure(type, earlier!, variance_before);
   return {
-    ...{ now, before, tally, asked },
+    now,
+    before,
+    tally,
+    asked,
     change: compare(type, now, before),
     steps: steps.map(({ scoreSum, ...row }) => ({
       ...row,

@@ -154,7 +154,9 @@ function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): 
   const sure = margin === null ? '–' : homeTexts.margin(type, margin);
   const name = stepName(step.start, period);
   return {
-    ...{ value, margin, name },
+    value,
+    margin,
+    name,
     label: shortDay(step.start, period.interval),
     cells: [
       score,

@@ -43,8 +43,12 @@ const list = command({
       await getOrganization(db, org);
       const keys = await listKeys(db, org);
       const rows = keys.map((key) => [
-        ...[key.id, key.public_id, key.permission, state(key)],
-        ...[key.last_used_at?.toISOString() ?? 'never', key.name],
+        key.id,
+        key.public_id,
+        key.permission,
+        state(key),
+        key.last_used_at?.toISOString() ?? 'never',
+        key.name,
       ]);
       const head = ['id', 'begins with', 'permission', 'state', 'last used', 'name'];
       return { data: keys, text: columns([head, ...rows]) };

@@ -54,11 +54,11 @@ export function KeyList(props: KeyListProps) {
             caption="API keys, newest first"
             nowrap
             columns={[
-              ...[{ head: 'Name' }, { head: 'Permission' }, { head: 'Last used' }],
-              ...[
-                { head: revoked ? 'Revoked' : 'Expires' },
-                { head: 'Act', hidden: true, number: true },
-              ],
+              { head: 'Name' },
+              { head: 'Permission' },
+              { head: 'Last used' },
+              { head: revoked ? 'Revoked' : 'Expires' },
+              { head: 'Act', hidden: true, number: true },
             ]}
             rows={keys.map((key) => ({
               current: key.id === made?.id,

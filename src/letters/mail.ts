@@ -125,7 +125,9 @@ export function surveyFillings({ survey, publicUrl }: SurveyMail) {
       messageId: `${sendId}@${host}`,
       date,
       slots: {
-        ...{ token: contact.token, email: contact.email, greeting: greeting(name) },
+        token: contact.token,
+        email: contact.email,
+        greeting: greeting(name),
         ...(contact.remindsOf && { thread: `${contact.remindsOf}@${host}` }),
         ...Object.fromEntries(placeholders.map((each, at) => [slotOf(at), valueFor(each, person)])),
       },

@@ -43,7 +43,9 @@ const invite = command({
       const made =
         org && role
           ? await inviteMember(inviting, commandWriter(org), {
-              ...{ email: given.email, role, isOperator: operator },
+              email: given.email,
+              role,
+              isOperator: operator,
             })
           : await inviteOperator(inviting, commandActor(), given.email);
       const text = `${made.url}\n\nThe link works once, within 7 days.`;
@@ -62,8 +64,11 @@ const list = command({
       await getOrganization(db, org);
       const members = await listMembers(db, org);
       const rows = members.map((one) => [
-        ...[one.email, one.role, one.is_operator ? 'yes' : 'no'],
-        ...[one.last_used_at?.toISOString() ?? 'never', one.name],
+        one.email,
+        one.role,
+        one.is_operator ? 'yes' : 'no',
+        one.last_used_at?.toISOString() ?? 'never',
+        one.name,
       ]);
       const head = ['email', 'role', 'operator', 'last seen', 'name'];
       return { data: members, text: columns([head, ...rows]) };
@@ -135,8 +140,11 @@ export const memberCommands: readonly Command<CommandTools>[] = [
 async function listDeployment(db: Db) {
   const members = await listAllMembers(db);
   const rows = members.map((one) => [
-    ...[one.email, one.is_operator ? 'yes' : 'no', one.organizations],
-    ...[one.last_used_at?.toISOString() ?? 'never', one.name],
+    one.email,
+    one.is_operator ? 'yes' : 'no',
+    one.organizations,
+    one.last_used_at?.toISOString() ?? 'never',
+    one.name,
   ]);
   const head = ['email', 'operator', 'organizations', 'last seen', 'name'];
   return { data: members, text: columns([head, ...rows]) };

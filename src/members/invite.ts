@@ -74,7 +74,9 @@ async function invite(tools: InviteTools, { actor, isShown, ...invitation }: Inv
       tokenHash: hashToken(token),
     });
     await recordAct(tx, {
-      ...{ orgId, actor, act: 'member.invited' },
+      orgId,
+      actor,
+      act: 'member.invited',
       target: { kind: 'invitation', id: made },
       details: { role, operator: isOperator },
     });

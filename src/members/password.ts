@@ -58,7 +58,9 @@ function readHash(stored: string | null) {
   const [, memory, passes, parallelism, salt, hash] = hashForm.exec(stored ?? '') ?? [];
   if (!salt || !hash) return undefined;
   return {
-    ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
     nonce: Buffer.from(salt, 'base64'),
     expected: Buffer.from(hash, 'base64'),
   };

@@ -25,7 +25,9 @@ export async function changeRole(
     if (member.role === 'owner') await keepOneOwner(tx, orgId);
     await saveRole(tx, { orgId, memberId, role });
     await recordAct(tx, {
-      ...{ orgId, actor, act: 'member.role_changed' },
+      orgId,
+      actor,
+      act: 'member.role_changed',
       target: { kind: 'member', id: memberId },
       details: { from: member.role, to: role },
     });
@@ -44,7 +46,9 @@ export async function removeMember(
     if (member.role === 'owner') await keepOneOwner(tx, orgId);
     await deleteRole(tx, orgId, memberId);
     await recordAct(tx, {
-      ...{ orgId, actor, act: 'member.removed' },
+      orgId,
+      actor,
+      act: 'member.removed',
       target: { kind: 'member', id: memberId },
       details: { role: member.role },
     });

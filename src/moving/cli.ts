@@ -61,12 +61,15 @@ function jsonOf({
   return {
     rows: file.rows,
     found: {
-      ...{ responses: inFile.responses, people: file.people },
-      ...{ unsubscribed: file.unsubscribed, bounced: file.bounced },
+      responses: inFile.responses,
+      people: file.people,
+      unsubscribed: file.unsubscribed,
+      bounced: file.bounced,
     },
     new: taken,
     left_out: file.passed,
-    ...{ not_understood: file.unclear, unclear: file.shown },
+    not_understood: file.unclear,
+    unclear: file.shown,
     figures: { file: inFile, before, after },
     seconds,
   };

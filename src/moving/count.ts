@@ -49,7 +49,13 @@ const tooMany = (line: number) =>
 export const noCounts = (): FileCounts => ({
   rows: 0,
   responses: { promoters: 0, passives: 0, detractors: 0 },
-  ...{ people: 0, unsubscribed: 0, bounced: 0, passed: {}, otherTypes: [], unclear: 0, shown: [] },
+  people: 0,
+  unsubscribed: 0,
+  bounced: 0,
+  passed: {},
+  otherTypes: [],
+  unclear: 0,
+  shown: [],
 });
 
 const places = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' } as const;
@@ -81,7 +87,9 @@ export const understoodOf = ({ responses, people, unsubscribed, bounced }: FileC
 
 export const scored = (tally: Tally) => ({
   responses: totalOf(tally),
-  ...{ promoters: tally.promoters, passives: tally.passives, detractors: tally.detractors },
+  promoters: tally.promoters,
+  passives: tally.passives,
+  detractors: tally.detractors,
   nps: netPromoterScore(tally),
 });
 export type ScoredTally = ReturnType<typeof scored>;

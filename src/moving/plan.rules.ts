@@ -68,7 +68,8 @@ function missing(
   { needed, header, line }: { needed: ExportColumnUse; header: readonly string[]; line: number },
 ) {
   const wanted = {
-    ...{ score: 'the score of a response', time: 'the time of a response' },
+    score: 'the score of a response',
+    time: 'the time of a response',
     email: 'the email address of a person',
   }[needed as 'score' | 'time' | 'email'];
   const names = header.map((each) => JSON.stringify(each.trim())).join(', ');

@@ -41,7 +41,8 @@ function rowsText({ file, taken, seconds }: ImportReport, dryRun: boolean): stri
     ['unsubscribed', file.unsubscribed, dryRun ? '' : `${taken.unsubscribed} new`],
     ['bounced', file.bounced, dryRun ? '' : `${taken.bounced} new`],
     ...Object.entries(file.passed).map(([reason, count]) => [
-      ...[passedFor[reason as PassReason], count],
+      passedFor[reason as PassReason],
+      count,
       `left out${reason === 'other type' ? `: ${file.otherTypes.join(', ')}` : ''}`,
     ]),
     ['of people who were erased', taken.erased, 'left out'],
@@ -98,6 +99,7 @@ function unclearText({ name }: Export, { file }: ImportReport, dryRun: boolean):
     : 'and import it again: the rest is there already';
   return [
     `${file.unclear} ${rows} not understood. Mend ${them} in the file ${then}.`,
-    ...[...lines, ...more],
+    ...lines,
+    ...more,
   ].join('\n');
 }

@@ -55,7 +55,11 @@ export async function takeOver(
 }
 
 export const nothingTaken = (): TakenOver => ({
-  ...{ responses: 0, contacts: 0, unsubscribed: 0, bounced: 0, erased: 0 },
+  responses: 0,
+  contacts: 0,
+  unsubscribed: 0,
+  bounced: 0,
+  erased: 0,
 });
 
 async function* batches(rows: AsyncIterable<ReadRow>) {
@@ -106,7 +110,9 @@ async function takeBatch(tx: Sql, writer: ImportWriter, given: Batch): Promise<T
   const suppressed = await suppressMany(tx, writer.orgId, onePerAddress(batch.suppressions));
   const unsubscribed = suppressed.filter(({ kind }) => kind === 'unsubscribed').length;
   return {
-    ...{ unsubscribed, bounced: suppressed.length - unsubscribed, erased },
+    unsubscribed,
+    bounced: suppressed.length - unsubscribed,
+    erased,
     contacts: await takePeople(tx, writer, batch.people),
     responses: batch.responses.length === 0 ? 0 : await importBatch(tx, writer, batch.responses),
   };

@@ -70,7 +70,11 @@ const mean: Measure = {
   show: (value) => value.toFixed(2),
 };
 const measures: Record<SurveyType, Measure> = {
-  ...{ nps, csat: share, thumbs: share, ces: mean, star5: mean },
+  nps,
+  csat: share,
+  thumbs: share,
+  ces: mean,
+  star5: mean,
 };
 
 const shownDay = (timeZone: string, moment: Date) =>

@@ -40,7 +40,10 @@ export function writeLines(log: Log): () => void {
 }
 
 const requestFields = ({ method, route, status, ms, requestId, ...rest }: EndedRequest) => ({
-  ...{ method, route, status, ms: Math.round(ms) },
+  method,
+  route,
+  status,
+  ms: Math.round(ms),
   request_id: requestId,
   org_id: rest.tenant,
   trace_id: traceIdOf(rest.traceparent),

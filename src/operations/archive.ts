@@ -26,14 +26,13 @@ export const archive: Archive = {
   program: 'askback',
   // A session that has ended must not come back with an old backup.
   except: [
-    ...[
-      'schema_migrations',
-      'rate_windows',
-      'organization_writes',
-      'worker_pools',
-      'service_record',
-    ],
-    ...['sessions', 'proof_attempts'],
+    'schema_migrations',
+    'rate_windows',
+    'organization_writes',
+    'worker_pools',
+    'service_record',
+    'sessions',
+    'proof_attempts',
   ],
   // What steps have done in the empty database is not what they had done in the deployment.
   replaces: ['migration_steps'],

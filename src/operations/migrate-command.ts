@@ -42,7 +42,11 @@ function spoken(applied: readonly string[], steps: readonly StepState[]): string
 }
 
 const shown = ({ name, unit, rows_done, rows_estimated, failure }: StepState) => ({
-  ...{ name, unit, rows_done, rows_estimated, failure },
+  name,
+  unit,
+  rows_done,
+  rows_estimated,
+  failure,
 });
 
 /** Works on the steps, or waits for the process that does, until none is left; a failure ends the command. */

@@ -7,8 +7,10 @@ import { blockedMailsByDay } from '../sends/partitions.ts';
 import { attemptsByTime, endedDeliveriesByTime } from '../webhooks/partitions.ts';
 
 const divided: readonly PartitionedTable[] = [
-  ...[visitsByTime, blockedMailsByDay],
-  ...[endedDeliveriesByTime, attemptsByTime],
+  visitsByTime,
+  blockedMailsByDay,
+  endedDeliveriesByTime,
+  attemptsByTime,
 ];
 
 /** Makes the partitions that the next rows need, and returns why one cannot be made. The nightly jobs try again. */

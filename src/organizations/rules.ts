@@ -3,7 +3,15 @@ const longestSlug = 60;
 
 /** Letters that Unicode does not take apart into an ASCII letter and a mark. */
 const spelledOut: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', þ: 'th', ł: 'l', ı: 'i' },
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ı: 'i',
 };
 
 /** The lower-case ASCII words of a name, joined by hyphens: what an organization is called in addresses. */

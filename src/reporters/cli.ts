@@ -35,7 +35,9 @@ const list = command({
     inDatabase(tools, async (db) => {
       const reporters = await listReporters(db);
       const rows = reporters.map(({ name, organization, role_name, usable, created_at }) => [
-        ...[name, organization, usable ? role_name : `${role_name} (no such role)`],
+        name,
+        organization,
+        usable ? role_name : `${role_name} (no such role)`,
         created_at.toISOString(),
       ]);
       return {

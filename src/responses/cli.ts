@@ -42,12 +42,13 @@ const list = command({
       const page = { page: 1, limit, ignored: [] };
       const { data } = await readList<ListedResponse>(db, listResponses(db, org, { filter, page }));
       const rows = data.map((row) => [
-        ...[row.created_at, row.survey_type, row.score, row.category],
-        ...[
-          row.held ? 'on hold' : 'counted',
-          row.contact_email,
-          row.comment && oneLine(row.comment),
-        ],
+        row.created_at,
+        row.survey_type,
+        row.score,
+        row.category,
+        row.held ? 'on hold' : 'counted',
+        row.contact_email,
+        row.comment && oneLine(row.comment),
       ]);
       const head = ['time', 'type', 'score', 'category', 'state', 'contact', 'comment'];
       return { data, text: columns([head, ...rows]) };

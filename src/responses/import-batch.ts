@@ -40,7 +40,8 @@ export async function importBatch(
   const idOf = await savePeople(tx, survey, responses);
   const rows = responses.map(({ person, tags, note, ...response }) => ({
     row: { ...response, id: randomUUID(), contact_id: (person && idOf.get(person.key)) ?? null },
-    ...{ tags, note },
+    tags,
+    note,
   }));
   const inserted = await insertImported(
     tx,

@@ -54,9 +54,15 @@ function offsetAtMidnight({ offsetAt, atMidnights }: ZoneClock, time: number): n
 
 function offsetsOf(timeZone: string) {
   const format = new Intl.DateTimeFormat('en', {
-    ...{ timeZone, calendar: 'iso8601', hourCycle: 'h23' },
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    timeZone,
+    calendar: 'iso8601',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   });
   return (time: number) => {
     const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, +value]));

@@ -37,7 +37,8 @@ type Place = { filter: ResponseFilter; position: Position };
 const olderBySets = (sql: Sql, orgId: string, { filter, position }: Place): Part =>
   foundRows(sql, orgId, {
     ...setRows(sql, orgId, filter),
-    ...{ page: { offset: 0, limit: 1, after: position }, counts: false },
+    page: { offset: 0, limit: 1, after: position },
+    counts: false,
   });
 
 /**

@@ -120,7 +120,8 @@ export const facetDaysOfTrend = (
   { scope, ...wanted }: { scope: NpsScope; withScores?: boolean; withSets?: boolean },
 ) =>
   facetDays(sql, orgId, {
-    ...{ scope, ...wanted },
+    scope,
+    ...wanted,
     first: sql`(select first_day - 1 from bounds)`,
     end: sql`(select last_day + 1 from bounds)`,
     each: 'day',

@@ -54,7 +54,10 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
       claims: claimsOf(judgements, contacts),
     });
     const { words } = await writeFollowing(tx, survey, {
-      ...{ request, claims, judgements, month: settings.month },
+      request,
+      claims,
+      judgements,
+      month: settings.month,
       isActive: claims.length > 0 || contacts.some(({ added }) => added),
     });
     const mailed = new Set(claims.map(({ contact_id }) => contact_id));
@@ -167,10 +170,20 @@ function openMails(
   return claims.map(({ id, contact_id, email }) => {
     const { name, token } = byId.get(contact_id)!;
     return {
-      ...{ id, email, name, token, org_id: survey.orgId, survey_id: survey.surveyId },
-      ...{ request_id: request.requestId, traceparent: request.traceparent },
-      ...{ status: 'claimed', attempts: 0, claimed_ms_ago: 0 },
-      ...{ awaited: true, reminder: 0, reminds_of: null },
+      id,
+      email,
+      name,
+      token,
+      org_id: survey.orgId,
+      survey_id: survey.surveyId,
+      request_id: request.requestId,
+      traceparent: request.traceparent,
+      status: 'claimed',
+      attempts: 0,
+      claimed_ms_ago: 0,
+      awaited: true,
+      reminder: 0,
+      reminds_of: null,
     };
   });
 }

@@ -92,8 +92,12 @@ export const returnPath = (sendId: string, bounceDomain: string) =>
   `bounce+${sendId}@${bounceDomain}`;
 
 const undeliverable = (response: string): MailOutcome => ({
-  ...{ kind: 'refused', permanent: true, unknownMailbox: false },
-  ...{ code: 553, enhanced: '5.1.3', response },
+  kind: 'refused',
+  permanent: true,
+  unknownMailbox: false,
+  code: 553,
+  enhanced: '5.1.3',
+  response,
 });
 
 type MailFrame = { publicUrl: string; language: string };

@@ -91,7 +91,10 @@ const hasBlock = (beginning: Beginning | undefined): beginning is { blocked: Blo
   typeof beginning === 'object' && 'blocked' in beginning;
 
 const failed = (code: 'refused' | 'deadline', reason: string, bounced = false): MailDecision => ({
-  ...{ status: 'failed', code, reason, bounced },
+  status: 'failed',
+  code,
+  reason,
+  bounced,
 });
 
 /** What is written of an attempt: to the mail's row and to its contact. */

@@ -79,8 +79,10 @@ function summary(results: readonly ContactResult[]) {
   const count = (status: ContactResult['status']) =>
     results.filter((result) => result.status === status).length;
   return {
-    ...{ sent: count('sent'), duplicates: count('duplicate') },
-    ...{ invalid: count('invalid'), failed: count('failed') },
+    sent: count('sent'),
+    duplicates: count('duplicate'),
+    invalid: count('invalid'),
+    failed: count('failed'),
   };
 }
 

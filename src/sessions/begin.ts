@@ -34,7 +34,9 @@ export async function beginSession(
   const token = newToken();
   const userAgent = oneLine(c.req.header('User-Agent') ?? '').slice(0, longestUserAgent);
   const id = await insertSession(tx, {
-    ...{ tokenHash: hashToken(token), memberId, awaitsCode },
+    tokenHash: hashToken(token),
+    memberId,
+    awaitsCode,
     userAgent: userAgent === '' ? null : userAgent,
     address: clientAddress(c),
   });

@@ -133,7 +133,10 @@ export const memberActor = (
   { id, name }: { id: string; name: string },
   requestId?: string,
 ): Actor => ({
-  ...{ kind: 'member', id, name, requestId },
+  kind: 'member',
+  id,
+  name,
+  requestId,
 });
 
 const isRead = (c: Pick<Context, 'req'>) => c.req.method === 'GET' || c.req.method === 'HEAD';

@@ -123,7 +123,10 @@ export function createCommentReader(tools: CommentReaderTools) {
 }
 
 const newReading = (orgId: string): Reading => ({
-  ...{ orgId, claimed: new Map(), claiming: undefined, hasMore: true },
+  orgId,
+  claimed: new Map(),
+  claiming: undefined,
+  hasMore: true,
 });
 
 /** An error of our own costs a try; while Postgres is away none is counted. */

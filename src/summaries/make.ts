@@ -34,8 +34,12 @@ export async function requestSummary(
 ): Promise<string> {
   const id = randomUUID();
   const payload = {
-    ...{ org_id: orgId, summary_id: id, actor: asPayload(actor) },
-    ...{ period_start: start.toISOString(), period_end: end.toISOString(), waits: 0 },
+    org_id: orgId,
+    summary_id: id,
+    actor: asPayload(actor),
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
+    waits: 0,
   };
   await enqueue(db, [{ task: 'summaries.make', payload, traceparent: null }]);
   pump();
@@ -43,7 +47,9 @@ export async function requestSummary(
 }
 
 const asPayload = ({ kind, id, name, requestId }: Actor) => ({
-  ...{ kind, id, name },
+  kind,
+  id,
+  name,
   ...(requestId !== undefined && { requestId }),
 });
 

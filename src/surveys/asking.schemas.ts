@@ -92,7 +92,8 @@ const defaults = { position: 'corner', delay_seconds: 5, every_days: 30 } as con
 
 /** How a survey is embedded, whatever of it has been decided. */
 export const embeddingOf = (embed: Partial<Embedding>): Embedding => ({
-  ...{ origins: [], ...defaults },
+  origins: [],
+  ...defaults,
   ...embed,
 });
 

@@ -22,8 +22,13 @@ const list = command({
         share_url: shareUrl(publicUrl, survey),
       }));
       const rows = surveys.map((survey) => [
-        ...[survey.id, survey.type, survey.status, survey.sent_count, survey.response_count],
-        ...[survey.share_url, survey.name],
+        survey.id,
+        survey.type,
+        survey.status,
+        survey.sent_count,
+        survey.response_count,
+        survey.share_url,
+        survey.name,
       ]);
       const head = ['id', 'type', 'status', 'mailed', 'responses', 'link', 'name'];
       return { data: surveys, text: columns([head, ...rows]) };
@@ -42,18 +47,25 @@ const show = command({
       const share_url = shareUrl(await publicUrlOf(db, config), survey);
       const data = { ...survey, sent_count: row!.sent_count, share_url, stats };
       const shown = {
-        ...{
-          id: data.id,
-          organization: data.org_id,
-          name: data.name,
-          question: data.question_text,
-        },
-        ...{ type: data.type, audience: data.audience, status: data.status, link: share_url },
-        ...{ from: `${data.from_name} <${data.from_email}>`, 'reply to': data.reply_to },
-        ...{ subject: data.subject ?? data.question_text, language: data.language },
-        ...{ mailed: data.sent_count, responses: stats.total_responses },
-        ...{ nps: stats.nps, 'average score': stats.avg_score },
-        ...{ promoters: stats.promoters, passives: stats.passives, detractors: stats.detractors },
+        id: data.id,
+        organization: data.org_id,
+        name: data.name,
+        question: data.question_text,
+        type: data.type,
+        audience: data.audience,
+        status: data.status,
+        link: share_url,
+        from: `${data.from_name} <${data.from_email}>`,
+        'reply to': data.reply_to,
+        subject: data.subject ?? data.question_text,
+        language: data.language,
+        mailed: data.sent_count,
+        responses: stats.total_responses,
+        nps: stats.nps,
+        'average score': stats.avg_score,
+        promoters: stats.promoters,
+        passives: stats.passives,
+        detractors: stats.detractors,
       };
       return { data, text: columns(Object.entries(shown)) };
     }),

@@ -28,8 +28,10 @@ export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
   const { question_text, subject, intro, follow_up, thanks } = other ?? survey;
   return {
     question_text,
-    ...{ subject: subject ?? null, intro: intro ?? null },
-    ...{ follow_up: follow_up ?? null, thanks: thanks ?? null },
+    subject: subject ?? null,
+    intro: intro ?? null,
+    follow_up: follow_up ?? null,
+    thanks: thanks ?? null,
   };
 }
 

@@ -34,7 +34,8 @@ const mostLooks = 500;
 export function renderPage(content: PageContent): HtmlPage {
   const color = content.sender?.color ?? neutralColor;
   const { theme, style, headers } = lookOf({
-    ...{ color, rules: content.style ?? '' },
+    color,
+    rules: content.style ?? '',
     pictures: Boolean(content.sender?.logo),
   });
   const document = <Document {...content} theme={theme} style={style} />;

@@ -46,7 +46,10 @@ const create = command({
         const secrets = configuredSecrets(config, config.dataDir);
         const given = { db, secrets, judgeTarget: outbound.judge };
         const data = await createWebhook(given, commandWriter(org), {
-          ...{ url, events, description, retries },
+          url,
+          events,
+          description,
+          retries,
         });
         const text = `made the webhook ${data.id}\nits secret, shown only now: ${data.secret}`;
         return { data, text };

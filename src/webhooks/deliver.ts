@@ -63,7 +63,10 @@ export async function attempt(
 }
 
 const attemptFacts = ({ id, webhook_id, event, attempts }: ClaimedDelivery) => ({
-  ...{ deliveryId: id, webhookId: webhook_id, event, attempt: attempts + 1 },
+  deliveryId: id,
+  webhookId: webhook_id,
+  event,
+  attempt: attempts + 1,
 });
 
 type AttemptSpan = { at: Date; traceparent: string | null };

@@ -63,7 +63,13 @@ const eventRows = (given: readonly EventsOfCause[]) =>
   JSON.stringify(
     given.flatMap(({ cause, added: { orgId, events, traceparent = null, owner = null } }) =>
       events.map(({ type, body }, at) => ({
-        ...{ cause, org_id: orgId, place: at + 1, type, body, traceparent, owner },
+        cause,
+        org_id: orgId,
+        place: at + 1,
+        type,
+        body,
+        traceparent,
+        owner,
       })),
     ),
   );

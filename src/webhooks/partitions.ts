@@ -6,14 +6,20 @@ export const keptPerWebhook = 50;
 export const keptDays = 30;
 
 export const endedDeliveriesByTime: PartitionedTable = {
-  ...{ table: 'ended_deliveries', column: 'id', bound: 'least_id_at' },
-  ...{ stretchDays: 10, keptDays },
+  table: 'ended_deliveries',
+  column: 'id',
+  bound: 'least_id_at',
+  stretchDays: 10,
+  keptDays,
   keep: (tx, going) => keepNewest(tx, going, keptPerWebhook),
 };
 
 /** Attempts lie by the id of their delivery: they go after it. */
 export const attemptsByTime: PartitionedTable = {
-  ...{ table: 'delivery_attempts', column: 'delivery_id', bound: 'least_id_at' },
-  ...{ stretchDays: 10, keptDays },
+  table: 'delivery_attempts',
+  column: 'delivery_id',
+  bound: 'least_id_at',
+  stretchDays: 10,
+  keptDays,
   keep: keepAttempts,
 };

@@ -57,8 +57,10 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
   if (switchedOff) {
     await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
     await recordAct(tx, {
-      ...{ orgId: webhook.org_id, actor: jobActor('webhooks.deliver') },
-      ...{ act: 'webhook.switched_off', target: { kind: 'webhook', id: webhook.webhook_id } },
+      orgId: webhook.org_id,
+      actor: jobActor('webhooks.deliver'),
+      act: 'webhook.switched_off',
+      target: { kind: 'webhook', id: webhook.webhook_id },
       details: { failures: standing.failures },
     });
   }

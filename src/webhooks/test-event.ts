@@ -28,8 +28,15 @@ export async function testWebhook(
   const created_at = new Date();
   const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: created_at });
   const outcome = await attempt(tools, {
-    ...{ id: deliveryId, message_id: deliveryId, org_id: orgId, webhook_id: id, event, body },
-    ...{ attempts: 0, traceparent, created_at },
+    id: deliveryId,
+    message_id: deliveryId,
+    org_id: orgId,
+    webhook_id: id,
+    event,
+    body,
+    attempts: 0,
+    traceparent,
+    created_at,
     ...target,
   });
 
@@ -44,8 +51,14 @@ export async function testWebhook(
   const status = delivered ? ('delivered' as const) : ('failed' as const);
   await inTransaction(tools.db, async (tx) => {
     await insertTestDelivery(tx, orgId, {
-      ...{ id: deliveryId, webhook_id: id, event, body, status, at },
-      ...{ traceparent: outcome.traceparent, ...result },
+      id: deliveryId,
+      webhook_id: id,
+      event,
+      body,
+      status,
+      at,
+      traceparent: outcome.traceparent,
+      ...result,
     });
     const target = { kind: 'webhook', id };
     await recordAct(tx, { ...writer, act: 'webhook.tested', target, details: { status } });

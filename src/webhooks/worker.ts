@@ -64,7 +64,14 @@ export function createDeliveryWorker(given: WorkerTools) {
     for (const { id, webhook_id, place, created_at, ...target } of emitted) {
       const { type: event, body } = events[place - 1]!;
       offer(tools, queueOf({ org_id: orgId, webhook_id }), {
-        ...{ id, org_id: orgId, webhook_id, message_id: id, event, body, attempts: 0, traceparent },
+        id,
+        org_id: orgId,
+        webhook_id,
+        message_id: id,
+        event,
+        body,
+        attempts: 0,
+        traceparent,
         created_at: new Date(created_at),
         url: target.url,
         retries: target.retries,

@@ -44,7 +44,9 @@ const selectsOf = (html: string): FilterField[] =>
     const values = options.map(({ value }) => value);
     return {
       name: attributeOf(attributes!, 'name') ?? '',
-      ...{ kind: 'select', value: shown?.value ?? '', values },
+      kind: 'select',
+      value: shown?.value ?? '',
+      values,
     };
   });
 

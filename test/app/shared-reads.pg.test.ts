@@ -24,24 +24,34 @@ type SharedScreen = {
 const screens: SharedScreen[] = [
   { name: 'Home', path: () => '', table: 'surveys', statement: ' as attention' },
   {
-    ...{ name: 'the responses', path: () => '/responses' },
-    ...{ table: 'surveys', statement: 'with picked as' },
+    name: 'the responses',
+    path: () => '/responses',
+    table: 'surveys',
+    statement: 'with picked as',
   },
   {
-    ...{ name: 'the surveys', path: () => '/surveys' },
-    ...{ table: 'surveys', statement: 'left join survey_tallies t on t.survey_id = p.id' },
+    name: 'the surveys',
+    path: () => '/surveys',
+    table: 'surveys',
+    statement: 'left join survey_tallies t on t.survey_id = p.id',
   },
   {
-    ...{ name: 'a survey', path: ({ survey }) => `/surveys/${survey}` },
-    ...{ table: 'surveys', statement: 'group by score' },
+    name: 'a survey',
+    path: ({ survey }) => `/surveys/${survey}`,
+    table: 'surveys',
+    statement: 'group by score',
   },
   {
-    ...{ name: 'the contacts', path: ({ survey }) => `/surveys/${survey}/contacts` },
-    ...{ table: 'surveys', statement: 'failure_reason, sent_at, responded_at' },
+    name: 'the contacts',
+    path: ({ survey }) => `/surveys/${survey}/contacts`,
+    table: 'surveys',
+    statement: 'failure_reason, sent_at, responded_at',
   },
   {
-    ...{ name: 'the deliveries', path: ({ webhook }) => `/webhooks/${webhook}` },
-    ...{ table: 'pending_deliveries', statement: 'coalesce(d.duration_ms, last.duration_ms)' },
+    name: 'the deliveries',
+    path: ({ webhook }) => `/webhooks/${webhook}`,
+    table: 'pending_deliveries',
+    statement: 'coalesce(d.duration_ms, last.duration_ms)',
   },
 ];
 
@@ -128,7 +138,8 @@ test('what is read is shared neither with another organization nor with another 
     await Promise.all(
       scene.cookies.flatMap((cookie, at) =>
         screens.map(async (screen) => ({
-          ...{ name: screen.name, isOwner: at % 2 === 0 },
+          name: screen.name,
+          isOwner: at % 2 === 0,
           html: await read(scene.base + screen.path(scene), cookie),
         })),
       ),

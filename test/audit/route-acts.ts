@@ -64,7 +64,11 @@ const visit = 'a contact answers or unsubscribes: the row itself says when';
 const wish = { name: 'n', question_text: 'q', from_name: 'Ann', from_email: 'ann@acme.test' };
 const tagForm = { name: 'vip', color: '#112233' };
 const general = {
-  ...{ name: 'Renamed', color: '#112233', language: 'en', time_zone: 'UTC', slug: randomUUID() },
+  name: 'Renamed',
+  color: '#112233',
+  language: 'en',
+  time_zone: 'UTC',
+  slug: randomUUID(),
 };
 
 /** Every route that is no GET: a new one fails the test until it stands here. */
@@ -85,7 +89,9 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
   'POST /api/v1/surveys/:id/open': onSurvey('survey.opened', 'open', { status: 'draft' }),
   'POST /api/v1/surveys/:id/close': onSurvey('survey.closed', 'close'),
   'POST /api/v1/surveys/:id/reopen': onSurvey('survey.reopened', 'reopen', {
-    ...{ status: 'completed', completed_by: 'hand', completed_at: new Date() },
+    status: 'completed',
+    completed_by: 'hand',
+    completed_at: new Date(),
   }),
   'POST /api/v1/surveys/:id/copy': onSurvey('survey.copied', 'copy'),
   'POST /api/v1/surveys/:id/send': {

@@ -59,9 +59,15 @@ async function measureRendering(): Promise<Measured> {
 function screenSection(floor: Measured, costs: readonly ScreenCost[]): Section {
   const wanted = Math.min(wantedPerSecond, floor.perSecond * wantedShare);
   const rows = costs.map(({ screen, crowd, measured, us }) => [
-    ...[screen, crowd, number(measured.perSecond), number(wanted)],
+    screen,
+    crowd,
+    number(measured.perSecond),
+    number(wanted),
     verdict(measured.perSecond >= wanted),
-    ...[number(measured.p50, 1), number(measured.p99, 1), number(us.service), number(us.postgres)],
+    number(measured.p50, 1),
+    number(measured.p99, 1),
+    number(us.service),
+    number(us.postgres),
   ]);
   return {
     title: `The app: ${connections} connections, each signed in`,

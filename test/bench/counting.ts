@@ -13,24 +13,40 @@ const published: [what: string, publish: (traceparent: string | null) => void][]
     'a request',
     (traceparent) =>
       requestEnded.publish({
-        ...{ method: 'GET', route: '/api/v1/responses', status: 200, ms: 3, requestId: 'q' },
-        ...{ tenant: 'o', traceparent },
+        method: 'GET',
+        route: '/api/v1/responses',
+        status: 200,
+        ms: 3,
+        requestId: 'q',
+        tenant: 'o',
+        traceparent,
       }),
   ],
   [
     'a delivery that arrives',
     (traceparent) =>
       attempted.publish({
-        ...{ ...ids, event: 'response.received', attempt: 1, outcome: 'delivered' },
-        ...{ statusCode: 200, error: null, ms: 3, sinceMs: 9, traceparent },
+        ...ids,
+        event: 'response.received',
+        attempt: 1,
+        outcome: 'delivered',
+        statusCode: 200,
+        error: null,
+        ms: 3,
+        sinceMs: 9,
+        traceparent,
       }),
   ],
   [
     'an answer',
     (traceparent) =>
       answered.publish({
-        ...{ ...ids, type: 'nps', category: 'promoter', held: null },
-        ...{ events: ['response.received'], traceparent },
+        ...ids,
+        type: 'nps',
+        category: 'promoter',
+        held: null,
+        events: ['response.received'],
+        traceparent,
       }),
   ],
 ];

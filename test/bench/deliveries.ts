@@ -70,8 +70,13 @@ type Written = Backlog | Answered | Answered['answer'];
 
 function writeLines(of: { backlog: Backlog; analyzed: Backlog; answered: Answered }): string[] {
   const row = (what: string, service: number, postgres: number, one: Written) => [
-    ...[what, number(service), number(postgres), number(one.walBytes), number(one.rows, 1)],
-    ...[number(one.commits, 2), one.hotShare === null ? '' : number(one.hotShare, 2)],
+    what,
+    number(service),
+    number(postgres),
+    number(one.walBytes),
+    number(one.rows, 1),
+    number(one.commits, 2),
+    one.hotShare === null ? '' : number(one.hotShare, 2),
   ];
   const backlog = (what: string, one: Backlog) => row(what, one.cpu, one.postgresCpu, one);
   const { answered } = of;
@@ -92,7 +97,10 @@ type Times = Awaited<ReturnType<typeof deliveryTimes>>;
 function timeLines({ spread, hot }: { spread: Times; hot: Times }): string[] {
   const soon = ({ p50, p99 }: Times['fromCommit']) => verdict(p50 < 10 && p99 < 60);
   const row = (what: string, { p50, p99 }: Times['fromCommit'], ...expected: [string, string]) => [
-    ...[what, number(p50, 1), number(p99, 1), ...expected],
+    what,
+    number(p50, 1),
+    number(p99, 1),
+    ...expected,
   ];
   const rows = (of: string, { fromCommit, fromDue, retryLate }: Times) => [
     row(`${of}: commit to first byte`, fromCommit, 'p50 < 10, p99 < 60', soon(fromCommit)),

@@ -106,7 +106,9 @@ async function loadAll(
   const all = await Promise.all(
     ports.map((port, at) =>
       applyLoad({
-        ...{ port, ...how, connections: connections / ports.length },
+        port,
+        ...how,
+        connections: connections / ports.length,
         requests: requests.filter((_, n) => n % ports.length === at),
       }),
     ),

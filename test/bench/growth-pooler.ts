@@ -20,8 +20,11 @@ export async function startPooler(databaseUrl: string, settings: readonly string
   const own = freePort();
   const name = pathname.slice(1);
   const target = [
-    ...[`host=${hostname}`, `port=${port || 5432}`, `dbname=${name}`],
-    ...[`user=${username}`, ...(password ? [`password=${password}`] : [])],
+    `host=${hostname}`,
+    `port=${port || 5432}`,
+    `dbname=${name}`,
+    `user=${username}`,
+    ...(password ? [`password=${password}`] : []),
   ];
   const file = join(home.path, 'pgbouncer.ini');
   writeFileSync(
@@ -41,7 +44,9 @@ ${settings.join('\n')}
 `,
   );
   const program = startProgram({
-    ...{ home: home.path, name: 'pgbouncer', command: [pgbouncer, file] },
+    home: home.path,
+    name: 'pgbouncer',
+    command: [pgbouncer, file],
   });
   const url = `postgres://${username}@127.0.0.1:${own}/${name}`;
   await until('PgBouncer leads to Postgres', () => isAnswering(url));

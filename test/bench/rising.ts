@@ -102,12 +102,17 @@ async function measureStep(stage: RisingStage, rate: number): Promise<Step> {
   const acknowledged = answers.filter(({ status }) => status === 201);
   const { p50, p99 } = percentiles(answers.map(({ ms }) => ms));
   return {
-    ...{ processes: services.length, rate, p50, p99 },
+    processes: services.length,
+    rate,
+    p50,
+    p99,
     holds: acknowledged.length === answers.length && p99 <= p99Ms,
     acknowledgedPerSecond: (acknowledged.length * 1000) / elapsedMs,
     outcomes: countOutcomes(answers),
     waiting: await pool.most(),
-    ...{ service: cores[0]!, postgres: cores[1]!, callers: cores[2]! },
+    service: cores[0]!,
+    postgres: cores[1]!,
+    callers: cores[2]!,
   };
 }
 
@@ -130,7 +135,8 @@ async function answerAt(stage: RisingStage, rate: number): Promise<Outcome[]> {
 
 async function answerOne(agent: Agent, { url, dueAt }: { url: string; dueAt: number }) {
   const status = await request(url, {
-    ...{ method: 'POST', dispatcher: agent },
+    method: 'POST',
+    dispatcher: agent,
     headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
     body: JSON.stringify({ score: 9, comment: 'quick and helpful' }),
   }).then(
@@ -177,9 +183,12 @@ function lines(steps: readonly Step[]): string[] {
   return table(
     [...heads, 'service', 'Postgres', 'callers', 'outcomes'],
     steps.map((step) => [
-      ...[`${step.processes}`, `${number(step.rate)}/s`],
+      `${step.processes}`,
+      `${number(step.rate)}/s`,
       `${number(step.acknowledgedPerSecond)}/s`,
-      ...[number(step.p50), number(step.p99), number(step.waiting)],
+      number(step.p50),
+      number(step.p99),
+      number(step.waiting),
       ...[step.service, step.postgres, step.callers].map((cores) => number(cores, 2)),
       step.outcomes,
     ]),

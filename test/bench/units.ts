@@ -65,8 +65,15 @@ function workTable(all: readonly Round[]): string[] {
     };
     const sum = median(all.map(of).map(({ service = 0, postgres = 0 }) => service + postgres));
     return [
-      ...[what, `${at('perSecond')}/s`, at('service'), at('postgres'), number(sum)],
-      ...[at('walBytes'), at('rows', 1), at('commits', 2), at('hotShare', 2)],
+      what,
+      `${at('perSecond')}/s`,
+      at('service'),
+      at('postgres'),
+      number(sum),
+      at('walBytes'),
+      at('rows', 1),
+      at('commits', 2),
+      at('hotShare', 2),
     ];
   };
   return table(

@@ -31,8 +31,14 @@ const provider = await startOpenidProvider({ redirectUri: `${base}${callback}` }
 after(() => provider.close());
 fake.issuer = provider.issuer;
 const oidc: OidcSettings = {
-  ...{ issuer: fake.issuer, clientId, clientSecret, name: 'Larkspur Login' },
-  ...{ domains: [], organization, role: 'viewer', groups: [] },
+  issuer: fake.issuer,
+  clientId,
+  clientSecret,
+  name: 'Larkspur Login',
+  domains: [],
+  organization,
+  role: 'viewer',
+  groups: [],
 };
 const settings = { ...testSettings, signIn: { byPassword: true, oidc } };
 const app = bareApp(db, { publicUrl: base, secrets, settings });
@@ -57,8 +63,12 @@ async function addAuthenticator(context: BrowserContext, page: Page) {
   await session.send('WebAuthn.enable');
   await session.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
     },
   });
 }
@@ -147,7 +157,10 @@ test('a member switches one-time codes on, and signs in with one, without any sc
 
 test('a newcomer signs in with the provider, without any script', async () => {
   provider.state.account = {
-    ...{ sub: 'viktor', email: 'viktor@people.test', email_verified: true, name: 'Viktor Lind' },
+    sub: 'viktor',
+    email: 'viktor@people.test',
+    email_verified: true,
+    name: 'Viktor Lind',
   };
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();

@@ -24,7 +24,9 @@ export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserSc
     return app;
   });
   return {
-    ...{ db, base, routes },
+    db,
+    base,
+    routes,
     full: { id: demoOrganization, slug: await slugOfOrganization(db, demoOrganization) },
     empty: { id: empty, slug: 'northgate-clinic' },
   };

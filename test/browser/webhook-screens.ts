@@ -31,7 +31,9 @@ function deliveryOf(org_id: string, n: number) {
       ? { status: 'failed', attempts: 2, status_code: 503 }
       : { status: 'delivered', attempts: 1, status_code: 200 };
   return {
-    ...{ org_id, webhook_id: webhook.id, body: '{"version":"1","score":9}' },
+    org_id,
+    webhook_id: webhook.id,
+    body: '{"version":"1","score":9}',
     event: n % 7 === 0 ? 'detractor.detected' : 'response.received',
     ...outcome,
     created_at: new Date(Date.now() - n * 47 * 60_000),

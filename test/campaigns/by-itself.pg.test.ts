@@ -24,7 +24,11 @@ async function scene({ says, organization = {}, survey = {}, people = 3 }: Optio
     await runner.work();
   };
   return {
-    ...{ orgId, surveyId, contacts, ...runner, sweep },
+    orgId,
+    surveyId,
+    contacts,
+    ...runner,
+    sweep,
     /** Mails everybody now, as a campaign of today would have. */
     mailAll: async () => {
       await db`
@@ -362,7 +366,10 @@ test('a reminder stands in the thread of the first mail, with an id of its own',
         return accepted();
       },
     },
-    ...{ concurrency: 1, publicUrl: 'https://ask.example', dkim: null, bounceDomain: null },
+    concurrency: 1,
+    publicUrl: 'https://ask.example',
+    dkim: null,
+    bounceDomain: null,
   });
   for (const mail of mailed)
     await mailer.send(mail, { mayLeave: async () => true, signal: new AbortController().signal });
@@ -439,7 +446,8 @@ test('nothing is asked or reminded outside of the window', async () => {
   const window = { days: ['mon'], from: '09:00', to: '10:00', time_zone: 'UTC' };
   const { clock, sweep, later, mailed } = await scene({
     survey: {
-      ...{ ask_after_days: 0, ask_after_days_since: new Date('2027-01-01T00:00:00Z') },
+      ask_after_days: 0,
+      ask_after_days_since: new Date('2027-01-01T00:00:00Z'),
       send_window: db.json(window),
     },
   });
@@ -474,7 +482,9 @@ for (const { by, survey, limit } of manyDue) {
   const enrolled = Math.min(people, limit);
   test(`one look enrolls ${enrolled} of ${people} contacts that ${by} is due for, with room for ${limit}`, async () => {
     const { surveyId, tools, mailAll, later, used } = await scene({
-      ...{ survey, people, organization: { monthly_send_limit: limit } },
+      survey,
+      people,
+      organization: { monthly_send_limit: limit },
     });
     if ('reminders' in survey) {
       await sweepCampaigns(tools);

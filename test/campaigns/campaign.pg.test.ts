@@ -25,7 +25,11 @@ async function scene({ says, organization = {}, survey = {}, people = 10 }: Opti
   const by = commandWriter(orgId);
   const runner = campaignRunner(db, orgId, says ? { says } : {});
   return {
-    ...{ orgId, surveyId, contacts, by, ...runner },
+    orgId,
+    surveyId,
+    contacts,
+    by,
+    ...runner,
     create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
     find: async (id: string) => (await findCampaign(db, orgId, id))!,
     results: (id: string) => allResults(db, orgId, id),
@@ -49,7 +53,11 @@ async function scene({ says, organization = {}, survey = {}, people = 10 }: Opti
 }
 
 const counts = ({ total, sent, duplicates, failed, remaining }: Record<string, unknown>) => [
-  ...[total, sent, duplicates, failed, remaining],
+  total,
+  sent,
+  duplicates,
+  failed,
+  remaining,
 ];
 
 test('every contact that is still to be asked gets one mail', async () => {

@@ -41,7 +41,8 @@ async function scene(organization = {}) {
   await makeContacts(db, { orgId, surveyId }, { count: 3 });
   const { clock, workFor } = campaignRunner(db, orgId);
   return {
-    ...{ orgId, surveyId },
+    orgId,
+    surveyId,
     /** Commands make campaigns by the machine's clock, which has gone on since the scene was made. */
     workFor: (seconds: number) => {
       clock.at = new Date();
@@ -61,7 +62,11 @@ test('a dry run counts, and makes no campaign', async () => {
   await unsubscribeOne(orgId);
   const tried = await json('campaign create', '--survey', surveyId, '--dry-run');
   assert.deepEqual(tried, {
-    ...{ survey_id: surveyId, dry_run: true, total: 3, remaining: 2, duplicates: 1 },
+    survey_id: surveyId,
+    dry_run: true,
+    total: 3,
+    remaining: 2,
+    duplicates: 1,
     reasons: { unsubscribed: 1 },
   });
   assert.match(

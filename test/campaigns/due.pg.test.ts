@@ -38,8 +38,11 @@ async function scene(kind: 'asking' | 'reminder', { seen = null, setMs = 0, of }
         returning id, turn, month::text, waiting, created_at, seen_until`,
     );
   const campaign = await add({
-    ...{ kind, reminder: kind === 'asking' ? 0 : 1, after_days: afterDays },
-    ...{ created_at: new Date(setMs), seen_until: seen === null ? null : new Date(seen) },
+    kind,
+    reminder: kind === 'asking' ? 0 : 1,
+    after_days: afterDays,
+    created_at: new Date(setMs),
+    seen_until: seen === null ? null : new Date(seen),
   });
   const another = await add({});
   if (of) {
@@ -56,9 +59,14 @@ const mailed = (
   { claimedMs, finishedMs }: { claimedMs: number; finishedMs: number | null },
 ) => db`
   insert into mails ${db({
-    ...{ org_id: orgId, survey_id: survey.surveyId, contact_id: contactId },
-    ...{ email: 'ann@people.test', request_id: randomUUID(), month: '2027-01-01' },
-    ...{ status: finishedMs === null ? 'claimed' : 'sent', claimed_at: new Date(claimedMs) },
+    org_id: orgId,
+    survey_id: survey.surveyId,
+    contact_id: contactId,
+    email: 'ann@people.test',
+    request_id: randomUUID(),
+    month: '2027-01-01',
+    status: finishedMs === null ? 'claimed' : 'sent',
+    claimed_at: new Date(claimedMs),
     finished_at: finishedMs === null ? null : new Date(finishedMs),
   })}`;
 

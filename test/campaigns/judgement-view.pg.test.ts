@@ -18,7 +18,8 @@ async function scene(organization = {}) {
   const add = (email: string, over = {}) =>
     makeContact(db, { org_id: orgId, survey_id: surveyId }, { email, ...over });
   return {
-    ...{ survey, add },
+    survey,
+    add,
     block: async (kind: 'unsubscribed' | 'bounced', emails: readonly string[]) => {
       for (const email of emails) {
         await add(email);
@@ -63,7 +64,8 @@ test('reasons begin with those asked before and end with lines of the list; betw
     { code: 'bounced', people: 9, examples: shown(bounced.slice(0, 8)) },
     { code: 'unsubscribed', people: 1, examples: shown(['a1@people.test']) },
     {
-      ...{ code: 'invalid_email', people: 10 },
+      code: 'invalid_email',
+      people: 10,
       examples: places(8).map((place) => ({
         email: place === 1 ? '(empty)' : `v${place + 1}`,
         remark: `line ${place + 1}: bad`,

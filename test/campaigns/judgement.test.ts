@@ -3,8 +3,13 @@ import { test } from 'node:test';
 import { WhoIsMailed, WhyNot } from '../../src/campaigns/screens/judgement.tsx';
 
 const noContacts = {
-  ...{ mailed: 0, blocked: 0, invalid: 0, alreadyAsked: 0 },
-  ...{ reasons: [], used: 0, monthlyLimit: 100 },
+  mailed: 0,
+  blocked: 0,
+  invalid: 0,
+  alreadyAsked: 0,
+  reasons: [],
+  used: 0,
+  monthlyLimit: 100,
 };
 
 const sentences: [of: Partial<typeof noContacts>, says: string][] = [

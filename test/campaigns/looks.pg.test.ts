@@ -18,7 +18,11 @@ async function scene({ people = 1, survey = {} }: { people?: number; survey?: ob
   const runner = campaignRunner(db, orgId);
   const by = commandWriter(orgId);
   return {
-    ...{ orgId, surveyId, contacts, by, ...runner },
+    orgId,
+    surveyId,
+    contacts,
+    by,
+    ...runner,
     create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
     status: async (id: string) =>
       one(await db<{ status: string }[]>`select status from campaigns where id = ${id}`).status,
@@ -98,7 +102,10 @@ test('a hundred overdue campaigns have another turn at once, those that wait lon
   const minutes = Array.from({ length: 102 }, (_, place) => (place * 5) % 102);
   await db`insert into campaigns ${db(
     minutes.map((minute) => ({
-      ...{ org_id, survey_id, name: `${minute}`, status: 'running' },
+      org_id,
+      survey_id,
+      name: `${minute}`,
+      status: 'running',
       next_at: new Date(Date.UTC(2020, 0, 1, 0, minute)),
     })),
   )}`;

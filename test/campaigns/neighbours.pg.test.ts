@@ -20,7 +20,9 @@ async function scene(says: Says = accepted) {
   const by = commandWriter(orgId);
   const runner = campaignRunner(db, orgId, { says });
   return {
-    ...{ orgId, by, ...runner },
+    orgId,
+    by,
+    ...runner,
     survey: async (people: number, over = {}) => {
       const surveyId = await makeSurvey(db, orgId, over);
       return { surveyId, contacts: await makeContacts(db, { orgId, surveyId }, { count: people }) };

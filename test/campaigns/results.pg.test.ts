@@ -54,8 +54,13 @@ async function campaignWithAll(status = 'running', org?: string) {
     const contact_id = await makeContact(db, { org_id, survey_id }, { email });
     const batch_id = mail || isClaimed ? randomUUID() : null;
     await db`insert into campaign_contacts ${db({
-      ...{ org_id, survey_id, campaign_id, contact_id, batch_id },
-      ...{ reason_code: judged ?? null, reason: judged ? `judged ${judged}` : null },
+      org_id,
+      survey_id,
+      campaign_id,
+      contact_id,
+      batch_id,
+      reason_code: judged ?? null,
+      reason: judged ? `judged ${judged}` : null,
       created_at: minuteOf(Math.floor(at / 2)),
     })}`;
     const row = { org_id, survey_id, contact_id, email, month: '2026-11-01' };
@@ -65,7 +70,11 @@ async function campaignWithAll(status = 'running', org?: string) {
     const { status, reason_code = null } = mail;
     const hasEnded = !['claimed', 'sending'].includes(status);
     await db`insert into mails ${db({
-      ...{ ...row, request_id: batch_id, status, reason_code, reason: `mail ${status}` },
+      ...row,
+      request_id: batch_id,
+      status,
+      reason_code,
+      reason: `mail ${status}`,
       finished_at: hasEnded ? minuteOf(30 + at) : null,
       blocks_resend: status !== 'failed',
     })}`;
@@ -81,7 +90,9 @@ function wantedOf({ name, status, judged, mail }: Become, at: number, isStopped:
     status === 'waiting' ? null : mail ? minuteOf(30 + at) : minuteOf(Math.floor(at / 2));
   const reason = judged ? `judged ${judged}` : `mail ${mail?.status}`;
   return {
-    ...{ email: `${name}@people.test`, status, at: ended?.toISOString() ?? null },
+    email: `${name}@people.test`,
+    status,
+    at: ended?.toISOString() ?? null,
     reason: stopped ? 'the campaign was stopped before this mail' : hasReason ? reason : null,
     reason_code: stopped ? 'stopped' : hasReason ? (judged ?? mail?.reason_code ?? null) : null,
   };
@@ -154,39 +165,51 @@ type Counted = { sent: number; blocked: number; failed: number } | null;
 const batches: { what: string; was: Counted; minutes: number; mails: string[]; is: Counted }[] = [
   {
     what: 'was not counted, and whose mails have ended',
-    ...{
-      was: null,
-      minutes: 0,
-      mails: ['sent', 'unknown'],
-      is: { sent: 1, blocked: 0, failed: 1 },
-    },
+    was: null,
+    minutes: 0,
+    mails: ['sent', 'unknown'],
+    is: { sent: 1, blocked: 0, failed: 1 },
   },
   {
     what: 'was not counted, and has lost a mail with its contact',
-    ...{ was: null, minutes: 0, mails: ['sent'], is: { sent: 1, blocked: 1, failed: 0 } },
+    was: null,
+    minutes: 0,
+    mails: ['sent'],
+    is: { sent: 1, blocked: 1, failed: 0 },
   },
   ...['claimed', 'sending'].map((open) => ({
     what: `was not counted, and has a mail that is ${open}`,
-    ...{ was: null, minutes: 0, mails: ['sent', open], is: null },
+    was: null,
+    minutes: 0,
+    mails: ['sent', open],
+    is: null,
   })),
   {
     what: 'failed lately, and whose mail became sent',
-    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 9.5, mails: ['sent', 'sent'] },
+    was: { sent: 1, blocked: 0, failed: 1 },
+    minutes: 9.5,
+    mails: ['sent', 'sent'],
     is: { sent: 2, blocked: 0, failed: 0 },
   },
   {
     what: 'failed long ago, and whose mail became sent',
-    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 10.5, mails: ['sent', 'sent'] },
+    was: { sent: 1, blocked: 0, failed: 1 },
+    minutes: 10.5,
+    mails: ['sent', 'sent'],
     is: { sent: 1, blocked: 0, failed: 1 },
   },
   {
     what: 'ended lately with all mails sent, and has lost one with its contact',
-    ...{ was: { sent: 2, blocked: 0, failed: 0 }, minutes: 1, mails: ['sent'] },
+    was: { sent: 2, blocked: 0, failed: 0 },
+    minutes: 1,
+    mails: ['sent'],
     is: { sent: 2, blocked: 0, failed: 0 },
   },
   {
     what: 'failed lately, and whose mail is open again',
-    ...{ was: { sent: 1, blocked: 0, failed: 1 }, minutes: 1, mails: ['sent', 'claimed'] },
+    was: { sent: 1, blocked: 0, failed: 1 },
+    minutes: 1,
+    mails: ['sent', 'claimed'],
     is: { sent: 1, blocked: 0, failed: 1 },
   },
 ];

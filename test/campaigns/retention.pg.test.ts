@@ -18,7 +18,9 @@ const campaigns: Record<string, Campaign> = {
   'as old as the days': { over: { status: 'finished' }, age: '0' },
   'not over': { over: { status: 'running' }, age: null },
   'with a mail that has no outcome': {
-    ...{ over: { status: 'stopped' }, age: '1 day', openBatch: true },
+    over: { status: 'stopped' },
+    age: '1 day',
+    openBatch: true,
   },
   'what a survey does by itself': {
     over: { status: 'finished', kind: 'asking', after_days: 1 },

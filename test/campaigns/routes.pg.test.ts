@@ -107,9 +107,22 @@ test('a dry run writes nothing, and says why contacts are left out', async () =>
   const { status, body } = await post(path, { name: 'Spring', per_hour: 60 });
   assert.equal(status, 200);
   assert.deepEqual(body.data, {
-    ...{ id: null, survey_id: surveyId, name: 'Spring', status: 'running', send_at: null },
-    ...{ per_hour: 60, total: 3, sent: 0, duplicates: 1, invalid: 0, failed: 0, remaining: 2 },
-    ...{ reason: null, created_at: null, started_at: null, finished_at: null },
+    id: null,
+    survey_id: surveyId,
+    name: 'Spring',
+    status: 'running',
+    send_at: null,
+    per_hour: 60,
+    total: 3,
+    sent: 0,
+    duplicates: 1,
+    invalid: 0,
+    failed: 0,
+    remaining: 2,
+    reason: null,
+    created_at: null,
+    started_at: null,
+    finished_at: null,
     reasons: { unsubscribed: 1 },
   });
   const send_at = new Date(Date.now() + 3_600_000).toISOString();

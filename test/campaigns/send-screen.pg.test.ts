@@ -22,7 +22,10 @@ async function scene(over: Record<string, unknown> = {}) {
 test('the screen of a send shows the last twenty campaigns', async () => {
   const { org, survey, text } = await scene();
   const campaigns = Array.from({ length: 21 }, (_, place) => ({
-    ...{ org_id: org, survey_id: survey, name: `round-${place}.`, status: 'finished' },
+    org_id: org,
+    survey_id: survey,
+    name: `round-${place}.`,
+    status: 'finished',
     created_at: new Date(Date.UTC(2026, 0, 1, place)),
   }));
   await db`insert into campaigns ${db(campaigns)}`;

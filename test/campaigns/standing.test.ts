@@ -6,10 +6,22 @@ import { Standing } from '../../src/campaigns/screens/standing.tsx';
 const startedAt = new Date('2026-03-01T09:00:00Z');
 
 const campaign: CampaignRecord = {
-  ...{ id: 'c', survey_id: 's', name: 'Spring', status: 'running', send_at: null, per_hour: null },
-  ...{ total: 0, sent: 0, duplicates: 0, invalid: 0, failed: 0, remaining: 0, reason: null },
+  id: 'c',
+  survey_id: 's',
+  name: 'Spring',
+  status: 'running',
+  send_at: null,
+  per_hour: null,
+  total: 0,
+  sent: 0,
+  duplicates: 0,
+  invalid: 0,
+  failed: 0,
+  remaining: 0,
+  reason: null,
   created_at: startedAt.toISOString(),
-  ...{ started_at: startedAt.toISOString(), finished_at: null },
+  started_at: startedAt.toISOString(),
+  finished_at: null,
 };
 
 const said = (over: Partial<CampaignRecord>, props: { ranForMs?: number; opensAt?: Date } = {}) => {

@@ -55,7 +55,9 @@ test('the package holds the program, its types, a licence and a README, and noth
   assert.deepEqual(
     packed!.files.map(({ path }) => path).sort(),
     [
-      ...['LICENSE', 'README.md', 'package.json'],
+      'LICENSE',
+      'README.md',
+      'package.json',
       ...modules.flatMap((name) => [`${name}.d.ts`, `${name}.js`]),
     ].sort(),
   );
@@ -155,15 +157,21 @@ const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const body = '{"version":"1","score":9}';
 const signed = ([first, second]: readonly string[], at = new Date()) =>
   deliveryHeaders('Acme', {
-    ...{ id: crypto.randomUUID(), messageId: 'msg_1', event: 'response.received', body, at },
-    ...{ secret: first!, previousSecret: second ?? null },
+    id: crypto.randomUUID(),
+    messageId: 'msg_1',
+    event: 'response.received',
+    body,
+    at,
+    secret: first!,
+    previousSecret: second ?? null,
   });
 
 test('a delivery is accepted by its own bytes and secret, also while a secret rotates', async () => {
   const old = `whsec_${Buffer.alloc(32, 4).toString('base64')}`;
   for (const headers of [signed([secret]), new Headers(signed([old, secret]))]) {
     assert.deepEqual(await module.verifyWebhook({ body, headers, secret }), {
-      ...{ id: 'msg_1', event: 'response.received' },
+      id: 'msg_1',
+      event: 'response.received',
       payload: { version: '1', score: 9 },
     });
   }

@@ -100,7 +100,9 @@ for (const [what, given, { name = null, plan, day }] of answers) {
 }
 
 const answeredOf = ({ name = null, plan, day }: Answered) => ({
-  ...{ email: 'ann@people.test', name, properties: plan ? { plan } : {} },
+  email: 'ann@people.test',
+  name,
+  properties: plan ? { plan } : {},
   responded_at: at(day),
 });
 

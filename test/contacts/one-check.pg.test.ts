@@ -16,8 +16,26 @@ const client = await makeClient(db);
 type Given = { email: string; name: string | null; plan: string };
 
 const piece = fc.constantFrom(
-  ...['Ann', ' ', 'é', '👩', '\u200d', '"', ',', '\n', '\r', '\t', '\u0000', '\u001f', '\u007f'],
-  ...['\u0085', '\u2028', '\u202e', '\u2066', '\ufeff', '\uffff', '\ud800'],
+  'Ann',
+  ' ',
+  'é',
+  '👩',
+  '\u200d',
+  '"',
+  ',',
+  '\n',
+  '\r',
+  '\t',
+  '\u0000',
+  '\u001f',
+  '\u007f',
+  '\u0085',
+  '\u2028',
+  '\u202e',
+  '\u2066',
+  '\ufeff',
+  '\uffff',
+  '\ud800',
 );
 const words = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
 const atTheEdge = fc

@@ -66,8 +66,17 @@ for (const [why, name, kept] of names) {
 
 test('columns of addresses and names are known as services and languages call them', () => {
   const addresses = [
-    ...['Email', 'E-mail address', 'Mail', 'Mail Address', 'person_email', 'Contact Email'],
-    ...['E-Mail-Adresse', 'Mailadresse', 'Adresse e-mail', 'Courriel', 'Correo electrónico'],
+    'Email',
+    'E-mail address',
+    'Mail',
+    'Mail Address',
+    'person_email',
+    'Contact Email',
+    'E-Mail-Adresse',
+    'Mailadresse',
+    'Adresse e-mail',
+    'Courriel',
+    'Correo electrónico',
   ];
   const names = ['Name', 'Full Name', 'Person Name', 'contact_name', 'Nom', 'Nombre'];
   assert.deepEqual(addresses.map(headerKey), emailColumns);
@@ -87,10 +96,12 @@ test('what is wrong with a contact is said of its field, and in a file of its li
   assert.deepEqual(said({ email: 'ann' }), ['email', '"ann" is not an email address']);
   assert.deepEqual(said({ email: ann, name: 7 }), ['name', 'the name must be text']);
   assert.deepEqual(said({ email: ann, name: 'a\nb' }), [
-    ...['name', 'the name must be one line without control characters'],
+    'name',
+    'the name must be one line without control characters',
   ]);
   assert.deepEqual(said({ email: ann, properties: [] }), [
-    ...['properties', 'the properties must be an object'],
+    'properties',
+    'the properties must be an object',
   ]);
   assert.equal(complainOfName(` ${'a'.repeat(200)} `), undefined);
   assert.equal(complainOfName('a'.repeat(201)), 'must be at most 200 characters');
@@ -108,6 +119,9 @@ test('what is wrong with a contact is said of its field, and in a file of its li
 
 test('a contact is kept under the address as it is spelled, and compared in lower case', () => {
   assert.deepEqual(checkContact({ email: ' Ann@People.test ', properties: null }), {
-    ...{ email: 'Ann@People.test', key: 'ann@people.test', name: null, properties: {} },
+    email: 'Ann@People.test',
+    key: 'ann@people.test',
+    name: null,
+    properties: {},
   });
 });

@@ -32,9 +32,14 @@ const emptyForm = (fileName: string) =>
     '--part',
     `Content-Disposition: form-data; name="file"; filename="${fileName}"`,
     'Content-Type: application/octet-stream',
-    ...['', '', '--part'],
+    '',
+    '',
+    '--part',
     'Content-Disposition: form-data; name="list"',
-    ...['', '', '--part--', ''],
+    '',
+    '',
+    '--part--',
+    '',
   ].join('\r\n');
 
 for (const [count, shown] of [

@@ -290,7 +290,9 @@ test('a list of more than one batch is saved whole, and what is left out of it i
   assert.deepEqual(
     { ...rejects[1] },
     {
-      ...{ line: 43, value: 'bad 41', reason: '"bad 41" is not an email address' },
+      line: 43,
+      value: 'bad 41',
+      reason: '"bad 41" is not an email address',
     },
   );
   const again = await upload(where, `email\n${rows.join('\n')}\nnew@people.test\n`);
@@ -310,27 +312,27 @@ test('the first five rows show what a list holds, and what its columns seem to b
   assert.deepEqual(
     await shown(`Mail,Nom,Contact Email,,Name\n${seven((n) => `,N${n},p${n}@people.test,,x`)}`),
     [
-      ...[
-        5,
-        'Mail: property',
-        'Nom: name',
-        'Contact Email: email',
-        'Column 4: property',
-        'Name: property',
-      ],
+      5,
+      'Mail: property',
+      'Nom: name',
+      'Contact Email: email',
+      'Column 4: property',
+      'Name: property',
     ],
   );
   const long = 'x'.repeat(17_000);
   assert.deepEqual(
     await shown(`Mail,Note\n${seven((n) => `${n % 2 ? `p${n}@people.test` : ''},${n}${long}`)}`),
-    [...[5, 'Mail: email', 'Note: property']],
+    [5, 'Mail: email', 'Note: property'],
   );
   assert.deepEqual(await shown(seven((n) => `N${n},p${n}@people.test`)), [
-    ...[5, 'Column 1: property', 'Column 2: email'],
+    5,
+    'Column 1: property',
+    'Column 2: email',
   ]);
   assert.deepEqual(
     await shown(`Who,Where\n${seven((n) => `p${n}@people.test,q${n}@people.test`)}`),
-    [...[5, 'Who: email', 'Where: property']],
+    [5, 'Who: email', 'Where: property'],
   );
 });
 

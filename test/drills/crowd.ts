@@ -21,8 +21,10 @@ export async function crowd({ short }: { short: boolean }): Promise<Line[]> {
   const staged = await stage({ databaseUrl: server.url, processes: 1, answers: 200, settings });
   const scene = ends.adopt(staged, ({ close }) => close());
   const dispatcher = new Agent({
-    ...{ connections: clients + 1, connect: { timeout: longestMs } },
-    ...{ headersTimeout: longestMs, bodyTimeout: longestMs },
+    connections: clients + 1,
+    connect: { timeout: longestMs },
+    headersTimeout: longestMs,
+    bodyTimeout: longestMs,
   });
   ends.defer(() => dispatcher.destroy());
   const other = await makeClient(db);

@@ -32,7 +32,9 @@ export async function fullDisk(which: FullDisk, { short }: { short: boolean }): 
   const staged = await stage({ databaseUrl: server.url, processes: 1, answers: 20_000 });
   const scene = ends.adopt(staged, ({ close }) => close());
   const { traffic, stop } = startTraffic(scene, {
-    ...{ answersPerSecond, contactsPerSend: 10, again: true },
+    answersPerSecond,
+    contactsPerSend: 10,
+    again: true,
   });
   await sleep(seconds * 500);
   const fullAt = Date.now();

@@ -74,12 +74,21 @@ async function hasVersion(etcdPort: number): Promise<boolean> {
 function startEtcd(home: string) {
   const [port, peers] = [freePort(), freePort()];
   const command = [
-    ...['etcd', '--name', 'one', '--data-dir', join(home, 'etcd')],
-    ...['--listen-client-urls', `http://127.0.0.1:${port}`],
-    ...['--advertise-client-urls', `http://127.0.0.1:${port}`],
-    ...['--listen-peer-urls', `http://127.0.0.1:${peers}`],
-    ...['--initial-advertise-peer-urls', `http://127.0.0.1:${peers}`],
-    ...['--initial-cluster', `one=http://127.0.0.1:${peers}`],
+    'etcd',
+    '--name',
+    'one',
+    '--data-dir',
+    join(home, 'etcd'),
+    '--listen-client-urls',
+    `http://127.0.0.1:${port}`,
+    '--advertise-client-urls',
+    `http://127.0.0.1:${port}`,
+    '--listen-peer-urls',
+    `http://127.0.0.1:${peers}`,
+    '--initial-advertise-peer-urls',
+    `http://127.0.0.1:${peers}`,
+    '--initial-cluster',
+    `one=http://127.0.0.1:${peers}`,
   ] as [string, ...string[]];
   return { port, program: startProgram({ home, name: 'etcd', command }) };
 }
@@ -103,7 +112,11 @@ async function startMember(home: string, name: string, etcdPort: number): Promis
     return [...treeOf(patroni.pid), ...(postmaster ? treeOf(postmaster) : [])];
   };
   return {
-    ...{ name, url, port, restPort, pids },
+    name,
+    url,
+    port,
+    restPort,
+    pids,
     cut: () => wires.forEach((wire) => void wire.cut()),
     mend: () => wires.forEach((wire) => void wire.mend()),
     async leads() {
@@ -129,7 +142,8 @@ function configuration({ home, name, ...ports }: Ports & { home: string; name: s
   const replication = { username: 'replicator', password: 'replicator' };
   const superuser = { username: 'postgres', password: 'postgres' };
   return {
-    ...{ scope: 'drill', name },
+    scope: 'drill',
+    name,
     restapi: { listen: at(ports.ownRestPort), connect_address: at(ports.restPort) },
     // Else it would go to the address that etcd says of itself.
     etcd3: { hosts: [at(ports.etcd)], use_proxies: true },
@@ -143,7 +157,8 @@ function configuration({ home, name, ...ports }: Ports & { home: string; name: s
       users: { replicator: { password: 'replicator', options: ['replication'] } },
     },
     postgresql: {
-      ...{ listen: at(ports.ownPort), connect_address: at(ports.port) },
+      listen: at(ports.ownPort),
+      connect_address: at(ports.port),
       data_dir: join(home, `data-${name}`),
       pgpass: join(home, `pgpass-${name}`),
       bin_dir: postgresPrograms,

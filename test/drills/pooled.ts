@@ -62,8 +62,13 @@ function startPooler(home: string, direct: string) {
     '[databases]',
     `* = host=${upstream.hostname} port=${upstream.port} user=${upstream.username}`,
     '[pgbouncer]',
-    ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any'],
-    ...['pool_mode = transaction', `default_pool_size = ${poolSize}`, 'max_client_conn = 1000'],
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    `default_pool_size = ${poolSize}`,
+    'max_client_conn = 1000',
     ...preparedSettings(),
   ];
   writeFileSync(file, `${settings.join('\n')}\n`);

@@ -29,7 +29,9 @@ export async function startReaders(db: Db, addresses: readonly string[]) {
   async function ask({ path, headers }: Organization, body?: object) {
     turn += 1;
     return await request(`${addresses[turn % addresses.length]}${path}`, {
-      ...{ headers, dispatcher: agent, method: body ? 'PATCH' : 'GET' },
+      headers,
+      dispatcher: agent,
+      method: body ? 'PATCH' : 'GET',
       ...(body && { body: JSON.stringify(body) }),
     }).then(
       async ({ statusCode, body: got }) => ({ status: statusCode, text: await got.text() }),

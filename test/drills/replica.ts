@@ -75,7 +75,8 @@ function phasesOf({ ask, kill, start }: Standby): Phase[] {
         await delay('0');
         await ask('select pg_wal_replay_pause()');
       },
-      ...{ warning: /seconds behind/, answers: 'none' },
+      warning: /seconds behind/,
+      answers: 'none',
     },
     {
       what: `replays, and is behind by ${minuteDelay}`,
@@ -84,7 +85,8 @@ function phasesOf({ ask, kill, start }: Standby): Phase[] {
         await delay(minuteDelay);
         await ask('select pg_wal_replay_resume()');
       },
-      ...{ warning: /is ([6-9]\d|\d{3,}) seconds behind/, answers: 'none' },
+      warning: /is ([6-9]\d|\d{3,}) seconds behind/,
+      answers: 'none',
     },
     {
       what: 'has caught up',
@@ -95,8 +97,10 @@ function phasesOf({ ask, kill, start }: Standby): Phase[] {
       answers: 'some',
     },
     {
-      ...{ what: 'killed', begin: kill },
-      ...{ warning: /cannot be reached|lost a connection/, answers: 'none' },
+      what: 'killed',
+      begin: kill,
+      warning: /cannot be reached|lost a connection/,
+      answers: 'none',
     },
     { what: 'back', begin: start, answers: 'some' },
   ];

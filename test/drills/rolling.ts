@@ -27,7 +27,9 @@ export async function rollingRestarts({ short }: { short: boolean }): Promise<Li
   await sleep(afterReadyMs);
   const behind = { ...scene, addresses: [proxy.address] };
   const { traffic, stop } = startTraffic(behind, {
-    ...{ answersPerSecond, contactsPerSend: 10, again: false },
+    answersPerSecond,
+    contactsPerSend: 10,
+    again: false,
   });
   let restarts = 0;
   for (let round = 0; round < rounds; round += 1) {

@@ -32,8 +32,13 @@ export async function startOnSmallDisks(home: string) {
     `${postgresPrograms}/initdb -D ${data} -X ${disks.log}/wal --wal-segsize 4 -U postgres -A trust --encoding UTF8 --locale C.UTF-8`,
   );
   const settings = [
-    ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${home}`],
-    ...['max_wal_size=24MB', 'min_wal_size=8MB', 'shared_buffers=16MB', 'fsync=off'],
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${home}`,
+    'max_wal_size=24MB',
+    'min_wal_size=8MB',
+    'shared_buffers=16MB',
+    'fsync=off',
   ].map((each) => `-c ${each}`);
   await shell.run(
     `(while [ ! -e ${home}/over ] && kill -0 $$; do ${postgres} -D ${data} ${settings.join(' ')}; sleep 0.5; done) > ${home}/postgres.log 2>&1 &`,

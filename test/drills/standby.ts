@@ -24,16 +24,35 @@ export async function startWithStandby(home: string) {
   const ports = { primary: freePort(), standby: freePort() };
   await run(
     `${postgresPrograms}/initdb`,
-    ...['-D', folders.primary, '-U', 'postgres', '-A', 'trust', '--no-sync'],
-    ...['--encoding', 'UTF8', '--locale', 'C.UTF-8'],
+    '-D',
+    folders.primary,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '--no-sync',
+    '--encoding',
+    'UTF8',
+    '--locale',
+    'C.UTF-8',
   );
   const primary = startServer(home, folders.primary, ports.primary);
   begun.defer(() => primary.end('SIGQUIT'));
   await until('the primary answers', () => isAnswering(urlAt(ports.primary)));
   await run(
     `${postgresPrograms}/pg_basebackup`,
-    ...['-h', '127.0.0.1', '-p', String(ports.primary), '-U', 'postgres'],
-    ...['-D', folders.standby, '-R', '-c', 'fast', '--no-sync'],
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(ports.primary),
+    '-U',
+    'postgres',
+    '-D',
+    folders.standby,
+    '-R',
+    '-c',
+    'fast',
+    '--no-sync',
   );
   let program = startServer(home, folders.standby, ports.standby);
   begun.defer(() => program.end('SIGQUIT'));
@@ -79,14 +98,21 @@ const readLine = /^askback reads LOG: {2}execute [^:]+:\s+select \(/gm;
 
 function startServer(home: string, folder: string, port: number): Program {
   const settings = [
-    ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${home}`],
-    ...['max_connections=200', 'fsync=off', 'shared_buffers=64MB', 'wal_keep_size=512MB'],
-    ...['wal_receiver_status_interval=1s', 'wal_retrieve_retry_interval=500ms'],
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${home}`,
+    'max_connections=200',
+    'fsync=off',
+    'shared_buffers=64MB',
+    'wal_keep_size=512MB',
+    'wal_receiver_status_interval=1s',
+    'wal_retrieve_retry_interval=500ms',
     ...(folder.endsWith('standby') ? ['log_statement=all', 'log_line_prefix=%a '] : []),
   ].flatMap((each) => ['-c', each]);
   const name = folder.endsWith('standby') ? 'standby' : 'primary';
   return startProgram({
-    ...{ home, name },
+    home,
+    name,
     command: [`${postgresPrograms}/postgres`, '-D', folder, ...settings],
   });
 }

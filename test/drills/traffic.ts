@@ -39,8 +39,11 @@ type Tools = { scene: DrillScene; agent: Agent; traffic: Traffic; isOver: () => 
 export function startTraffic(scene: DrillScene, pace: Pace) {
   const agent = new Agent({ connections, headersTimeout: patienceMs, bodyTimeout: patienceMs });
   const traffic: Traffic = {
-    ...{ attempts: [], acknowledged: [], alreadyThere: 0 },
-    ...{ requested: new Set(), sent: new Set() },
+    attempts: [],
+    acknowledged: [],
+    alreadyThere: 0,
+    requested: new Set(),
+    sent: new Set(),
   };
   let over = false;
   const tools = { scene, agent, traffic, isOver: () => over };
@@ -122,7 +125,9 @@ async function ask({ scene, agent, traffic }: Tools, { kind, path, body, place }
   const headers = { ...scene.client.write, 'Content-Type': 'application/json' };
   const begunAt = Date.now();
   const { status, text } = await request(url, {
-    ...{ headers, dispatcher: agent, method: body === undefined ? 'GET' : 'POST' },
+    headers,
+    dispatcher: agent,
+    method: body === undefined ? 'GET' : 'POST',
     ...(body !== undefined && { body }),
   }).then(
     async ({ statusCode, body: got }) => ({ status: statusCode, text: await got.text() }),

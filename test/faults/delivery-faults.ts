@@ -39,7 +39,9 @@ export async function runDeliveryFaults(ground: Ground, plan: Plan) {
     const books = { webhooks, committed, acknowledged, arrivals: subscribers.arrivals, faults };
     return {
       ...reckon(books),
-      ...{ undelivered, faults: countKinds(faults), answered_500: given.faults },
+      undelivered,
+      faults: countKinds(faults),
+      answered_500: given.faults,
       faults_per_second: Number((faults.length / seconds).toFixed(1)),
       answers_per_second: Math.round(plan.answers / seconds),
       ended_by_themselves: services.flatMap(({ ended }) => ended),

@@ -63,7 +63,10 @@ export async function prepareKills(databaseUrl: string) {
   const survivor = createSender(place, () => {});
   const session = await openSession({ url: databaseUrl }, createLog({ level: 'fatal' }), 'askback');
   return {
-    ...{ db, place, survivor, script },
+    db,
+    place,
+    survivor,
+    script,
     arrivals: post.arrivals,
     /** Frees what dead processes hold. */
     sweep() {

@@ -33,8 +33,11 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     onStage: (stage) => pass(stage === 'before_data' ? 'before DATA' : 'after the 250'),
   });
   const mailer = createMailer({
-    ...{ transport: pool, concurrency: connections, publicUrl: 'https://ask.example' },
-    ...{ dkim: null, bounceDomain: null },
+    transport: pool,
+    concurrency: connections,
+    publicUrl: 'https://ask.example',
+    dkim: null,
+    bounceDomain: null,
   });
   const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
   const log = createLog({ level: 'fatal' });

@@ -11,7 +11,9 @@ const port = parentPort!;
 const crowd = crowds.find((each) => each.shared === shared)!;
 const db = connect(databaseUrl, { connections: 2 });
 const scene = {
-  ...{ db, address, many: partyOf(many, { db, address }) },
+  db,
+  address,
+  many: partyOf(many, { db, address }),
   urlOf: (path: string) => subscriber + path,
 };
 

@@ -88,7 +88,8 @@ export const crowds: readonly Crowd[] = [
         async () => {
           searches += 1;
           await getFrom(`${address}/api/v1/responses?search=${'abcdef'[searches % 6]}`, {
-            ...{ gone, headers: many.read },
+            gone,
+            headers: many.read,
           });
         },
         100,
@@ -122,7 +123,8 @@ export const crowds: readonly Crowd[] = [
     start: ({ many, address }, gone) =>
       call(gone, () =>
         postTo(`${address}/api/bounces`, {
-          ...{ gone, headers: { ...many.write, 'Content-Type': 'message/rfc822' } },
+          gone,
+          headers: { ...many.write, 'Content-Type': 'message/rfc822' },
           body: '\r\n'.repeat(512 * 1024),
         }),
       ),

@@ -58,6 +58,10 @@ export function partyOf(tenant: Tenant, { db, address }: { db: Db; address: stri
   return {
     ...tenant,
     shareUrl: `${address}/f/${tenant.shareId}`,
-    ...{ makeLink, makeSurvey: ownSurvey, answer, send, addWebhook },
+    makeLink,
+    makeSurvey: ownSurvey,
+    answer,
+    send,
+    addWebhook,
   };
 }

@@ -22,9 +22,13 @@ export async function* runNeighbours(databaseUrl: string, crowds: readonly Crowd
           ? [`${crowd.shared}, ${use}: ${during.p99} ms, on an idle service ${before.p99} ms`]
           : [];
       const counts = {
-        ...{ shared: crowd.shared, use, times: crowded[use].length },
-        ...{ idle_p50: before.p50, idle_p99: before.p99 },
-        ...{ crowded_p50: during.p50, crowded_p99: during.p99 },
+        shared: crowd.shared,
+        use,
+        times: crowded[use].length,
+        idle_p50: before.p50,
+        idle_p99: before.p99,
+        crowded_p50: during.p50,
+        crowded_p99: during.p99,
         wrong: wrong[use].length,
       };
       yield { counts, wrong: [...tooSlow, ...wrong[use]] };

@@ -18,22 +18,30 @@ import { runRelay } from './relay.ts';
 const plans: Plan[] = [
   {
     title: 'one process, killed every 6 s',
-    ...{ answers: 6000, perSecond: 300, processes: 1 },
+    answers: 6000,
+    perSecond: 300,
+    processes: 1,
     faults: [{ kind: 'kill', everyMs: 6000 }],
   },
   {
     title: 'two processes, one of them killed every 5 s',
-    ...{ answers: 6000, perSecond: 300, processes: 2 },
+    answers: 6000,
+    perSecond: 300,
+    processes: 2,
     faults: [{ kind: 'kill', everyMs: 5000 }],
   },
   {
     title: 'Postgres stopped at once and started again every 6 s',
-    ...{ answers: 4000, perSecond: 300, processes: 1 },
+    answers: 4000,
+    perSecond: 300,
+    processes: 1,
     faults: [{ kind: 'postgres restart', everyMs: 6000 }],
   },
   {
     title: 'ten connections ended a second',
-    ...{ answers: 4000, perSecond: 300, processes: 1 },
+    answers: 4000,
+    perSecond: 300,
+    processes: 1,
     faults: [{ kind: 'ended backend', everyMs: 100 }],
   },
 ];
@@ -47,7 +55,10 @@ const neighboursOf = ({ shared }: Crowd) => `neighbours, ${shared}`;
 const relay = 'postfix: 2,000 contacts through a relay, while it and the service are stopped';
 const chosen = chosenBy(process.argv.slice(2), [
   ...plans.map(({ title }) => title),
-  ...[fairness, mail, ...crowds.map(neighboursOf), relay],
+  fairness,
+  mail,
+  ...crowds.map(neighboursOf),
+  relay,
 ]);
 const chosenCrowds = crowds.filter((crowd) => chosen.includes(neighboursOf(crowd)));
 

@@ -5,8 +5,15 @@ import type { AttentionCounts } from '../../src/home/queries.ts';
 import { attentionTexts } from '../../src/home/screen-texts.ts';
 
 const quiet: AttentionCounts = {
-  ...{ held: 0, open_detractors: 0, oldest_open: null, open_since: '2026-10-01' },
-  ...{ mails_used: 0, monthly_send_limit: 1000, mails_sent: 0, mails_failed: 0, bounced: 0 },
+  held: 0,
+  open_detractors: 0,
+  oldest_open: null,
+  open_since: '2026-10-01',
+  mails_used: 0,
+  monthly_send_limit: 1000,
+  mails_sent: 0,
+  mails_failed: 0,
+  bounced: 0,
   webhooks: [],
 };
 const oldest_open = '2026-10-02T10:00:00.000Z';

@@ -47,8 +47,12 @@ test('an organization where nothing happens needs no attention', async () => {
   assert.deepEqual(
     { held, open_detractors, oldest_open, mails_used, mails_sent, mails_failed },
     {
-      ...{ held: 0, open_detractors: 0, oldest_open: null },
-      ...{ mails_used: 0, mails_sent: 0, mails_failed: 0 },
+      held: 0,
+      open_detractors: 0,
+      oldest_open: null,
+      mails_used: 0,
+      mails_sent: 0,
+      mails_failed: 0,
     },
   );
   assert.deepEqual([quiet.bounced, quiet.webhooks], [0, []]);
@@ -180,7 +184,10 @@ test('the twelve surveys with the most responses are offered, of as many the new
   assert.deepEqual(
     found.surveys.map(({ name, responses }) => `${name}: ${responses}`),
     [
-      ...['most: 3', 'stars: 2', 'new: 1', 'staff: 1'],
+      'most: 3',
+      'stars: 2',
+      'new: 1',
+      'staff: 1',
       ...Array.from({ length: 8 }, (_, n) => `none ${n}: 0`),
     ],
   );

@@ -108,7 +108,10 @@ for (const zone of ['UTC', 'America/Los_Angeles', 'Asia/Kolkata']) {
         rows.map(({ nps, margin_of_error, promoters, passives, detractors, total }) => [
           nps === null ? '–' : formatValue('nps', nps),
           margin_of_error === null ? '–' : formatMargin('nps', margin_of_error),
-          ...[promoters, passives, detractors, total],
+          promoters,
+          passives,
+          detractors,
+          total,
         ]),
         query,
       );

@@ -47,7 +47,10 @@ test('the sentence says no more than the figures', () => {
   const say = (now: Measured, before: Measured) => {
     const change = compare('nps', now, before);
     const { lead, rest } = homeTexts.meaning({
-      ...{ type: 'nps', change, now, before },
+      type: 'nps',
+      change,
+      now,
+      before,
       period: { ...period, before: { from: '', to: '' } },
     });
     return lead + rest;
@@ -108,7 +111,10 @@ test('without a margin on either side a change is that of few responses', () => 
 test('steps add up to their period, figure by figure', () => {
   const step = { promoters: 1, passives: 20, detractors: 300, scoreSum: 4000 };
   assert.deepEqual(sumOf([step, step]), {
-    ...{ promoters: 2, passives: 40, detractors: 600, scoreSum: 8000 },
+    promoters: 2,
+    passives: 40,
+    detractors: 600,
+    scoreSum: 8000,
   });
   assert.deepEqual(sumOf([]), { promoters: 0, passives: 0, detractors: 0, scoreSum: 0 });
 });

@@ -60,7 +60,10 @@ test('values stand by property, the most frequent first and the rest by name', a
   const long = 'long'.repeat(25);
   assert.deepEqual(await valuesOf(org), [
     'country=z',
-    ...['plan=c', 'plan=a', 'plan=b', `plan=${long}`],
+    'plan=c',
+    'plan=a',
+    'plan=b',
+    `plan=${long}`,
   ]);
 });
 
@@ -104,7 +107,10 @@ for (const property of [undefined, 'plan']) {
     const facets = property ? [{ kind: 'property', name: property, value: 'pro' } as const] : [];
     const { comments, asked } = await findHomeFigures(db, org, {
       scope: { ...everything, facets },
-      ...{ days, before: days, rows: { ...rows, from: null, to: null }, isMean: false },
+      days,
+      before: days,
+      rows: { ...rows, from: null, to: null },
+      isMean: false,
     });
     const ids = await db<{ id: string }[]>`
       select id from responses where org_id = ${org} and comment = 'same moment' order by id desc limit 7`;
@@ -128,8 +134,10 @@ for (const property of [undefined, 'plan']) {
     const survey_id = await makeSurvey(db, org, { type: 'ces' });
     const scores = [
       ['2026-05-01T06:59:59.999999Z', 7],
-      ...[[beginOfBefore, 1] as const, ['2026-05-03T06:59:59.999999Z', 3] as const],
-      ...[[begin, 2] as const, [lastMoment, 6] as const],
+      [beginOfBefore, 1] as const,
+      ['2026-05-03T06:59:59.999999Z', 3] as const,
+      [begin, 2] as const,
+      [lastMoment, 6] as const,
       ['2026-05-05T07:00:00Z', 7],
     ] as const;
     for (const [at, score] of scores)
@@ -138,13 +146,19 @@ for (const property of [undefined, 'plan']) {
         values (${org}, ${survey_id}, 'share', ${score}, 'passive', ${at}::text::timestamptz, '{"plan": "pro"}')`;
     const { variance, variance_before, score_sums } = await findTrendFigures(db, org, {
       scope: {
-        ...{ ...everything, type: 'ces' },
+        ...everything,
+        type: 'ces',
         facets: property ? [{ kind: 'property', name: property, value: 'pro' }] : [],
       },
-      ...{ days, before, isMean: true },
+      days,
+      before,
+      isMean: true,
       rows: {
-        ...{ timeZone: days.timeZone, from: null, to: null },
-        ...{ starts: [before.from, days.from], edges: [before.from, days.from, '2026-05-05'] },
+        timeZone: days.timeZone,
+        from: null,
+        to: null,
+        starts: [before.from, days.from],
+        edges: [before.from, days.from, '2026-05-05'],
       },
     });
     assert.deepEqual({ variance, variance_before, score_sums }, spread);
@@ -156,10 +170,11 @@ test('contacts count as asked on the local days that they were first mailed on, 
   const [survey, second] = [await makeSurvey(db, org), await makeSurvey(db, org)];
   const ofOther = await makeSurvey(db, other);
   const mailed = [
-    ...[[org, survey, '2026-05-03T06:45:00Z', 1_000, 100, 10] as const],
-    ...[[org, survey, begin, 500, 50, 5] as const, [org, second, begin, 300, 30, 3] as const],
-    ...[[org, survey, '2026-05-05T06:45:00Z', 70, 7, 1] as const],
-    ...[[org, survey, '2026-05-05T07:00:00Z', 2_000, 200, 20] as const],
+    [org, survey, '2026-05-03T06:45:00Z', 1_000, 100, 10] as const,
+    [org, survey, begin, 500, 50, 5] as const,
+    [org, second, begin, 300, 30, 3] as const,
+    [org, survey, '2026-05-05T06:45:00Z', 70, 7, 1] as const,
+    [org, survey, '2026-05-05T07:00:00Z', 2_000, 200, 20] as const,
     [other, ofOther, begin, 9_000, 900, 90] as const,
   ];
   for (const [org_id, survey_id, quarter, asked, undelivered, answered] of mailed)
@@ -170,7 +185,10 @@ test('contacts count as asked on the local days that they were first mailed on, 
     (
       await findTrendFigures(db, org, {
         scope: { ...everything, survey_id },
-        ...{ days, before, rows: { ...rows, from: null, to: null }, isMean: false },
+        days,
+        before,
+        rows: { ...rows, from: null, to: null },
+        isMean: false,
       })
     ).asked;
   assert.deepEqual(await counted(null), { asked: 870, arrived: 783, answered: 9 });

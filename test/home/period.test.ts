@@ -14,7 +14,11 @@ const choose = (asked: AskedPeriod) => choosePeriod(asked, today);
 
 test('a period ends today and has as many days before it', () => {
   assert.deepEqual(choose({ period: '7d' }), {
-    ...{ name: '7d', from: '2026-11-16', to: today, days: 7, interval: 'day' },
+    name: '7d',
+    from: '2026-11-16',
+    to: today,
+    days: 7,
+    interval: 'day',
     before: { from: '2026-11-09', to: '2026-11-15' },
   });
 });
@@ -33,7 +37,11 @@ test('without a period, or with an unknown one, it is 90 days by week', () => {
 test('dates win over a period; without a last day it is today', () => {
   const given = choose({ period: '7d', date_from: '2026-01-01', date_to: '2026-12-31' });
   assert.deepEqual(given, {
-    ...{ name: 'custom', from: '2026-01-01', to: '2026-12-31', days: 365, interval: 'month' },
+    name: 'custom',
+    from: '2026-01-01',
+    to: '2026-12-31',
+    days: 365,
+    interval: 'month',
     before: { from: '2025-01-01', to: '2025-12-31' },
   });
   assert.equal((choose({ date_from: '2026-11-22' }) as { days: number }).days, 1);
@@ -59,7 +67,10 @@ test('each period that can be chosen has its days and its steps', () => {
     return `${from} ${days} ${interval}`;
   });
   assert.deepEqual(steps, [
-    ...['2026-11-16 7 day', '2026-10-24 30 day', '2026-08-25 90 week', '2025-11-23 365 month'],
+    '2026-11-16 7 day',
+    '2026-10-24 30 day',
+    '2026-08-25 90 week',
+    '2025-11-23 365 month',
   ]);
 });
 

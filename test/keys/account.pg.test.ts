@@ -59,7 +59,10 @@ test('an organization that has sent more than its limit has nothing left, and no
   const { json } = reader(app, over.read);
   const { data } = await json<{ data: Record<string, unknown> }>('/api/v1/usage');
   assert.partialDeepStrictEqual(data, {
-    ...{ mails_sent: 130, mails_limit: 100, mails_remaining: 0 },
-    ...{ responses: 0, contacts: 0 },
+    mails_sent: 130,
+    mails_limit: 100,
+    mails_remaining: 0,
+    responses: 0,
+    contacts: 0,
   });
 });

@@ -344,7 +344,10 @@ test('of all the stored answers of an organization those that match are found, h
     answerStore(testSecrets, { owner: org, id: `${key!.id} ${name}` }).pack(`answer ${place}.`),
   );
   const rows = (await Promise.all(sealed)).map((answer, place) => ({
-    ...{ key_id: key!.id, name: names[place]!, request_hash: Buffer.alloc(32), status: 200 },
+    key_id: key!.id,
+    name: names[place]!,
+    request_hash: Buffer.alloc(32),
+    status: 200,
     answer,
   }));
   await db`insert into idempotency_keys ${db(rows)}`;

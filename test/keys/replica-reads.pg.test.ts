@@ -14,7 +14,11 @@ await migrate(db);
 const server = await addReplica();
 const limits = { statementMs: 60_000, idleInTransactionMs: 60_000 };
 const replica = await followReplica({
-  ...{ url: server.url, primary: db, connections: 4, limits, maxLagSeconds: 600 },
+  url: server.url,
+  primary: db,
+  connections: 4,
+  limits,
+  maxLagSeconds: 600,
   program: 'test',
 });
 after(async () => {

@@ -51,7 +51,10 @@ test('a subject without placeholders is written as before', async () => {
 test("a mail in another language says that language's texts, and none of the survey's own", async () => {
   const { questions, ...own } = {
     questions: { fr: { question_text: 'Êtes-vous content ?' } },
-    ...{ question_text: 'Happy?', subject: 'Own subject', intro: 'Own intro', language: 'en' },
+    question_text: 'Happy?',
+    subject: 'Own subject',
+    intro: 'Own intro',
+    language: 'en',
   };
   const survey = inLanguage({ ...own, texts: questions }, 'fr');
   const { subject, text, html } = await arrivedMail({ survey });

@@ -53,7 +53,12 @@ const [reader, writer, other] = [
 test('a read key is offered the tools that read, a write key also the one that sends', async () => {
   const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
   const reading = [
-    ...['list_surveys', 'get_survey', 'list_responses', 'get_nps', 'get_nps_trend', 'why'],
+    'list_surveys',
+    'get_survey',
+    'list_responses',
+    'get_nps',
+    'get_nps_trend',
+    'why',
     'list_themes',
   ];
   assert.deepEqual(await names(reader), reading);
@@ -176,7 +181,9 @@ test('a long message is read for a live key alone, and counted once', async () =
   assert.equal((await rpc(long, {})).status, 401);
   assert.equal((await fetch(`${address}/mcp`, { ...chunked, body: chunks() })).status, 401);
   const known = await fetch(`${address}/mcp`, {
-    ...{ ...chunked, body: chunks(), headers: stranger.read },
+    ...chunked,
+    body: chunks(),
+    headers: stranger.read,
   });
   assert.equal(known.status, 400);
   const pinged = await rpc(`${ping}${' '.repeat(70_000)}`, stranger.read);

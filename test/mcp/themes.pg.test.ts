@@ -10,8 +10,12 @@ const [ours, theirs] = [await makeOrganization(db), await makeOrganization(db)];
 
 /** Each response has a theme of its own: its time. */
 const times = [
-  ...['2026-04-29T23:59:59Z', '2026-04-30T00:00:00Z', '2026-04-30T00:02:00Z'],
-  ...['2026-04-30T12:00:00Z', '2026-04-30T23:59:59Z', '2026-05-01T00:00:00Z'],
+  '2026-04-29T23:59:59Z',
+  '2026-04-30T00:00:00Z',
+  '2026-04-30T00:02:00Z',
+  '2026-04-30T12:00:00Z',
+  '2026-04-30T23:59:59Z',
+  '2026-05-01T00:00:00Z',
 ];
 for (const org_id of [ours, theirs]) {
   const survey_id = await makeSurvey(db, org_id);

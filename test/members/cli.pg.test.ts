@@ -111,8 +111,11 @@ test('member reset switches lost codes off and removes a lost link, when it is a
   const email = 'lost-phone@people.test';
   const secret = Buffer.alloc(60);
   const id = await makeMember(db, {
-    ...{ email, totp_secret: secret, totp_since: new Date() },
-    ...{ sso_issuer: 'https://login.test', sso_subject: '1' },
+    email,
+    totp_secret: secret,
+    totp_since: new Date(),
+    sso_issuer: 'https://login.test',
+    sso_subject: '1',
   });
   const left = async () => {
     const [row] = await db<{ codes: boolean; sso: boolean }[]>`

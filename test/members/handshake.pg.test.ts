@@ -56,7 +56,12 @@ for (const [what, secondsAgo, isTaken] of proofs) {
     const issuer = 'https://login.test';
     const id = await makeMember(db, { sso_issuer: issuer, sso_subject: subject });
     const identity = {
-      ...{ issuer, subject, email: null, isEmailVerified: false, name: null, groups: [] },
+      issuer,
+      subject,
+      email: null,
+      isEmailVerified: false,
+      name: null,
+      groups: [],
       authenticatedAt: secondsAgo === null ? null : new Date(Date.now() - secondsAgo * 1000),
     };
     const member = { id, sessionId: '00000000-0000-4000-8000-000000000000' } as never;

@@ -16,7 +16,9 @@ const google = await singleSignOn(db, { organization });
 const group = '0f2c6b1e-5d0b-4d43-9a53-3a1f7c1f8b11';
 const ofEntra: SignInRules = { name: 'Entra ID', groups: [{ group, role: 'editor' }] };
 const ofGoogle: SignInRules = {
-  ...{ name: 'Google', domains: ['acme.test'], role: 'viewer' },
+  name: 'Google',
+  domains: ['acme.test'],
+  role: 'viewer',
 };
 
 /** What Entra ID says of a person, with the optional claims that the steps add; it has no `email_verified`. */
@@ -24,8 +26,15 @@ function personOfEntra() {
   const oid = randomUUID();
   const email = `${oid}@acme.test`;
   return {
-    ...{ sub: randomUUID(), oid, tid: tenant, ver: '2.0' },
-    ...{ name: 'Ann Lee', preferred_username: email, email, xms_edov: true, groups: [group] },
+    sub: randomUUID(),
+    oid,
+    tid: tenant,
+    ver: '2.0',
+    name: 'Ann Lee',
+    preferred_username: email,
+    email,
+    xms_edov: true,
+    groups: [group],
   };
 }
 
@@ -33,8 +42,13 @@ function personOfEntra() {
 function personOfGoogle() {
   const sub = `1${String(Math.random()).slice(2, 17)}`;
   return {
-    ...{ sub, hd: 'acme.test', email: `${sub}@acme.test`, email_verified: true },
-    ...{ name: 'Ann Lee', given_name: 'Ann', family_name: 'Lee' },
+    sub,
+    hd: 'acme.test',
+    email: `${sub}@acme.test`,
+    email_verified: true,
+    name: 'Ann Lee',
+    given_name: 'Ann',
+    family_name: 'Lee',
     picture: 'https://lh3.test/photo',
   };
 }

@@ -86,8 +86,12 @@ test('an invitation that is taken keeps a role that its groups would end, also n
   await signInAs(member, rules);
   for (const org_id of [await makeOrganization(db), organization]) {
     await db`insert into member_links ${db({
-      ...{ token_hash: hashToken(newToken()), kind: 'invitation', email: member.email },
-      ...{ org_id, role: 'viewer', expires_at: new Date(Date.now() + 60_000) },
+      token_hash: hashToken(newToken()),
+      kind: 'invitation',
+      email: member.email,
+      org_id,
+      role: 'viewer',
+      expires_at: new Date(Date.now() + 60_000),
     })}`;
   }
   await signInAs({ ...member, groups: [] }, rules);

@@ -45,7 +45,8 @@ async function invite(email: string, role: string, org_id = organization) {
     token_hash: hashToken(newToken()),
     kind: 'invitation',
     email,
-    ...{ org_id, role },
+    org_id,
+    role,
   };
   await db`insert into member_links ${db({ ...link, expires_at: new Date(Date.now() + 60_000) })}`;
 }

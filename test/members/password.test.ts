@@ -39,21 +39,19 @@ for (const [password, why] of [
 }
 
 for (const password of [
-  ...[
-    'glass heron tuesday',
-    'vJ8#kdl2.pQx',
-    'ein Fahrrad im Regen',
-    'пароль для котика',
-    '長い合言葉をここに書いておく',
-  ],
-  ...[
-    '7391 5520 8846',
-    'monkey-dragon-kettle',
-    'lindgren was a writer',
-    'Lindgren-20-117',
-    'abcqwe123xyz',
-  ],
-  ...['p7x2k2x7p7k2', 'abcdefqwe123xyz', 'glass heron tuesday '.repeat(25)],
+  'glass heron tuesday',
+  'vJ8#kdl2.pQx',
+  'ein Fahrrad im Regen',
+  'пароль для котика',
+  '長い合言葉をここに書いておく',
+  '7391 5520 8846',
+  'monkey-dragon-kettle',
+  'lindgren was a writer',
+  'Lindgren-20-117',
+  'abcqwe123xyz',
+  'p7x2k2x7p7k2',
+  'abcdefqwe123xyz',
+  'glass heron tuesday '.repeat(25),
 ]) {
   test(`${password.slice(0, 30)} is taken as a password`, () => {
     assert.equal(refusePassword(password, ann), undefined);

@@ -45,8 +45,12 @@ const acts: [what: string, act: (place: Place) => Promise<unknown>, refused: str
     ({ orgId, memberId }) =>
       inTransaction(db, (tx) =>
         followGroups(tx, {
-          ...{ orgId, member: { id: memberId }, actor },
-          ...{ groupRole: null, isNewcomer: false, rules },
+          orgId,
+          member: { id: memberId },
+          actor,
+          groupRole: null,
+          isNewcomer: false,
+          rules,
         }),
       ),
     null,

@@ -71,8 +71,11 @@ test('the address for an app carries the account, the issuer and the secret', ()
   const url = new URL(totpUrl({ secret, email: 'ann+x@acme.test', issuer: 'askback at acme' }));
   assert.equal(decodeURIComponent(url.pathname), '/askback at acme:ann+x@acme.test');
   assert.deepEqual(Object.fromEntries(url.searchParams), {
-    ...{ secret: base32(secret), issuer: 'askback at acme' },
-    ...{ algorithm: 'SHA1', digits: '6', period: '30' },
+    secret: base32(secret),
+    issuer: 'askback at acme',
+    algorithm: 'SHA1',
+    digits: '6',
+    period: '30',
   });
 });
 

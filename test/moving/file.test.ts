@@ -19,7 +19,9 @@ const plan = (header: string[], { service = delighted, as }: Given = {}) =>
   planFile(service, { header, line: 4, as });
 const read = (columns: Record<string, string>, given: Given = {}) =>
   readRow(Object.values(columns), {
-    ...{ plan: plan(Object.keys(columns), given), zone: 'Europe/Berlin', now },
+    plan: plan(Object.keys(columns), given),
+    zone: 'Europe/Berlin',
+    now,
     type: 'nps',
   });
 
@@ -29,14 +31,25 @@ test('a header says what a file holds, and what each column is', () => {
     return [planned.kind, ...planned.columns.map(({ name, use }) => `${name}: ${use}`)];
   };
   assert.deepEqual(columns([' Survey Score ', 'Created At (UTC)', 'ID', 'Plan', ' ', '']), [
-    ...['responses', 'Survey Score: score', 'Created At (UTC): time', 'ID: left out'],
-    ...['Plan: property', ': left out', ': left out'],
+    'responses',
+    'Survey Score: score',
+    'Created At (UTC): time',
+    'ID: left out',
+    'Plan: property',
+    ': left out',
+    ': left out',
   ]);
   assert.deepEqual(columns(['E-Mail', 'First Name', 'Plan']), [
-    ...['people', 'E-Mail: email', 'First Name: first name', 'Plan: property'],
+    'people',
+    'E-Mail: email',
+    'First Name: first name',
+    'Plan: property',
   ]);
   assert.deepEqual(columns(['Score', 'Created At', 'Created At (UTC)']), [
-    ...['responses', 'Score: score', 'Created At: time', 'Created At (UTC): property'],
+    'responses',
+    'Score: score',
+    'Created At: time',
+    'Created At (UTC): property',
   ]);
   assert.deepEqual(columns(['Email'], { as: 'bounced' }), ['bounced', 'Email: email']);
 });
@@ -114,7 +127,10 @@ for (const [service, kind, columns] of spelled) {
 
 test('the type of a survey is known by each of its names', () => {
   const names = {
-    ...{ nps: 'NPS, eNPS', csat: 'CSAT, Smileys', ces: 'ces', thumbs: 'Thumbs' },
+    nps: 'NPS, eNPS',
+    csat: 'CSAT, Smileys',
+    ces: 'ces',
+    thumbs: 'Thumbs',
     star5: '5-Star, star5, Five Star, stars five, Stars',
   };
   for (const [type, each] of Object.entries(names)) {
@@ -191,9 +207,16 @@ const person = {
 
 test('a row of a response has all that its columns say', () => {
   const read1 = read({
-    ...{ ...response, Comment: ' Fine ', Tags: 'vip; late,vip|', Notes: 'called' },
-    ...{ 'Person Email': 'Ann@people.test', 'First Name': ' Ann', 'Last Name': 'Lee ' },
-    ...{ Plan: ' gold ', Size: ' ', ID: '7' },
+    ...response,
+    Comment: ' Fine ',
+    Tags: 'vip; late,vip|',
+    Notes: 'called',
+    'Person Email': 'Ann@people.test',
+    'First Name': ' Ann',
+    'Last Name': 'Lee ',
+    Plan: ' gold ',
+    Size: ' ',
+    ID: '7',
   });
   const created_at = new Date('2026-04-01T10:00:00Z');
   const rest = { score: 9, category: 'promoter', comment: 'Fine', created_at };
@@ -230,8 +253,12 @@ test('of several columns for one thing the first that is filled counts', () => {
 
 test('of several columns for one thing that are filled the first of their names counts', () => {
   const row = read({
-    ...{ ...response, 'Response Score': '3', Email: 'ann@people.test' },
-    ...{ 'Person Email': 'bob@people.test', Comment: 'one', Comments: 'two' },
+    ...response,
+    'Response Score': '3',
+    Email: 'ann@people.test',
+    'Person Email': 'bob@people.test',
+    Comment: 'one',
+    Comments: 'two',
   });
   assert.ok(row.kind === 'response');
   const { score, comment, person } = row.response;
@@ -272,8 +299,12 @@ for (const [columns, column, complaint] of unclear) {
 
 test('the longest comment, note and name, and as many tags as one may have, are taken', () => {
   const row = read({
-    ...{ ...response, Comment: long(5000), Notes: long(5000) },
-    ...{ Tags: `${long(200)};${many(49)}`, Email: 'ann@people.test', Name: long(200) },
+    ...response,
+    Comment: long(5000),
+    Notes: long(5000),
+    Tags: `${long(200)};${many(49)}`,
+    Email: 'ann@people.test',
+    Name: long(200),
   });
   assert.equal(row.kind, 'response');
 });
@@ -348,7 +379,8 @@ const rows: [what: string, columns: Record<string, string>, given: Given, read: 
     { ...email, Unsubscribed: 'soon' },
     {},
     {
-      ...{ kind: 'unclear', column: 'Unsubscribed' },
+      kind: 'unclear',
+      column: 'Unsubscribed',
       complaint: '"soon" is no time such as 2024-03-01 10:00:00 UTC',
     },
   ],

@@ -67,17 +67,25 @@ test('responses of Delighted keep their times, people, tags, notes and propertie
   const rows = await responsesOf(survey);
   assert.deepEqual(
     rows.map(({ at, score, category, comment, email, tags, notes }) => [
-      ...[at.toISOString(), score, category, comment, email, tags, notes],
+      at.toISOString(),
+      score,
+      category,
+      comment,
+      email,
+      tags,
+      notes,
     ]),
     [
       [
-        ...['2024-03-01T10:00:00.000Z', 10, 'promoter', 'Great, really', 'ann@people.test'],
-        ...[['onboarding', 'vip'], ['Delighted: Called her back']],
+        '2024-03-01T10:00:00.000Z',
+        10,
+        'promoter',
+        'Great, really',
+        'ann@people.test',
+        ['onboarding', 'vip'],
+        ['Delighted: Called her back'],
       ],
-      [
-        ...['2024-03-02T11:30:00.000Z', 3, 'detractor', 'Too\nslow', 'bob@people.test'],
-        ...[['slow'], []],
-      ],
+      ['2024-03-02T11:30:00.000Z', 3, 'detractor', 'Too\nslow', 'bob@people.test', ['slow'], []],
       ['2024-03-02T12:00:00.000Z', 8, 'passive', null, null, [], []],
       ['2025-03-01T10:00:00.000Z', 9, 'promoter', null, 'ann@people.test', [], []],
     ],
@@ -87,9 +95,13 @@ test('responses of Delighted keep their times, people, tags, notes and propertie
   assert.deepEqual(
     contacts.find(({ email }) => email === 'ann@people.test'),
     {
-      ...{ email: 'ann@people.test', name: 'Ann Miller-Smith', status: 'responded' },
+      email: 'ann@people.test',
+      name: 'Ann Miller-Smith',
+      status: 'responded',
       properties: {
-        ...{ Plan: 'platinum', 'Delighted Source': 'Email', 'What could we do better?': 'Nothing' },
+        Plan: 'platinum',
+        'Delighted Source': 'Email',
+        'What could we do better?': 'Nothing',
       },
     },
   );
@@ -124,7 +136,11 @@ test('the same file again changes nothing at all', async () => {
   const before = await everythingOf(organization);
   const again = await takeJson('delighted', survey, path);
   assert.deepEqual(again.new, {
-    ...{ responses: 0, contacts: 0, unsubscribed: 0, bounced: 0, erased: 0 },
+    responses: 0,
+    contacts: 0,
+    unsubscribed: 0,
+    bounced: 0,
+    erased: 0,
   });
   assert.deepEqual(again.figures.after, again.figures.file);
   assert.deepEqual(await everythingOf(organization), before);
@@ -194,7 +210,11 @@ test('responses of AskNicely have times in seconds; surveys without an answer ar
   const taken = await takeJson('asknicely', survey, path);
   assert.deepEqual(taken.left_out, { unanswered: 1 });
   assert.deepEqual(taken.figures.after, {
-    ...{ responses: 3, promoters: 1, passives: 1, detractors: 1, nps: 0 },
+    responses: 3,
+    promoters: 1,
+    passives: 1,
+    detractors: 1,
+    nps: 0,
   });
   const rows = await responsesOf(survey);
   assert.deepEqual(
@@ -202,15 +222,19 @@ test('responses of AskNicely have times in seconds; surveys without an answer ar
     [
       ['2021-02-24T18:41:59.000Z', 8, 'aiman@people.test', [], []],
       [
-        ...['2021-02-24T19:41:59.000Z', 10, 'rebecca@people.test'],
-        ...[['delivery', 'staff'], ['AskNicely: Follow up in May']],
+        '2021-02-24T19:41:59.000Z',
+        10,
+        'rebecca@people.test',
+        ['delivery', 'staff'],
+        ['AskNicely: Follow up in May'],
       ],
       ['2021-02-25T18:41:59.000Z', 1, 'cross@people.test', ['delivery'], []],
     ],
   );
   const contacts = await contactsOf(survey);
   assert.deepEqual(contacts.find(({ name }) => name === 'Rebecca Elm')?.['properties'], {
-    ...{ segment: 'VIP', city_c: 'Christchurch' },
+    segment: 'VIP',
+    city_c: 'Christchurch',
   });
 });
 

@@ -11,7 +11,8 @@ const open = (
   openExport(
     delighted,
     {
-      ...{ name, encoding: 'UTF-8' },
+      name,
+      encoding: 'UTF-8',
       pieces: async function* () {
         yield* pieces;
       },

@@ -28,19 +28,15 @@ const at = '2026-04-01';
 const responses = exportOf(
   ['Score', 'Date', 'Type', 'Plan', ' '],
   [
-    ...[
-      ['10', at],
-      ['9', at],
-      ['8', at],
-      ['3', at],
-      ['', at],
-      ['', at],
-    ],
-    ...[
-      ['4', at, 'CSAT'],
-      ['5', at, 'CES'],
-      ['1', at, 'CSAT'],
-    ],
+    ['10', at],
+    ['9', at],
+    ['8', at],
+    ['3', at],
+    ['', at],
+    ['', at],
+    ['4', at, 'CSAT'],
+    ['5', at, 'CES'],
+    ['1', at, 'CSAT'],
     ...Array.from({ length: 22 }, () => ['eleven', at]),
   ],
 );
@@ -50,15 +46,20 @@ test('every row of a file is counted by its fate, and the first twenty that are 
   assert.deepEqual(kinds, Array(4).fill('response'));
   const { shown, ...numbers } = file;
   assert.deepEqual(numbers, {
-    ...{ rows: 31, responses: { promoters: 2, passives: 1, detractors: 1 } },
-    ...{ people: 0, unsubscribed: 0, bounced: 0 },
+    rows: 31,
+    responses: { promoters: 2, passives: 1, detractors: 1 },
+    people: 0,
+    unsubscribed: 0,
+    bounced: 0,
     passed: { unanswered: 2, 'other type': 3 },
     otherTypes: ['CSAT', 'CES'],
     unclear: 22,
   });
   assert.equal(shown.length, 20);
   assert.deepEqual(shown[0], {
-    ...{ line: 11, column: 'Score', complaint: '"eleven" is no score from 0 to 10' },
+    line: 11,
+    column: 'Score',
+    complaint: '"eleven" is no score from 0 to 10',
   });
   assert.equal(understoodOf(file), 4);
 });
@@ -120,8 +121,12 @@ test('the report says what each column became, every fate of a row, both figures
     .map((line) => line.trimEnd());
   assert.deepEqual(lines.slice(0, -20), [
     'a.csv holds responses. Its columns:',
-    ...['  Score      score', '  Date       time', '  Type       type'],
-    ...['  Plan       property', '  (no name)  left out', ''],
+    '  Score      score',
+    '  Date       time',
+    '  Type       type',
+    '  Plan       property',
+    '  (no name)  left out',
+    '',
     'rows                               31',
     'responses                          4   2 new, 1 there already',
     'no score: not answered             2   left out',
@@ -159,10 +164,15 @@ test('a dry run says what would be, and people have no figures', async () => {
       .map((line) => line.trimEnd())
       .slice(4);
   assert.deepEqual(await text(true), [
-    ...['rows          2', 'people        1', 'unsubscribed  1', 'A dry run: nothing was written.'],
+    'rows          2',
+    'people        1',
+    'unsubscribed  1',
+    'A dry run: nothing was written.',
   ]);
   assert.deepEqual(await text(false), [
-    ...['rows          2', 'people        1  1 new', 'unsubscribed  1  1 new'],
+    'rows          2',
+    'people        1  1 new',
+    'unsubscribed  1  1 new',
     'Took 0.0 s, 2000 rows a second.',
   ]);
   const took = async (seconds: number) => {

@@ -84,7 +84,7 @@ test('a digest adds up no scores of different scales, nor those of employees and
   const [yesterday, before] = ['03-01', '02-28'];
   await answers({}, [
     ...([10, 9, 8].map((score) => [score, yesterday]) as [number, string][]),
-    ...[[0, before] as [number, string]],
+    [0, before] as [number, string],
   ]);
   await answers({ audience: 'employee' }, [[2, yesterday]]);
   await answers({ type: 'csat' }, [
@@ -111,7 +111,8 @@ test('a digest adds up no scores of different scales, nor those of employees and
   ]);
   const opened = new URL(words[words.indexOf('Open Home:') + 1]!);
   assert.deepEqual(Object.fromEntries(opened.searchParams), {
-    ...{ date_from: '2026-03-01', date_to: '2026-03-01' },
+    date_from: '2026-03-01',
+    date_to: '2026-03-01',
   });
 });
 

@@ -163,7 +163,9 @@ test('a webhook that was switched off after failures is noted for an hour, to it
   await makeWebhook(db, mine.org_id, { ...off, deactivated_at: minutes(61) });
   await makeWebhook(db, mine.org_id, { active: false, deactivated_at: minutes(1) });
   await saveSlackHook(db, mine.org_id, {
-    ...{ url: Buffer.from('sealed'), events: ['webhook_off'], digest: 'none' },
+    url: Buffer.from('sealed'),
+    events: ['webhook_off'],
+    digest: 'none',
   });
   await db`update slack_hooks set changed_at = now() - interval '1 day' where org_id = ${mine.org_id}`;
   await insertNotifications(db);
@@ -202,7 +204,9 @@ for (const [now, digests] of [
 test('a digest is of the day or week that ended, and of the one before, by the clock of its reader', async () => {
   const periods = async (unit: string) => {
     const { before, start, end } = await readDigestPeriods(db, {
-      ...{ unit, day: '2026-03-30', timeZone: 'Europe/Berlin' },
+      unit,
+      day: '2026-03-30',
+      timeZone: 'Europe/Berlin',
     });
     return [before, start, end].map((at) => at.toISOString().slice(0, 16));
   };
@@ -235,7 +239,9 @@ test('a member without a choice gets nothing, by the clock of the organization',
     time_zone: 'Asia/Tokyo',
   });
   assert.deepEqual(await choices(), {
-    ...{ events: ['held', 'detractor'], digest: 'day', time_zone: 'Asia/Tokyo' },
+    events: ['held', 'detractor'],
+    digest: 'day',
+    time_zone: 'Asia/Tokyo',
   });
   const [row] = await db<{ at: Date }[]>`
     select changed_at as at from notification_choices where member_id = ${other}`;

@@ -17,8 +17,14 @@ const ids = {
   responseId: 'r',
 };
 const delivery = {
-  ...{ ...ids, event: 'response.received', attempt: 1, statusCode: 200, error: null },
-  ...{ ms: 20, sinceMs: 5020, traceparent: null },
+  ...ids,
+  event: 'response.received',
+  attempt: 1,
+  statusCode: 200,
+  error: null,
+  ms: 20,
+  sinceMs: 5020,
+  traceparent: null,
 };
 const answer = { ...ids, type: 'csat', category: 'detractor', traceparent: null } as const;
 const request = { method: 'GET', route: '/s/:token', status: 404, ms: 1500, requestId: 'q' };

@@ -30,9 +30,14 @@ const mails = await scriptedSmtp({
 });
 const hook = await subscriberThatRefusesOnce();
 const service = startService({
-  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'trace' },
-  ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
-  ...{ ASKBACK_SMTP_URL: `${mails.url}?tls=none`, ASKBACK_METRICS_TOKEN: 'alohomora99' },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  LOG_LEVEL: 'trace',
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
+  ASKBACK_SMTP_URL: `${mails.url}?tls=none`,
+  ASKBACK_METRICS_TOKEN: 'alohomora99',
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
   OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collectorsecret55',

@@ -22,8 +22,12 @@ await once(receiver, 'listening');
 after(() => receiver.close());
 
 const service = startService({
-  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'debug' },
-  ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  LOG_LEVEL: 'debug',
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
 });
 const address = addressIn(await service.ready());
 
@@ -78,7 +82,11 @@ test('a line of a request has its id, and whose it was', () => {
 
 test('each attempt at a delivery has one line', () => {
   const attempts = named('delivery').map(({ attempt, outcome, status, webhook_id, event }) => [
-    ...[attempt, outcome, status, webhook_id, event],
+    attempt,
+    outcome,
+    status,
+    webhook_id,
+    event,
   ]);
   assert.deepEqual(attempts, [
     [1, 'retry', 503, hook.id, 'response.received'],

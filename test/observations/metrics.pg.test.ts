@@ -27,14 +27,13 @@ const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port
 
 const rateLimit = 20;
 const service = startService({
-  ...{
-    DATABASE_URL: url,
-    ASKBACK_SECRET_KEY: secretKey,
-    PORT: '0',
-    ASKBACK_DB_POOL: '20',
-    LOG_LEVEL: 'warn',
-  },
-  ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  ASKBACK_DB_POOL: '20',
+  LOG_LEVEL: 'warn',
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
   ASKBACK_RATE_LIMIT: String(rateLimit),
 });
 const address = addressIn(await service.ready());

@@ -27,11 +27,15 @@ test('the service exports what it measures and what waits to a collector', async
 
   const { url } = await testDatabase();
   const service = startService({
-    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' },
-    ...{ OTEL_METRICS_EXPORTER: 'otlp', OTEL_TRACES_EXPORTER: 'none' },
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
+    PORT: '0',
+    OTEL_METRICS_EXPORTER: 'otlp',
+    OTEL_TRACES_EXPORTER: 'none',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
-    ...{ OTEL_METRIC_EXPORT_INTERVAL: '3000', OTEL_METRIC_EXPORT_TIMEOUT: '3000' },
+    OTEL_METRIC_EXPORT_INTERVAL: '3000',
+    OTEL_METRIC_EXPORT_TIMEOUT: '3000',
   });
   const address = addressIn(await service.ready());
   await fetch(`${address}/s/unknown`);

@@ -15,7 +15,9 @@ test('metrics of a step show its progress, its failures, and nothing after its e
   await db`alter table things add constraint things_touched_have_no_note check (touched = 0 or note is null)`;
   await db`update things set note = 'a note' where id = 200`;
   const service = startService({
-    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' },
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
+    PORT: '0',
   });
   const address = addressIn(await service.ready());
   const shown = async () => stepMetrics(await scrape(address));

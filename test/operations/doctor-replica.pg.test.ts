@@ -15,7 +15,8 @@ await migrate(db);
 
 async function findingOf(url: string): Promise<[status: string, message: string]> {
   const { stdout } = await askback(['doctor', '--json'], {
-    ...{ DATABASE_URL: primary.url, ASKBACK_SECRET_KEY: secretKey },
+    DATABASE_URL: primary.url,
+    ASKBACK_SECRET_KEY: secretKey,
     ASKBACK_READ_DATABASE_URL: url,
     ASKBACK_READ_MAX_LAG_SECONDS: '1',
   });
@@ -50,7 +51,9 @@ test('a replica that is behind, away, of another cluster or none at all is found
 
 test('serve warns of a replica that it does not read from, by the name of the setting', async () => {
   const service = startService({
-    ...{ DATABASE_URL: primary.url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' },
+    DATABASE_URL: primary.url,
+    ASKBACK_SECRET_KEY: secretKey,
+    PORT: '0',
     ASKBACK_READ_DATABASE_URL: primary.url.replace('127.0.0.1', 'localhost'),
   });
   const line = await service.stderr.next(/^warning: /);

@@ -14,8 +14,13 @@ test('askback files writes the manual and every file that it links to', async ()
   const { files } = JSON.parse(stdout) as { files: string[] };
   assert.equal(code, 0);
   const needed = [
-    ...['operations.md', 'proxy.md', 'prometheus/rules.yml', 'prometheus/prometheus.yml'],
-    ...['grafana/askback.json', 'otel/collector.yaml', 'webhooks/verify.py'],
+    'operations.md',
+    'proxy.md',
+    'prometheus/rules.yml',
+    'prometheus/prometheus.yml',
+    'grafana/askback.json',
+    'otel/collector.yaml',
+    'webhooks/verify.py',
   ];
   for (const name of needed) assert.ok(files.includes(name), name);
   const pages = globSync('**/*.md', { cwd: folder });

@@ -22,8 +22,15 @@ async function operatorBrowser() {
 }
 
 const nothing = {
-  ...{ health: { failing: {}, warned: {} }, waiting: [], outcomes: [], processes: [] },
-  ...{ organizations: [], operators: [], page: 1, limit: 50, total: 0 },
+  health: { failing: {}, warned: {} },
+  waiting: [],
+  outcomes: [],
+  processes: [],
+  organizations: [],
+  operators: [],
+  page: 1,
+  limit: 50,
+  total: 0,
 };
 
 test('where nothing waits, is delivered or is unwell, Operator says so in sentences, without empty tables', () => {

@@ -13,7 +13,11 @@ const url = (
   { host = '127.0.0.1', isLocal = false, links }: Served = {},
 ) =>
   rules.judgePublicUrl({
-    ...{ publicUrl, host, port: 8080, isLocal, links: links ?? `http://${host}:8080` },
+    publicUrl,
+    host,
+    port: 8080,
+    isLocal,
+    links: links ?? `http://${host}:8080`,
   });
 const server = (major: number, { read_only = false, folds = true } = {}) =>
   rules.judgeServer({

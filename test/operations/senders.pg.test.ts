@@ -15,7 +15,9 @@ test('senders are listed by how many surveys they have that are not completed, o
   await add(org, 2, 'd@acme.test');
   await add(org, 2, 'b@acme.test', { status: 'draft' });
   await add(org, 3, 'e@acme.test', {
-    ...{ status: 'completed', completed_by: 'hand', completed_at: new Date() },
+    status: 'completed',
+    completed_by: 'hand',
+    completed_at: new Date(),
   });
   await add(other, 3, 'c@acme.test');
   const own = ['b@acme.test', 'd@acme.test', 'a@acme.test'];

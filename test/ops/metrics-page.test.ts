@@ -9,7 +9,9 @@ test('the metrics page has every instrument as the table has it, in order, and n
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|$/gm)];
   const documented = rows.map(([, name, kind, labels, help]) => ({ name, kind, labels, help }));
   const measured = instruments.map(({ name, kind, labels, help }) => ({
-    ...{ name, kind, help },
+    name,
+    kind,
+    help,
     labels:
       Object.keys(labels)
         .map((label) => `\`${label}\``)

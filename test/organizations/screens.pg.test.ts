@@ -33,10 +33,20 @@ async function owner() {
 test('every setting of the form is stored', async () => {
   const { orgId, asItIs, general, post } = await owner();
   const answer = await post(general, {
-    ...{ ...asItIs, name: 'Nord', slug: `nord-${orgId}`, color: '#00ff00', language: 'de' },
-    ...{ time_zone: 'Europe/Oslo', contact_email: 'a@nord.test', frequency_days: '30' },
-    ...{ postal_address: '1 Quay\r\nOslo', people: 'Ann Lee\r\n\r\nBo', ai_enabled: 'on' },
-    ...{ keep_comments_days: '365', keep_contacts_days: '730', keep_openings_days: '90' },
+    ...asItIs,
+    name: 'Nord',
+    slug: `nord-${orgId}`,
+    color: '#00ff00',
+    language: 'de',
+    time_zone: 'Europe/Oslo',
+    contact_email: 'a@nord.test',
+    frequency_days: '30',
+    postal_address: '1 Quay\r\nOslo',
+    people: 'Ann Lee\r\n\r\nBo',
+    ai_enabled: 'on',
+    keep_comments_days: '365',
+    keep_contacts_days: '730',
+    keep_openings_days: '90',
     keep_mails_days: '0',
   });
   assert.deepEqual(
@@ -45,11 +55,22 @@ test('every setting of the form is stored', async () => {
   );
   const { id, created_at, updated_at, ...stored } = await getOrganization(db, orgId);
   assert.deepEqual(stored, {
-    ...{ name: 'Nord', slug: `nord-${orgId}`, color: '#00ff00', logo: null, language: 'de' },
-    ...{ time_zone: 'Europe/Oslo', contact_email: 'a@nord.test', frequency_days: 30 },
-    ...{ postal_address: '1 Quay\nOslo', mail_foot: null, people: ['Ann Lee', 'Bo'] },
-    ...{ ai_enabled: true, monthly_send_limit: 10_000 },
-    ...{ keep_comments_days: 365, keep_contacts_days: 730, keep_openings_days: 90 },
+    name: 'Nord',
+    slug: `nord-${orgId}`,
+    color: '#00ff00',
+    logo: null,
+    language: 'de',
+    time_zone: 'Europe/Oslo',
+    contact_email: 'a@nord.test',
+    frequency_days: 30,
+    postal_address: '1 Quay\nOslo',
+    mail_foot: null,
+    people: ['Ann Lee', 'Bo'],
+    ai_enabled: true,
+    monthly_send_limit: 10_000,
+    keep_comments_days: 365,
+    keep_contacts_days: 730,
+    keep_openings_days: 90,
     keep_mails_days: null,
   });
 });
@@ -71,8 +92,10 @@ test('General takes an empty file for no logo, and two hundred names of people',
 test('the form shows how long what is kept, and takes what it shows', async () => {
   const { orgId, asItIs, general, get, post } = await owner();
   const days = {
-    ...{ keep_comments_days: '365', keep_contacts_days: '730' },
-    ...{ keep_openings_days: '89', keep_mails_days: '400' },
+    keep_comments_days: '365',
+    keep_contacts_days: '730',
+    keep_openings_days: '89',
+    keep_mails_days: '400',
   };
   await post(general, { ...asItIs, ...days });
   const html = await (await get(general)).text();
@@ -83,7 +106,8 @@ test('the form shows how long what is kept, and takes what it shows', async () =
   assert.deepEqual(
     shown,
     Object.entries(days).map(([name, value]) => [
-      ...[name, value],
+      name,
+      value,
       name === 'keep_openings_days' ? '90' : '36500',
     ]),
   );
@@ -359,8 +383,11 @@ for (const [comments, contacts, openings, mails, said] of runs) {
 test('an event of the audit shows a time as one, and neither an id nor what is not there', async () => {
   const { orgId, home, get } = await owner();
   const details = {
-    ...{ send_at: '2026-01-31T12:30:00.000Z', survey_id: orgId, per_hour: null },
-    ...{ file: '0123abcd.csv', day: '2026-01-30' },
+    send_at: '2026-01-31T12:30:00.000Z',
+    survey_id: orgId,
+    per_hour: null,
+    file: '0123abcd.csv',
+    day: '2026-01-30',
   };
   await db`
     insert into audit_events (org_id, act, actor_kind, actor, details)

@@ -15,7 +15,8 @@ import { askback, secretKey } from '../support/processes/program.ts';
 
 const folder = erasureFolder();
 const environment = (url: string) => ({
-  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
   ASKBACK_ERASURES_FILE: join(folder, 'of-the-command.jsonl'),
 });
 /** A deployment of its own with one person that has answered. */

@@ -33,7 +33,8 @@ const replies: Record<string, Reply> = {
 const waiting = new Map<string, () => void>();
 const mails: string[] = [];
 const server = new SMTPServer({
-  ...{ authOptional: true, disabledCommands: ['STARTTLS', 'AUTH'] },
+  authOptional: true,
+  disabledCommands: ['STARTTLS', 'AUTH'],
   onRcptTo({ address }, _session, done) {
     const { at, error } = replyTo(address);
     if (at === 'address') waiting.set(address, () => done(error));
@@ -51,7 +52,10 @@ await once(server.server, 'listening');
 after(() => server.close());
 
 const service = startService({
-  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'trace' },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  LOG_LEVEL: 'trace',
   ASKBACK_SMTP_URL: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?tls=none`,
 });
 const address = addressIn(await service.ready());
@@ -72,7 +76,9 @@ for (const [place, reply] of places.entries()) {
       };
       const init = body ? { body: JSON.stringify(body) } : {};
       const answer = await fetch(`${address}/api/v1${path}`, {
-        ...{ method, headers: { ...client.write, ...headers }, ...init },
+        method,
+        headers: { ...client.write, ...headers },
+        ...init,
       });
       return { status: answer.status, text: await answer.text() };
     };

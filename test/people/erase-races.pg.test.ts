@@ -88,7 +88,10 @@ test('an excerpt that waits in memory is not posted after the erasure, and one i
   const { id, of, contact, erase } = await scene();
   const webhook = await makeWebhook(db, id);
   const responseId = await makeResponse(db, of, {
-    ...{ contact_id: contact, score: 1, category: 'detractor', comment: 'treacle' },
+    contact_id: contact,
+    score: 1,
+    category: 'detractor',
+    comment: 'treacle',
   });
   const { outbound, release, hanging } = hangingSubscriber();
   const posts: string[] = [];

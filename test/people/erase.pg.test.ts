@@ -69,7 +69,10 @@ test('a person is erased over all surveys, and scores stay as anonymous response
   const [first, second] = [await person(), await person({ survey_id: other.survey_id })];
   const stays = await makeContact(db, of, { email: 'bada@people.test' });
   const answer = await makeResponse(db, of, {
-    ...{ contact_id: first, score: 3, category: 'detractor', comment: 'slow as treacle' },
+    contact_id: first,
+    score: 3,
+    category: 'detractor',
+    comment: 'slow as treacle',
   });
   await makeResponse(db, other, { contact_id: second });
   await makeResponse(db, of, { contact_id: stays, comment: 'fine for bada@people.test' });
@@ -126,7 +129,8 @@ test('an erased address comes in by no way', async () => {
   await person();
   await erase();
   const added = await call('POST', '/v1/contacts', {
-    ...{ survey_id: of.survey_id, email: 'ADA@people.test' },
+    survey_id: of.survey_id,
+    email: 'ADA@people.test',
   });
   assert.deepEqual([added.status, added.json['code']], [409, 'erased']);
   const contacts = [{ email: 'Ada@people.test', name: 'Ada' }, { email: 'ada@people.test' }];
@@ -196,7 +200,10 @@ test('a delivery with an excerpt loses it and cannot be delivered again', async 
   const { id, of, person, erase, call } = await scene();
   const webhook = await makeWebhook(db, id);
   const answer = await makeResponse(db, of, {
-    ...{ contact_id: await person(), score: 1, category: 'detractor', comment: 'treacle' },
+    contact_id: await person(),
+    score: 1,
+    category: 'detractor',
+    comment: 'treacle',
   });
   const make = async (event: string, comment: string | null, status: string) => {
     const body = JSON.stringify({ version: '1', responseId: answer, comment });

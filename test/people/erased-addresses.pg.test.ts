@@ -46,7 +46,17 @@ async function scene() {
     { share_id: string }[]
   >`select share_id from surveys where id = ${survey}`;
   return {
-    ...{ client, survey, of, email, written, contact, stays, token, subscriber, call, erase },
+    client,
+    survey,
+    of,
+    email,
+    written,
+    contact,
+    stays,
+    token,
+    subscriber,
+    call,
+    erase,
     shareId: shared!.share_id,
     browser: await memberBrowser(db, { org: client.id, role: 'editor' }),
     where: { ...commandWriter(client.id), surveyId: survey },

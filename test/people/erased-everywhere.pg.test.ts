@@ -47,8 +47,12 @@ after(() => {
 const portOf = (server: typeof hook) => (server.address() as AddressInfo).port;
 
 const environment = {
-  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'trace' },
-  ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  LOG_LEVEL: 'trace',
+  ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+  ASKBACK_WEBHOOK_HTTP: 'allow',
   ASKBACK_ERASURES_FILE: erasuresFile,
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${portOf(collector)}`,
   OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -68,7 +72,8 @@ async function call(method: string, path: string, body?: unknown) {
   };
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
   const answer = await fetch(`${address}${path}`, {
-    ...{ method, headers: { ...client.write, ...headers, Accept: 'application/json' } },
+    method,
+    headers: { ...client.write, ...headers, Accept: 'application/json' },
     ...init,
   });
   assert.ok(
@@ -161,16 +166,20 @@ await service.stop();
 
 test('the person was everywhere', () => {
   assert.deepEqual(planted.sort(), [
-    ...['analyses', 'blocked_mails', 'contact_upload_chunks', 'contacts', 'delivery_attempts'],
-    ...[
-      'ended_deliveries',
-      'events',
-      'idempotency_keys',
-      'mailbox_messages',
-      'mails',
-      'response_notes',
-    ],
-    ...['responses', 'summaries', 'suppressions'],
+    'analyses',
+    'blocked_mails',
+    'contact_upload_chunks',
+    'contacts',
+    'delivery_attempts',
+    'ended_deliveries',
+    'events',
+    'idempotency_keys',
+    'mailbox_messages',
+    'mails',
+    'response_notes',
+    'responses',
+    'summaries',
+    'suppressions',
   ]);
 });
 

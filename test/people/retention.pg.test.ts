@@ -196,13 +196,15 @@ async function mailsLeft(
   for (const mail of mails) {
     const contact_id = await makeContact(db, of, { sent_at: ages.old });
     const row = {
-      ...{ ...of, contact_id, request_id: contact_id, email: 'a@people.test', month: '2026-01-01' },
-      ...{
-        status: 'sent',
-        claimed_at: ages.old,
-        finished_at: ages.old,
-        blocks_resend: mail['status'] !== 'failed',
-      },
+      ...of,
+      contact_id,
+      request_id: contact_id,
+      email: 'a@people.test',
+      month: '2026-01-01',
+      status: 'sent',
+      claimed_at: ages.old,
+      finished_at: ages.old,
+      blocks_resend: mail['status'] !== 'failed',
       ...mail,
     };
     await db`insert into mails ${db({ ...row, email: `${contact_id}@people.test` })}`;
@@ -226,7 +228,9 @@ test('the log of mails goes after its days, but what keeps an address from a sec
 test('the log of mails stays for 61 days where a survey reminds', async () => {
   const ago = (ms: number) => new Date(Date.now() - 61 * dayMs - ms);
   const mails = [minuteMs, -minuteMs].map((ms) => ({
-    ...{ reason: ms > 0 ? 'older' : 'younger', claimed_at: ago(ms), finished_at: ago(ms) },
+    reason: ms > 0 ? 'older' : 'younger',
+    claimed_at: ago(ms),
+    finished_at: ago(ms),
   }));
   const reminders = json(db, [{ after_days: 3, subject: null }]);
   const { left } = await mailsLeft({ keep_mails_days: days }, mails, { reminders });
@@ -254,7 +258,9 @@ test('an organization that has set no days keeps everything', async () => {
 
 test('more comments, contacts and mails than one step takes go in one run, and what is young stays', async () => {
   const { org, of, acts } = await scene({
-    ...{ keep_comments_days: days, keep_contacts_days: days, keep_mails_days: days },
+    keep_comments_days: days,
+    keep_contacts_days: days,
+    keep_mails_days: days,
   });
   const { survey_id } = of;
   await db`

@@ -28,12 +28,18 @@ test('people stand at their newest contact, newest first, of one time the greate
   const other = await scene();
   const [sent_at, responded_at] = [ago(50), ago(40)];
   await makeContact(db, of, {
-    ...{ email: 'Eve@people.test', name: 'Eve of old', created_at: ago(900) },
-    ...{ sent_at: ago(800), responded_at },
+    email: 'Eve@people.test',
+    name: 'Eve of old',
+    created_at: ago(900),
+    sent_at: ago(800),
+    responded_at,
   });
   const eve = await makeContact(db, second, {
-    ...{ email: 'eve@people.test', name: 'Eve', created_at: ago(100) },
-    ...{ sent_at, responded_at: ago(45) },
+    email: 'eve@people.test',
+    name: 'Eve',
+    created_at: ago(100),
+    sent_at,
+    responded_at: ago(45),
   });
   const same = ago(300);
   const twins = [

@@ -14,7 +14,10 @@ const trace_id = '0af7651916cd43dd8448eb211c80319c';
 const traceparent = `00-${trace_id}-b7ad6b7169203331-01`;
 const { db, url } = await testDatabase();
 const service = startService({
-  ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0', LOG_LEVEL: 'warn' },
+  DATABASE_URL: url,
+  ASKBACK_SECRET_KEY: secretKey,
+  PORT: '0',
+  LOG_LEVEL: 'warn',
   ASKBACK_METRICS_TOKEN: token,
 });
 const address = addressIn(await service.ready());

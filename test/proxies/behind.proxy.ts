@@ -85,8 +85,14 @@ type Asking = { port: number; from?: string; headers?: Record<string, string> };
 /** The status of a request through the proxy, from an address of this machine. */
 async function ask(path: string, { port, from = '127.0.0.2', headers = {} }: Asking) {
   const sent = request({
-    ...{ host: '127.0.0.1', port, path, localAddress: from, agent: false },
-    ...{ servername: name, ca: cert, headers: { Host: name, ...headers } },
+    host: '127.0.0.1',
+    port,
+    path,
+    localAddress: from,
+    agent: false,
+    servername: name,
+    ca: cert,
+    headers: { Host: name, ...headers },
   });
   const [answer] = await once(sent.end(), 'response');
   answer.resume();

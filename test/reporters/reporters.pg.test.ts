@@ -192,19 +192,33 @@ test('responses are shown with their survey, their contact, what was handed in a
   const contact_id = await makeContact(db, of, given);
   const at = (day: number) => new Date(`2026-01-0${day}T12:00:00Z`);
   const answered = await makeResponse(db, of, {
-    ...{ contact_id, score: 4, category: 'passive', comment: 'Fine', language: 'de' },
-    ...{ properties: db.json({ page: '/ours' }), created_at: at(1) },
+    contact_id,
+    score: 4,
+    category: 'passive',
+    comment: 'Fine',
+    language: 'de',
+    properties: db.json({ page: '/ours' }),
+    created_at: at(1),
   });
   await db`insert into analyses ${db({
-    ...{ org_id, response_id: answered, sentiment: 'mixed', themes: ['price'] },
-    ...{ churn_risk: 'low', summary: 'In short', provider: 'test' },
+    org_id,
+    response_id: answered,
+    sentiment: 'mixed',
+    themes: ['price'],
+    churn_risk: 'low',
+    summary: 'In short',
+    provider: 'test',
   })}`;
   const others = { org_id: other.id, survey_id: other.survey_id };
   const response_id = await makeResponse(db, others, { id: answered });
   await db`insert into analyses ${db({ org_id: other.id, response_id, sentiment: 'negative', provider: 'test' })}`;
   await makeResponse(db, of, {
-    ...{ source: 'share', score: 1, category: 'detractor', held_reason: 'hidden_field' },
-    ...{ properties: db.json({ page: '/home' }), created_at: at(2) },
+    source: 'share',
+    score: 1,
+    category: 'detractor',
+    held_reason: 'hidden_field',
+    properties: db.json({ page: '/home' }),
+    created_at: at(2),
   });
   const { reporter } = await open(org_id);
   const rows = await reporter<Row[]>`select * from responses order by created_at`;
@@ -213,27 +227,39 @@ test('responses are shown with their survey, their contact, what was handed in a
   assert.deepEqual(shown, [
     {
       ...both,
-      ...{
-        contact_id,
-        contact_email: 'ada@a.test',
-        contact_name: 'Ada',
-        properties: { plan: 'pro' },
-      },
-      ...{ score: 4, category: 'passive', comment: 'Fine', language: 'de', source: 'link' },
-      ...{ held: false, ai_sentiment: 'mixed', ai_themes: ['price'], ai_churn_risk: 'low' },
-      ...{ ai_summary: 'In short', created_at: at(1) },
+      contact_id,
+      contact_email: 'ada@a.test',
+      contact_name: 'Ada',
+      properties: { plan: 'pro' },
+      score: 4,
+      category: 'passive',
+      comment: 'Fine',
+      language: 'de',
+      source: 'link',
+      held: false,
+      ai_sentiment: 'mixed',
+      ai_themes: ['price'],
+      ai_churn_risk: 'low',
+      ai_summary: 'In short',
+      created_at: at(1),
     },
     {
       ...both,
-      ...{
-        contact_id: null,
-        contact_email: null,
-        contact_name: null,
-        properties: { page: '/home' },
-      },
-      ...{ score: 1, category: 'detractor', comment: null, language: null, source: 'share' },
-      ...{ held: true, ai_sentiment: null, ai_themes: [], ai_churn_risk: null },
-      ...{ ai_summary: null, created_at: at(2) },
+      contact_id: null,
+      contact_email: null,
+      contact_name: null,
+      properties: { page: '/home' },
+      score: 1,
+      category: 'detractor',
+      comment: null,
+      language: null,
+      source: 'share',
+      held: true,
+      ai_sentiment: null,
+      ai_themes: [],
+      ai_churn_risk: null,
+      ai_summary: null,
+      created_at: at(2),
     },
   ]);
   assert.equal(rows[0]!['id'], answered);
@@ -282,8 +308,12 @@ test('a reporter has few connections, which end what takes long, and rights of n
     select rolcanlogin, rolinherit, rolsuper, rolcreatedb, rolcreaterole, rolconnlimit, rolconfig
     from pg_roles where rolname = ${role}`;
   assert.deepEqual(made, {
-    ...{ rolcanlogin: true, rolinherit: false, rolsuper: false, rolcreatedb: false },
-    ...{ rolcreaterole: false, rolconnlimit: 5 },
+    rolcanlogin: true,
+    rolinherit: false,
+    rolsuper: false,
+    rolcreatedb: false,
+    rolcreaterole: false,
+    rolconnlimit: 5,
     rolconfig: [
       'default_transaction_read_only=on',
       'statement_timeout=60s',

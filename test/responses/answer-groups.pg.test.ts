@@ -33,9 +33,19 @@ const responseOf = (
   contactId: string | null,
   over: Partial<NewResponse> = {},
 ): NewResponse => ({
-  ...{ id: randomUUID(), org_id: orgId, survey_id: surveyId, contact_id: contactId, score: 9 },
-  ...{ source: contactId ? 'link' : 'share', category: 'promoter', comment: null },
-  ...{ held_reason: null, traceparent: null, type: 'nps', language: 'en', properties: null },
+  id: randomUUID(),
+  org_id: orgId,
+  survey_id: surveyId,
+  contact_id: contactId,
+  score: 9,
+  source: contactId ? 'link' : 'share',
+  category: 'promoter',
+  comment: null,
+  held_reason: null,
+  traceparent: null,
+  type: 'nps',
+  language: 'en',
+  properties: null,
   created_at: new Date(),
   ...over,
 });
@@ -119,8 +129,12 @@ test('of answers that come together those that no process attempts at once have 
     return { response, effects: { added: { ...added, owner: by }, analyze } };
   };
   const group = [
-    ...[ownedBy(own, 0, owner), ownedBy(own, 1, owner), ownedBy(apart, 0, null)],
-    ...[ownedBy(both, 0, owner), ownedBy(both, 1, null), ownedBy(both, 2, null)],
+    ownedBy(own, 0, owner),
+    ownedBy(own, 1, owner),
+    ownedBy(apart, 0, null),
+    ownedBy(both, 0, owner),
+    ownedBy(both, 1, null),
+    ownedBy(both, 2, null),
   ];
   const jobsFor = async (of: typeof group) => {
     await db`delete from outbox`;

@@ -83,7 +83,9 @@ const heldOf = (rows: readonly TwinRow[], { said, has }: Scoped) =>
 
 type Counted = { promoters: number; passives: number; detractors: number; held: number };
 const figures = ({ promoters, passives, detractors, held }: Counted) => [
-  ...[promoters, passives, detractors],
+  promoters,
+  passives,
+  detractors,
   held,
 ];
 
@@ -99,7 +101,8 @@ async function checkTotals(twin: Twin, scoped: Scoped) {
 async function checkTrend(twin: Twin, scoped: Scoped, [from, to, zone]: readonly string[]) {
   const dates = {
     ...({ interval: 'day', timeZone: zone! } as const),
-    ...{ from: instantsOf(from!), to: instantsOf(to!) },
+    from: instantsOf(from!),
+    to: instantsOf(to!),
   };
   const rows = await readTrend(db, twin.org, { scope: scoped.scope, dates });
   const asked = { scope: scoped.scope, rows: trendRows(dates, new Date()) };

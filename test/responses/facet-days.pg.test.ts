@@ -105,7 +105,8 @@ type TrendCheck = { scope: NpsScope; zone: string; said: string };
 async function checkTrend(org: string, { scope, zone, said }: TrendCheck) {
   const dates = {
     ...({ interval: 'day', timeZone: zone } as const),
-    ...{ from: readInstants('2024-03-02')!, to: readInstants('2024-03-14')! },
+    from: readInstants('2024-03-02')!,
+    to: readInstants('2024-03-14')!,
   };
   const rows = await readTrend(db, org, { scope, dates });
   const asked = { scope, rows: trendRows(dates, new Date()) };

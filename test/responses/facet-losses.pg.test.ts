@@ -128,9 +128,19 @@ const record = createAnswerRecorder(db);
 /** An answer to the scene's survey on its day, as from a page that was open for long. */
 const answer = ({ org, survey }: Scene, hour: number) => {
   const response: NewResponse = {
-    ...{ id: randomUUID(), org_id: org, survey_id: survey, contact_id: null, score: 1 },
-    ...{ source: 'share', category: 'detractor', comment: null, held_reason: null },
-    ...{ traceparent: null, type: 'nps', language: 'en', properties: null },
+    id: randomUUID(),
+    org_id: org,
+    survey_id: survey,
+    contact_id: null,
+    score: 1,
+    source: 'share',
+    category: 'detractor',
+    comment: null,
+    held_reason: null,
+    traceparent: null,
+    type: 'nps',
+    language: 'en',
+    properties: null,
     created_at: new Date(`${day}T${hour}:10:00Z`),
   };
   return record(response, { added: { orgId: org, events: [] }, analyze: false });

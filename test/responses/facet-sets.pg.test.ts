@@ -67,10 +67,25 @@ function combinations({ surveys, tag, org }: Scene): string[] {
   const [mine, rare] = ['property.plan=pro', 'property.tenth=7'];
   const owner = `owner=${encodeURIComponent(`${org}@members.test`)}`;
   const filters = [
-    ...[mine, rare, 'property.source=shop', `tag=${tag}`, 'sentiment=negative', 'language=de'],
-    ...['state=open', 'state=done', 'has_comment=true', 'has_comment=false', owner, 'owner=none'],
-    ...[`survey_id=${surveys[1]}`, 'type=ces', 'audience=customer', 'audience=employee'],
-    ...['category=promoter', 'date_from=2024-03-05T07:20:00Z&date_to=2024-03-09', 'property.no=x'],
+    mine,
+    rare,
+    'property.source=shop',
+    `tag=${tag}`,
+    'sentiment=negative',
+    'language=de',
+    'state=open',
+    'state=done',
+    'has_comment=true',
+    'has_comment=false',
+    owner,
+    'owner=none',
+    `survey_id=${surveys[1]}`,
+    'type=ces',
+    'audience=customer',
+    'audience=employee',
+    'category=promoter',
+    'date_from=2024-03-05T07:20:00Z&date_to=2024-03-09',
+    'property.no=x',
   ];
   const nameOf = (filter: string) => filter.split('=')[0];
   return filters.flatMap((filter, at) =>

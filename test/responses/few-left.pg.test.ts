@@ -27,10 +27,21 @@ function answerOf(survey: Survey, person: number | null, over: Partial<NewRespon
   const { org_id, survey_id, people } = survey;
   const contact_id = person === null ? null : people[person]!;
   return {
-    ...{ id: randomUUID(), org_id, survey_id, contact_id, score: 7, category: 'passive' as const },
-    ...{ source: contact_id ? ('link' as const) : ('share' as const), comment: null },
-    ...{ held_reason: null, traceparent: null, type: 'nps' as const, language: 'en' },
-    ...{ properties: null, created_at: new Date(), ...over },
+    id: randomUUID(),
+    org_id,
+    survey_id,
+    contact_id,
+    score: 7,
+    category: 'passive' as const,
+    source: contact_id ? ('link' as const) : ('share' as const),
+    comment: null,
+    held_reason: null,
+    traceparent: null,
+    type: 'nps' as const,
+    language: 'en',
+    properties: null,
+    created_at: new Date(),
+    ...over,
   };
 }
 

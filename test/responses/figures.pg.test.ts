@@ -98,7 +98,9 @@ test('segments add up: the totals and trends of both plans are those of all', as
       `/api/v1/nps/trend?type=nps&interval=month&date_from=${day(240)}&tz=Asia/Kolkata&${query}`,
     );
     return [data, ...rows].map(({ promoters, passives, detractors }) => [
-      ...[promoters, passives, detractors],
+      promoters,
+      passives,
+      detractors,
     ]);
   };
   const [all, pro, free] = [

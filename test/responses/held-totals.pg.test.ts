@@ -29,9 +29,19 @@ const responseOf = (
   contactId: string | null,
   over: Partial<NewResponse> = {},
 ): NewResponse => ({
-  ...{ id: randomUUID(), org_id: orgId, survey_id: surveyId, contact_id: contactId, score: 9 },
-  ...{ source: contactId ? 'link' : 'share', category: 'promoter', comment: null },
-  ...{ held_reason: null, traceparent: null, type: 'nps', language: 'en', properties: null },
+  id: randomUUID(),
+  org_id: orgId,
+  survey_id: surveyId,
+  contact_id: contactId,
+  score: 9,
+  source: contactId ? 'link' : 'share',
+  category: 'promoter',
+  comment: null,
+  held_reason: null,
+  traceparent: null,
+  type: 'nps',
+  language: 'en',
+  properties: null,
   created_at: at,
   ...over,
 });
@@ -131,11 +141,15 @@ for (const [way, record] of Object.entries(ways)) {
       const pid = await whileHeld((tx) => hold(tx, s), { record, given });
       const { ofSurvey, ofOrganization } = counted;
       assert.deepEqual(await slotsOf(s, pid), {
-        ...{ survey: ofSurvey, 'its day': ofSurvey, 'its quarter': ofSurvey },
+        survey: ofSurvey,
+        'its day': ofSurvey,
+        'its quarter': ofSurvey,
         organization: ofOrganization,
       });
       assert.deepEqual(await slotsOf(other, pid), {
-        ...{ survey: forEverybody, 'its day': forEverybody, 'its quarter': forEverybody },
+        survey: forEverybody,
+        'its day': forEverybody,
+        'its quarter': forEverybody,
         organization: forEverybody,
       });
       await assertTalliesHold(db);
@@ -162,7 +176,10 @@ for (const [way, record] of Object.entries(ways)) {
     const first = (tx: Sql) => ways['alone']!(tx, [responseOf(s, s.people[0]!)]);
     const pid = await whileHeld(first, { record, given });
     assert.deepEqual(await slotsOf(s, pid), {
-      ...{ survey: aside, 'its day': aside, 'its quarter': aside, organization: aside },
+      survey: aside,
+      'its day': aside,
+      'its quarter': aside,
+      organization: aside,
     });
     await assertTalliesHold(db);
   });
@@ -201,18 +218,32 @@ type Near = {
 
 const groups: Record<string, Near> = {
   'more contacts left than can answer at once': {
-    ...{ open: mostUncommitted + 1, answers: 1, recorded: true, alone: false },
+    open: mostUncommitted + 1,
+    answers: 1,
+    recorded: true,
+    alone: false,
   },
   'as many contacts left as can answer at once': {
-    ...{ open: mostUncommitted, answers: 1, recorded: true, alone: true },
+    open: mostUncommitted,
+    answers: 1,
+    recorded: true,
+    alone: true,
   },
   'one contact more than answers': { open: 3, answers: 2, recorded: true, alone: true },
   'as many contacts as answers': { open: 2, answers: 2, recorded: false, alone: true },
   'no contact left but on hold': {
-    ...{ open: 1, answers: 1, over: { held_reason: 'hidden_link' }, recorded: true, alone: false },
+    open: 1,
+    answers: 1,
+    over: { held_reason: 'hidden_link' },
+    recorded: true,
+    alone: false,
   },
   'one contact, who does not answer': {
-    ...{ open: 1, answers: 1, shared: true, recorded: true, alone: false },
+    open: 1,
+    answers: 1,
+    shared: true,
+    recorded: true,
+    alone: false,
   },
 };
 for (const [what, { open, answers, over, shared, recorded, alone }] of Object.entries(groups)) {

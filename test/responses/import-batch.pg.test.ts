@@ -11,7 +11,11 @@ const { db } = await testDatabase();
 type Person = NonNullable<ForeignResponse['person']>;
 
 const response = (day: string, person: Omit<Person, 'key'>): ForeignResponse => ({
-  ...{ score: 9, category: 'promoter', comment: null, tags: [], note: null },
+  score: 9,
+  category: 'promoter',
+  comment: null,
+  tags: [],
+  note: null,
   created_at: new Date(day),
   person: { ...person, key: person.email.toLowerCase() },
 });
@@ -20,7 +24,8 @@ const response = (day: string, person: Omit<Person, 'key'>): ForeignResponse => 
 const responses = [
   response('2024-03-01', { email: 'Ben@people.test', name: 'Ben', properties: { plan: 'team' } }),
   response('2024-03-02', {
-    ...{ email: 'Ada@people.test', name: 'Ada of old' },
+    email: 'Ada@people.test',
+    name: 'Ada of old',
     properties: { plan: 'free', city: 'Oslo' },
   }),
   response('2025-03-01', { email: 'ADA@people.test', name: 'Ada', properties: { plan: 'pro' } }),
@@ -55,13 +60,18 @@ for (const [place, order] of orders.entries()) {
       [...contacts],
       [
         {
-          ...{ email: 'Ada@people.test', name: 'Ada' },
+          email: 'Ada@people.test',
+          name: 'Ada',
           properties: { plan: 'pro', city: 'Oslo', seats: 3 },
-          ...{ responded_at: new Date('2026-03-01'), responses: 3 },
+          responded_at: new Date('2026-03-01'),
+          responses: 3,
         },
         {
-          ...{ email: 'Ben@people.test', name: 'Ben', properties: { plan: 'team' } },
-          ...{ responded_at: new Date('2025-03-02'), responses: 2 },
+          email: 'Ben@people.test',
+          name: 'Ben',
+          properties: { plan: 'team' },
+          responded_at: new Date('2025-03-02'),
+          responses: 2,
         },
       ],
     );

@@ -95,7 +95,9 @@ test('of lines alike of one person, however its address is spelled, every one is
     const file = `score,created_at,email\n${lines.slice(0, many).join('\n')}\n`;
     const passed_over = many - imported;
     assert.deepEqual(await importResponses(tools, where, file), {
-      ...{ imported, passed_over, erased: 0 },
+      imported,
+      passed_over,
+      erased: 0,
     });
   }
 });
@@ -163,8 +165,10 @@ test('the same file is taken over into each survey', async () => {
 test('columns are known by each of their names, and times by each of their forms', async () => {
   const where = await survey();
   const times = {
-    ...{ 'Created At': '2024-03-01T10:00:00Z', 'Responded At': '2024-03-01 10:00:00 UTC' },
-    ...{ Date: '2024-03-01 12:00:00 +0200', Timestamp: '1709287200' },
+    'Created At': '2024-03-01T10:00:00Z',
+    'Responded At': '2024-03-01 10:00:00 UTC',
+    Date: '2024-03-01 12:00:00 +0200',
+    Timestamp: '1709287200',
     'Submitted At': '2024-03-01 10:00:00',
   };
   const words = ['Comment', 'Feedback', 'Answer', 'Comment', 'Comment'];

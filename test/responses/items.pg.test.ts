@@ -29,8 +29,12 @@ async function makeFullResponse(orgId: string, surveyId: string) {
     db,
     { org_id: orgId, survey_id: surveyId },
     {
-      ...{ category: 'detractor', score: 0, comment: hard },
-      ...{ contact_id: contactId, language: 'de', owner_id: member!.id },
+      category: 'detractor',
+      score: 0,
+      comment: hard,
+      contact_id: contactId,
+      language: 'de',
+      owner_id: member!.id,
     },
   );
   await db`

@@ -41,15 +41,20 @@ function knownOf(
   const yes = (kind: string, is: boolean) => column(kind, is ? '' : null);
   return {
     columns: [
-      ...[...column('category', row.category), ...column('survey', surveys[row.survey]!)],
-      ...[...column('type', type), ...yes('employees', audience === 'employee')],
-      ...[...yes('comment', row.comment !== null), ...column('language', row.language)],
-      ...[...column('state', row.state), ...yes('owned', row.owned)],
+      ...column('category', row.category),
+      ...column('survey', surveys[row.survey]!),
+      ...column('type', type),
+      ...yes('employees', audience === 'employee'),
+      ...yes('comment', row.comment !== null),
+      ...column('language', row.language),
+      ...column('state', row.state),
+      ...yes('owned', row.owned),
       ...column('owner', row.owned ? owner : null),
     ],
     facets: [
       { kind: 'property', name: 'plan', value: row.plan },
-      ...[...column('tag', row.tagged ? tag : null), ...column('sentiment', row.sentiment)],
+      ...column('tag', row.tagged ? tag : null),
+      ...column('sentiment', row.sentiment),
     ],
   };
 }
@@ -64,7 +69,8 @@ function setsOf(twin: Twin): KeptSet[] {
       for (const known of [...columns, ...facets]) {
         const key = JSON.stringify(known);
         const none = () => ({
-          ...{ known, bits: Array<string>(rows.length).fill('0') },
+          known,
+          bits: Array<string>(rows.length).fill('0'),
           isColumn: columns.includes(known),
         });
         const set = sets.get(key) ?? none();
@@ -153,8 +159,12 @@ function figuresOf(twin: Twin): Figures[] {
           const own = of.map(({ row }) => row).filter((row) => row.survey === survey);
           const { type, audience } = twinSurveys[survey]!;
           const figures = {
-            ...{ facet, type, employees: audience === 'employee', day },
-            ...{ counts: counts(own), halves: halvesOf(own) },
+            facet,
+            type,
+            employees: audience === 'employee',
+            day,
+            counts: counts(own),
+            halves: halvesOf(own),
           };
           if (own.length === 0) return [];
           const ofKind = { ...figures, survey: null };

@@ -8,8 +8,16 @@ const { db } = await testDatabase();
 
 /** Among them those whose clocks change at midnight, or at one o'clock. */
 const zones = [
-  ...['America/Havana', 'America/Sao_Paulo', 'America/Asuncion', 'Asia/Beirut', 'Atlantic/Azores'],
-  ...['Africa/Cairo', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati'],
+  'America/Havana',
+  'America/Sao_Paulo',
+  'America/Asuncion',
+  'Asia/Beirut',
+  'Atlantic/Azores',
+  'Africa/Cairo',
+  'Europe/Berlin',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+  'Pacific/Kiritimati',
 ];
 
 for (const zone of zones) {

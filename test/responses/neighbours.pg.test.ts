@@ -22,9 +22,16 @@ async function makeScene() {
     where org_id = ${org}`;
   const shop = { facets: propertyFacets({ source: 'shop' }) };
   const filters: Partial<ResponseFilter>[] = [
-    ...[{}, { language: 'fr' }, { facets: propertyFacets({ rare: '5' }) }, { held: true }],
-    ...[{ pattern: '%late%' }, { ...shop, pattern: '%late%' }, { ...shop, held: true }],
-    ...[{ ...shop, owner: noOwner }, { ...shop, owner: `${org}@members.test` }, shop],
+    {},
+    { language: 'fr' },
+    { facets: propertyFacets({ rare: '5' }) },
+    { held: true },
+    { pattern: '%late%' },
+    { ...shop, pattern: '%late%' },
+    { ...shop, held: true },
+    { ...shop, owner: noOwner },
+    { ...shop, owner: `${org}@members.test` },
+    shop,
     { ...shop, hasComment: false, state: 'done' },
     { facets: propertyFacets({ source: 'shop' }), language: 'fr' },
     { facets: propertyFacets({ source: 'shop', plan: 'pro' }), category: 'promoter' },

@@ -24,9 +24,19 @@ const effectsOf = ({ org_id: orgId }: NewResponse): ResponseEffects => ({
 });
 
 const answerOf = ({ org_id, survey_id }: Survey, contact_id: string | null): NewResponse => ({
-  ...{ id: randomUUID(), org_id, survey_id, contact_id, score: 7, category: 'passive' },
-  ...{ source: contact_id ? 'link' : 'share', comment: null, held_reason: null },
-  ...{ traceparent: null, type: 'nps', language: 'en', properties: null },
+  id: randomUUID(),
+  org_id,
+  survey_id,
+  contact_id,
+  score: 7,
+  category: 'passive',
+  source: contact_id ? 'link' : 'share',
+  comment: null,
+  held_reason: null,
+  traceparent: null,
+  type: 'nps',
+  language: 'en',
+  properties: null,
   created_at: new Date(`${day}T12:00Z`),
 });
 

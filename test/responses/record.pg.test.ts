@@ -14,9 +14,19 @@ import { assertTalliesHold } from '../support/probe/tallies.ts';
 const { db, url } = await testDatabase();
 
 const responseOf = ({ orgId, surveyId }: Survey, contactId: string): NewResponse => ({
-  ...{ id: randomUUID(), org_id: orgId, survey_id: surveyId, contact_id: contactId, score: 9 },
-  ...{ source: 'link', category: 'promoter', comment: null, held_reason: null, traceparent: null },
-  ...{ type: 'nps', language: 'en', properties: null },
+  id: randomUUID(),
+  org_id: orgId,
+  survey_id: surveyId,
+  contact_id: contactId,
+  score: 9,
+  source: 'link',
+  category: 'promoter',
+  comment: null,
+  held_reason: null,
+  traceparent: null,
+  type: 'nps',
+  language: 'en',
+  properties: null,
   created_at: new Date(),
 });
 

@@ -94,7 +94,8 @@ for (const [score, comment, checked] of submissions) {
 test('a score out of its scale is refused with the ends of the scale', () => {
   const said = checkSubmission('csat', { score: 6, comment: null });
   assert.deepEqual(said, {
-    ...{ code: 'score_invalid', message: 'score must be a whole number from 1 to 5' },
+    code: 'score_invalid',
+    message: 'score must be a whole number from 1 to 5',
   });
 });
 
@@ -121,7 +122,15 @@ test('a score is a whole number of one or two digits, or as a form posts it', ()
 
 test('a rollup has the score, how sure it is, the shares, and apart from them what is on hold', () => {
   assert.deepEqual(rollUp({ promoters: 60, passives: 25, detractors: 15, held: 7 }), {
-    ...{ nps: 45, margin_of_error: 14.5, total: 100, promoters: 60, passives: 25, detractors: 15 },
-    ...{ promoter_pct: 60, passive_pct: 25, detractor_pct: 15, held: 7 },
+    nps: 45,
+    margin_of_error: 14.5,
+    total: 100,
+    promoters: 60,
+    passives: 25,
+    detractors: 15,
+    promoter_pct: 60,
+    passive_pct: 25,
+    detractor_pct: 15,
+    held: 7,
   });
 });

@@ -3,8 +3,11 @@ import { test } from 'node:test';
 import { Analysis } from '../../src/responses/screens/analysis.tsx';
 
 const response = {
-  ...{ ai_sentiment: 'negative', ai_themes: [] as string[], ai_churn_risk: 'high' },
-  ...{ ai_summary: 'Too slow.', comment: 'slow' },
+  ai_sentiment: 'negative',
+  ai_themes: [] as string[],
+  ai_churn_risk: 'high',
+  ai_summary: 'Too slow.',
+  comment: 'slow',
 };
 const origin = { provider: 'built-in', analyzed: true };
 

@@ -77,10 +77,20 @@ test('each filter of the address stands in the field of its own', async () => {
   const { of, page, respond, tag } = await inbox();
   await respond();
   const filters = {
-    ...{ search: 'slow', date_from: '2026-01-02', date_to: '2026-03-04' },
-    ...{ category: 'detractor', state: 'open', held: 'true', has_comment: 'false' },
-    ...{ type: 'nps', audience: 'employee', sentiment: 'mixed', language: 'fr' },
-    ...{ survey_id: of.survey_id, tag: await tag('pricing'), owner: 'none' },
+    search: 'slow',
+    date_from: '2026-01-02',
+    date_to: '2026-03-04',
+    category: 'detractor',
+    state: 'open',
+    held: 'true',
+    has_comment: 'false',
+    type: 'nps',
+    audience: 'employee',
+    sentiment: 'mixed',
+    language: 'fr',
+    survey_id: of.survey_id,
+    tag: await tag('pricing'),
+    owner: 'none',
   };
   const html = await page(`?${new URLSearchParams(filters)}`);
   const forms = [...html.matchAll(/<form method="get".*?<\/form>/gs)].map(([form]) => form);
@@ -103,9 +113,16 @@ test('what the address asks for and no field offers is asked for by the next App
   await respond();
   const [urgent, billing] = [await tag('urgent'), await tag('billing')];
   const asked = [
-    ...[`tag=${urgent}`, `tag=${billing}`, 'owner=gone@former.test', 'language=tlh', 'limit=7'],
-    ...['date_from=2026-01-02T10:00:00Z', 'tz=Asia/Tokyo'],
-    ...['property.plan=pro', 'property.plan=team', 'property.city=Oslo'],
+    `tag=${urgent}`,
+    `tag=${billing}`,
+    'owner=gone@former.test',
+    'language=tlh',
+    'limit=7',
+    'date_from=2026-01-02T10:00:00Z',
+    'tz=Asia/Tokyo',
+    'property.plan=pro',
+    'property.plan=team',
+    'property.city=Oslo',
   ];
   const capitals = billing.toUpperCase();
   const html = await page(`?${asked.join('&').replace(billing, capitals)}`);

@@ -123,7 +123,11 @@ test('others of the same address are the twenty newest of its organization, over
   );
   const { id: _, created_at, ...first } = others[0]!;
   assert.deepEqual(first, {
-    ...{ survey_name: 'Onboarding', type: 'nps', score: 3, category: 'promoter', comment: 'New' },
+    survey_name: 'Onboarding',
+    type: 'nps',
+    score: 3,
+    category: 'promoter',
+    comment: 'New',
   });
   assert.equal((await listOthers(db, elsewhere, { id, contactId: mine.contactId })).length, 0);
 });

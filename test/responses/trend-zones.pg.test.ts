@@ -11,8 +11,14 @@ const { db } = await testDatabase();
 
 /** Whose clocks change in these weeks, by an hour or by half of one, at midnight too; and whose days begin between half hours. */
 const zones = [
-  ...['UTC', 'America/Los_Angeles', 'America/Havana', 'Europe/London'],
-  ...['Asia/Kolkata', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Chatham'],
+  'UTC',
+  'America/Los_Angeles',
+  'America/Havana',
+  'Europe/London',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'Australia/Lord_Howe',
+  'Pacific/Chatham',
 ];
 const ranges = [
   ['2024-03-08', '2024-04-08'],
@@ -23,11 +29,11 @@ const ranges = [
 async function makeScene() {
   const { org, surveys } = await makeWeeks(db, { responses: 1400, together: 1, minutes: 37 });
   const scopes: NpsScope[] = [
-    ...[{}, { survey_id: surveys[0] }, { type: 'ces' as const }],
-    ...[
-      { facets: propertyFacets({ plan: 'pro' }) },
-      { facets: propertyFacets({ source: 'shop', plan: 'pro' }) },
-    ],
+    {},
+    { survey_id: surveys[0] },
+    { type: 'ces' as const },
+    { facets: propertyFacets({ plan: 'pro' }) },
+    { facets: propertyFacets({ source: 'shop', plan: 'pro' }) },
     { type: 'ces' as const, facets: propertyFacets({ source: 'shop', plan: 'free' }) },
     { survey_id: surveys[1], facets: propertyFacets({ source: 'shop', plan: 'pro', rare: '3' }) },
   ].map((scope) => ({ ...everything, ...scope }));
@@ -61,13 +67,18 @@ async function check(org: string, scopes: readonly NpsScope[], when: string) {
       for (const [from, to] of ranges) {
         const dates = {
           ...({ interval: 'day', timeZone } as const),
-          ...{ from: readInstants(from)!, to: readInstants(to)! },
+          from: readInstants(from)!,
+          to: readInstants(to)!,
         };
         const rows = await readTrend(db, org, { scope, dates });
         assert.deepEqual(
           rows
             .map(({ start, promoters, passives, detractors, held }) => [
-              ...[start, promoters, passives, detractors, held],
+              start,
+              promoters,
+              passives,
+              detractors,
+              held,
             ])
             .filter(([, ...counts]) => counts.some((n) => n !== 0)),
           await countedByHand(org, scope, { timeZone, from, to }),

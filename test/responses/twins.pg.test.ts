@@ -80,7 +80,8 @@ const casesOf = ({ surveys, tag, email }: Twin): Case[] => [
   {
     query: `audience=employee&state=done&date_from=${first}&date_to=${end}`,
     filter: {
-      ...{ audience: 'employee', state: 'done' },
+      audience: 'employee',
+      state: 'done',
       range: { from: until(first), to: until('2024-03-09') },
     },
     has: (row) =>
@@ -192,7 +193,8 @@ test('a file has the responses of one organization with their surveys and tags',
       tags.map((tag) => tag.id),
     ]);
     const wanted = rows.map(({ id, survey, tagged }) => [
-      ...[id, twinSurveys[survey]!.type],
+      id,
+      twinSurveys[survey]!.type,
       tagged ? [twin.tag] : [],
     ]);
     assert.deepEqual(shown, wanted, said);

@@ -206,7 +206,9 @@ inOneInstant(
     const by = await makePool(db);
     const askedAt = '2026-05-02 10:00:00.123456+00';
     const { orgs, ids } = await makeWaiting(db, [
-      ...[{ claimedBy: by }, { claimedBy: by }, { claimedBy: by }],
+      { claimedBy: by },
+      { claimedBy: by },
+      { claimedBy: by },
       { claimedBy: by, askedAt },
     ]);
     const [orgId] = orgs;

@@ -18,7 +18,8 @@ type MailCase = { outcome?: MailOutcome; asks?: boolean; ago?: number; inJob?: b
 /** One attempt whose time is over: a mailer that asks whether the mail may leave gets a no. */
 async function tryOnce({ outcome = accepted(), asks = false, ago = 0, inJob = true }: MailCase) {
   const mailer = {
-    ...{ concurrency: 1, server: { host: 'mail.test', port: 2525 } },
+    concurrency: 1,
+    server: { host: 'mail.test', port: 2525 },
     async send(_: ClaimedMail, { mayLeave }: { mayLeave: () => Promise<boolean> }) {
       if (asks) assert.equal(await mayLeave(), false);
       return outcome;
@@ -26,7 +27,8 @@ async function tryOnce({ outcome = accepted(), asks = false, ago = 0, inJob = tr
   };
   const claimed = { ...mail, traceparent: traceparentOf(request), claimed_ms_ago: ago };
   return await createAttempts({ db, mailer }).tryInSpan(claimed, {
-    ...{ attempt: 2, job: inJob ? traceparentOf(job) : null },
+    attempt: 2,
+    job: inJob ? traceparentOf(job) : null,
     time: { endsAt: -minute, longestMs: minute, signal: new AbortController().signal },
   });
 }
@@ -50,8 +52,12 @@ for (const [word, given] of words) {
     assert.equal(spans.length, 1);
     const failed = !['accepted', 'withdrawn'].includes(word);
     assert.deepEqual(spans[0]?.attributes, {
-      ...{ 'server.address': 'mail.test', 'server.port': 2525, 'network.protocol.name': 'smtp' },
-      ...{ 'askback.survey.id': 's', 'askback.send.id': 'm', 'askback.send.attempt': 2 },
+      'server.address': 'mail.test',
+      'server.port': 2525,
+      'network.protocol.name': 'smtp',
+      'askback.survey.id': 's',
+      'askback.send.id': 'm',
+      'askback.send.attempt': 2,
       'askback.send.outcome': word,
       ...(failed && { 'error.type': word }),
     });
@@ -89,7 +95,8 @@ for (const { what, before, longestMs, latest } of exchanges) {
     t.mock.method(performance, 'now', () => now);
     let takesMs = 0;
     const mailer = {
-      ...{ concurrency: 1, server: { host: 'mail.test', port: 2525 } },
+      concurrency: 1,
+      server: { host: 'mail.test', port: 2525 },
       async send(_: ClaimedMail, { mayLeave }: { mayLeave: () => Promise<boolean> }) {
         if (!(await mayLeave())) return lost();
         now += takesMs;

@@ -132,9 +132,15 @@ test('the frequency rule names the day of the last mail of any survey', async ()
     );
     await db`
       insert into mails ${db({
-        ...{ org_id: survey.orgId, survey_id: other, contact_id: contact, email: known },
-        ...{ request_id: randomUUID(), month: ago(days), status: 'sent' },
-        ...{ claimed_at: ago(days), finished_at: ago(days) },
+        org_id: survey.orgId,
+        survey_id: other,
+        contact_id: contact,
+        email: known,
+        request_id: randomUUID(),
+        month: ago(days),
+        status: 'sent',
+        claimed_at: ago(days),
+        finished_at: ago(days),
       })}`;
   }
   const [judged] = (await claim(db, survey, requestOf({ email: known }))).judgements;
@@ -241,9 +247,16 @@ test('a look at what a send would do writes nothing', async () => {
 
 /** Whether it is kept of a day that a mail was not sent, for this reason. */
 const isKept: Record<ReasonCode, boolean> = {
-  ...{ invalid_email: false, invalid_contact: false, repeated: false, already_sent: false },
-  ...{ in_flight: false, unknown_outcome: false, erased: false },
-  ...{ unsubscribed: true, bounced: true, frequency: true },
+  invalid_email: false,
+  invalid_contact: false,
+  repeated: false,
+  already_sent: false,
+  in_flight: false,
+  unknown_outcome: false,
+  erased: false,
+  unsubscribed: true,
+  bounced: true,
+  frequency: true,
 };
 
 test('of the reasons against a mail those are kept that a person set, with their words', async () => {
@@ -261,8 +274,10 @@ test('of the reasons against a mail those are kept that a person set, with their
   assert.deepEqual(
     [...rows].map((row) => ({ ...row })).toSorted((a, b) => (a['email'] < b['email'] ? -1 : 1)),
     kept.toSorted().map((code) => ({
-      ...{ survey_id: survey.surveyId, email: `${code}@people.test` },
-      ...{ reason_code: code, reason: `why ${code}` },
+      survey_id: survey.surveyId,
+      email: `${code}@people.test`,
+      reason_code: code,
+      reason: `why ${code}`,
     })),
   );
 });

@@ -18,8 +18,13 @@ async function scene() {
     for (const [month, status] of mails) {
       const email = `${randomUUID()}@people.test`;
       await db`insert into mails ${db({
-        ...{ ...of, contact_id, email, request_id: randomUUID(), month },
-        ...{ status, blocks_resend: status !== 'failed' },
+        ...of,
+        contact_id,
+        email,
+        request_id: randomUUID(),
+        month,
+        status,
+        blocks_resend: status !== 'failed',
       })}`;
     }
     return contact_id;

@@ -40,7 +40,10 @@ async function claimFor(where: { orgId: string; surveyId: string }, people: numb
 }
 
 const row = {
-  ...{ org_id: '', reason: null, reason_code: null, failure_reason: null },
+  org_id: '',
+  reason: null,
+  reason_code: null,
+  failure_reason: null,
 } as const;
 const statusOf = async (id: string) =>
   (await db<{ status: string }[]>`select status from mails where id = ${id}`)[0]?.status;
@@ -49,7 +52,10 @@ test('the outcome of an earlier attempt, written late, does not let a mail go ou
   const { orgId, sends } = await claimed(1);
   const { id } = sends[0]!;
   const again = {
-    ...{ ...row, id, org_id: orgId, attempt: 1 },
+    ...row,
+    id,
+    org_id: orgId,
+    attempt: 1,
     status: 'claimed' as const,
     contact_status: 'sending' as const,
   };

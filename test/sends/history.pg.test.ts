@@ -19,8 +19,14 @@ async function addPerson(of: { org_id: string; survey_id: string }, email: strin
     [from - 3, from - 4, from - 5].map((at) => ({ ...visit, visited_at: minutesAgo(at) })),
   )}`;
   await db`insert into mails ${db({
-    ...{ ...of, contact_id, email, request_id: randomUUID(), month: new Date(), status: 'sent' },
-    ...{ claimed_at: minutesAgo(from - 1), finished_at: minutesAgo(from - 2) },
+    ...of,
+    contact_id,
+    email,
+    request_id: randomUUID(),
+    month: new Date(),
+    status: 'sent',
+    claimed_at: minutesAgo(from - 1),
+    finished_at: minutesAgo(from - 2),
   })}`;
   const score = { contact_id, score: from % 10, created_at: minutesAgo(from - 6) };
   await makeResponse(db, of, score);
@@ -29,14 +35,17 @@ async function addPerson(of: { org_id: string; survey_id: string }, email: strin
 
 const shown = (rows: Awaited<ReturnType<typeof listHistory>>) =>
   rows.map(({ at, what, survey_name, reason }) => [
-    ...[Math.round((Date.now() - at.getTime()) / 60_000), what, survey_name],
+    Math.round((Date.now() - at.getTime()) / 60_000),
+    what,
+    survey_name,
     reason?.replace(/last on .*/, '…') ?? null,
   ]);
 
 test('the history of an address has its own steps of all surveys, and none of others', async () => {
   const [org_id, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
   const named = async (org_id: string, name: string) => ({
-    ...{ org_id, survey_id: await makeSurvey(db, org_id, { name }) },
+    org_id,
+    survey_id: await makeSurvey(db, org_id, { name }),
   });
   const [spring, autumn] = [await named(org_id, 'Spring'), await named(org_id, 'Autumn')];
   await addPerson(spring, ada, 90);
@@ -85,7 +94,10 @@ test('steps of one time are said by their names', async () => {
 const kept: Record<string, (sql: Sql, of: object, days: number) => Promise<unknown>> = {
   opened: (sql, of, days) => sql`
     insert into link_visits ${sql({
-      ...{ ...of, kind: 'view', method: 'GET', visited_at: new Date(Date.now() - days * dayMs) },
+      ...of,
+      kind: 'view',
+      method: 'GET',
+      visited_at: new Date(Date.now() - days * dayMs),
     })}`,
   blocked: (sql, { org_id, survey_id }: { org_id?: string; survey_id?: string }, days) => sql`
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason, blocked_on)

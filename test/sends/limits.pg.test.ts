@@ -26,7 +26,10 @@ async function judgedAfter(mail: { days: number; status?: string; elsewhere?: bo
   const row = { ...earlier, contact_id, email, request_id: randomUUID(), month: '2026-01-01' };
   await db`insert into mails ${db({
     ...row,
-    ...{ status, blocks_resend: status !== 'failed', claimed_at: at, finished_at: at },
+    status,
+    blocks_resend: status !== 'failed',
+    claimed_at: at,
+    finished_at: at,
   })}`;
   const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
   const [judgement] = (await judgeOnly(db, survey, submitted)).judgements;
@@ -66,7 +69,10 @@ async function usedAfter(outcome: MailOutcome, claimedInMonth?: string) {
   const [{ id } = { id: '' }] = await db<{ id: string }[]>`
     select id from mails where org_id = ${orgId}`;
   const jobs = createMailJobs({
-    ...{ db, log, progress: { notify: async () => {} }, settings: { sendDeadlineSeconds: 60 } },
+    db,
+    log,
+    progress: { notify: async () => {} },
+    settings: { sendDeadlineSeconds: 60 },
     mailer: {
       concurrency: 1,
       async send(_, { mayLeave }) {

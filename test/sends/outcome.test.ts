@@ -21,7 +21,10 @@ type Case = [
   decision: MailDecision,
 ];
 const failed = (code: 'refused' | 'deadline', reason: string, bounced = false): MailDecision => ({
-  ...{ status: 'failed', code, reason, bounced },
+  status: 'failed',
+  code,
+  reason,
+  bounced,
 });
 const first = { tries: 1, remainingMs: 60_000 };
 const late = 'not sent within the time of the request';

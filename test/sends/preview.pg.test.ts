@@ -7,13 +7,17 @@ import { memberBrowser } from '../support/probe/member.ts';
 
 const { db } = await testDatabase();
 const browser = await memberBrowser(db, {
-  ...{ app: bareApp(db), org: await makeOrganization(db), role: 'editor' },
+  app: bareApp(db),
+  org: await makeOrganization(db),
+  role: 'editor',
 });
 const preview = async (typed: Record<string, string>) => {
   const fields = { name: 'Spring', question_text: 'Happy?', type: 'nps', language: 'en' };
   const sender = { from_name: 'Ann', from_email: 'ann@acme.test' };
   const answer = await browser.post(`${browser.home}/surveys/preview`, {
-    ...{ ...fields, ...sender, ...typed },
+    ...fields,
+    ...sender,
+    ...typed,
   });
   assert.equal(answer.status, 200);
   return await answer.text();

@@ -57,7 +57,8 @@ test('an invalid contact has its place, and a contact the names of fields that w
   ]);
   const { data } = (await answer.json()) as { data: { results: Record<string, unknown>[] } };
   const shown = data.results.map(({ email, status, index, ignored }) => ({
-    ...{ email, status },
+    email,
+    status,
     ...(index !== undefined && { index }),
     ...(ignored !== undefined && { ignored }),
   }));

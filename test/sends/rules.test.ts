@@ -4,8 +4,13 @@ import { type AddressFacts, judgeAll, readContact } from '../../src/sends/rules.
 
 const key = 'ann@people.test';
 const clear: AddressFacts = {
-  ...{ key, claim: null, mailed_or_answered: false },
-  ...{ unsubscribed: false, bounced: false, erased: false, recent_at: null },
+  key,
+  claim: null,
+  mailed_or_answered: false,
+  unsubscribed: false,
+  bounced: false,
+  erased: false,
+  recent_at: null,
 };
 
 /** What speaks against a mail, strongest first: of two that hold together the first is the reason. */

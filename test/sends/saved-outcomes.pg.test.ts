@@ -66,8 +66,13 @@ test('an outcome is written to the mail of its organization that is still in the
   await saveOutcomes(
     db,
     cases.map(({ id, outcome, attempt, isOwn }, at) => ({
-      ...{ id, org_id: isOwn ? orgId : other, attempt, status: outcome, reason: `reason ${at}` },
-      ...{ reason_code: `code ${at}`, contact_status: contactStatus[outcome] as 'sent' },
+      id,
+      org_id: isOwn ? orgId : other,
+      attempt,
+      status: outcome,
+      reason: `reason ${at}`,
+      reason_code: `code ${at}`,
+      contact_status: contactStatus[outcome] as 'sent',
       failure_reason: outcome === 'sent' ? null : `failure ${at}`,
     })),
   );
@@ -81,7 +86,9 @@ test('an outcome is written to the mail of its organization that is still in the
   const wanted = cases.map(({ id, state, outcome, isWritten }, at) => {
     const isMarked = isWritten && outcome !== 'claimed';
     return {
-      ...{ id, status: isWritten ? outcome : state, has_finished: isMarked },
+      id,
+      status: isWritten ? outcome : state,
+      has_finished: isMarked,
       reason: isWritten ? `reason ${at}` : null,
       reason_code: isWritten ? `code ${at}` : null,
       contact: isMarked ? contactStatus[outcome] : 'sending',
@@ -170,7 +177,11 @@ const ids = ({ made }: OpenMails) => made.map(({ id }) => id);
 const endings: Record<string, Ending> = {
   'a request whose time is over': {
     end: ({ requestId }, orgId) => cancelClaims(db, orgId, requestId, 'why'),
-    ...{ reminders: [0], ends: ['claimed'], ofRequest: true, to: failed, givesBack: true },
+    reminders: [0],
+    ends: ['claimed'],
+    ofRequest: true,
+    to: failed,
+    givesBack: true,
   },
   'a job that comes too late': {
     end: (of, org_id) =>
@@ -178,11 +189,19 @@ const endings: Record<string, Ending> = {
         db,
         ids(of).map((id) => ({ id, org_id, reason: 'why' })),
       ),
-    ...{ reminders: [0, 1], ends: ['claimed'], ofRequest: false, to: failed, givesBack: true },
+    reminders: [0, 1],
+    ends: ['claimed'],
+    ofRequest: false,
+    to: failed,
+    givesBack: true,
   },
   'the death of its process': {
     end: (of, orgId) => giveUpBegun(db, orgId, ids(of), 'why'),
-    ...{ reminders: [0, 1], ends: ['sending'], ofRequest: false, to: unknown, givesBack: false },
+    reminders: [0, 1],
+    ends: ['sending'],
+    ofRequest: false,
+    to: unknown,
+    givesBack: false,
   },
   'a restore': {
     end: async (_, orgId) => {
@@ -190,7 +209,10 @@ const endings: Record<string, Ending> = {
       if (isOwn.length > 0) await giveUpOpenMails(db, 'why');
       return undefined;
     },
-    ...{ reminders: [0, 1], ends: ['claimed', 'sending'], ofRequest: false, to: unknown },
+    reminders: [0, 1],
+    ends: ['claimed', 'sending'],
+    ofRequest: false,
+    to: unknown,
     givesBack: false,
   },
 };
@@ -238,9 +260,13 @@ function expected(
     const isMarked = ended && mail.reminder === 0;
     const before = { reason_code: null, blocks_resend: mail.status !== 'failed' };
     return {
-      ...{ id: mail.id, status: mail.status, reason: ended ? 'why' : null, has_finished: ended },
+      id: mail.id,
+      status: mail.status,
+      reason: ended ? 'why' : null,
+      has_finished: ended,
       ...(ended ? to : before),
-      ...{ contact: isMarked ? 'failed' : 'sending', failure_reason: isMarked ? 'why' : null },
+      contact: isMarked ? 'failed' : 'sending',
+      failure_reason: isMarked ? 'why' : null,
       was_sent: false,
     };
   });

@@ -18,7 +18,8 @@ writeFileSync(file, 'email,name,plan\nann@people.test,Ann,pro\nbob@people.test,,
 
 const send = (survey: string, words: string[], settings: Record<string, string> = {}) =>
   askback(['survey', 'send', '--survey', survey, ...words], {
-    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
     ...settings,
   });
 

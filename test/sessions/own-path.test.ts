@@ -3,15 +3,28 @@ import { test } from 'node:test';
 import { ownPath, withNext } from '../../src/sessions/own-path.ts';
 
 for (const path of [
-  ...['/o/acme/', '/o/acme/responses?tag=a&tag=b', '/account#keys', '/?next=//x'],
+  '/o/acme/',
+  '/o/acme/responses?tag=a&tag=b',
+  '/account#keys',
+  '/?next=//x',
   `/${'a'.repeat(1999)}`,
 ]) {
   test(`${path.slice(0, 40)} is a path to go on to`, () => assert.equal(ownPath(path), path));
 }
 
 for (const path of [
-  ...['//evil.test', '/\\evil.test', '\\/evil.test', 'https://evil.test/', 'evil', '', undefined],
-  ...['/\t/evil.test', '/\n/evil.test', '/a/..//evil.test', '/.//evil.test', 'javascript:alert(1)'],
+  '//evil.test',
+  '/\\evil.test',
+  '\\/evil.test',
+  'https://evil.test/',
+  'evil',
+  '',
+  undefined,
+  '/\t/evil.test',
+  '/\n/evil.test',
+  '/a/..//evil.test',
+  '/.//evil.test',
+  'javascript:alert(1)',
   ...['/%0d%0aSet-Cookie: a', `/${'a'.repeat(2000)}`].slice(1),
 ]) {
   test(`${String(path).slice(0, 40)} leads home`, () => assert.equal(ownPath(path), '/'));

@@ -79,7 +79,8 @@ for (const [what, [environment, sentence]] of Object.entries(refusals)) {
 test('addresses of sessions and of a replica must be addresses of a Postgres, and a lag a time', () => {
   const ASKBACK_SECRET_KEY = Buffer.alloc(32).toString('base64');
   const complaints = complaintsOf({
-    ...{ ASKBACK_SECRET_KEY, DATABASE_URL: primary },
+    ASKBACK_SECRET_KEY,
+    DATABASE_URL: primary,
     ASKBACK_SESSION_DATABASE_URL: 'mysql://ann@db.test/askback',
     ASKBACK_READ_DATABASE_URL: 'replica.test',
     ASKBACK_READ_MAX_LAG_SECONDS: '0',

@@ -14,9 +14,14 @@ test('members sign in by password alone when nothing is said', () => {
 
 test('a provider is called by its host, and lets newcomers in by invitation, when nothing more is said', () => {
   assert.deepEqual(signIn(provider).oidc, {
-    ...{ issuer: 'https://login.acme.test/realms/acme', name: 'login.acme.test' },
-    ...{ clientId: 'askback', clientSecret: 'secret' },
-    ...{ domains: [], organization: null, role: null, groups: [] },
+    issuer: 'https://login.acme.test/realms/acme',
+    name: 'login.acme.test',
+    clientId: 'askback',
+    clientSecret: 'secret',
+    domains: [],
+    organization: null,
+    role: null,
+    groups: [],
   });
 });
 

@@ -138,7 +138,9 @@ test('an analyst that says when is asked then', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   await analyze(readingTools(db, refusing(true, 1_200_000)), {
-    ...{ org_id: org.id, response_id, tries: 0 },
+    org_id: org.id,
+    response_id,
+    tries: 0,
   });
   const [row] = await db<{ minutes: number }[]>`
     select round(extract(epoch from due_at - now()) / 60)::int as minutes
@@ -178,7 +180,7 @@ test('comments without an analysis are counted from the first instant of a time 
   const end = new Date('2026-06-01T00:00:00Z');
   const at = (time: Date, ms: number) => new Date(time.getTime() + ms).toISOString();
   const count = (over: { end?: null; askedAt?: string } = {}) =>
-    countUnanalyzed(db, org.id, { ...{ start, end, askedAt: null }, ...over });
+    countUnanalyzed(db, org.id, { start, end, askedAt: null, ...over });
   const steps: [act: () => unknown, counted: number, withoutEnd: number][] = [
     [() => org.answer(2, 'Too early', at(start, -1)), 0, 0],
     [() => org.answer(2, 'The first', at(start, 0)), 1, 1],
@@ -223,8 +225,13 @@ test('an analyst is asked with all that belongs to a comment, and placeholders f
   assert.ok(themes.includes('Café') || themes.includes('café'), themes.join());
   assert.deepEqual(received, [
     {
-      ...{ orgId: org.id, comment: 'ask [name] or [email]', score: 2, type: 'csat' },
-      ...{ category: 'detractor', language: 'de', themes },
+      orgId: org.id,
+      comment: 'ask [name] or [email]',
+      score: 2,
+      type: 'csat',
+      category: 'detractor',
+      language: 'de',
+      themes,
     },
   ]);
 });

@@ -47,10 +47,13 @@ const readerOf = (
   { log = silent, atOnce = 8 }: { log?: Log; atOnce?: number } = {},
 ) =>
   createCommentReader({
-    ...{ ...readingTools(db, analyst), log },
-    ...{ redact: async (text: string) => text, claimer: () => claimer },
+    ...readingTools(db, analyst),
+    log,
+    redact: async (text: string) => text,
+    claimer: () => claimer,
     analystQueue: createAnalystQueue({
-      ...{ db, giveWay: async () => {} },
+      db,
+      giveWay: async () => {},
       limits: { total: atOnce, reserve: atOnce / 4 },
     }),
   });

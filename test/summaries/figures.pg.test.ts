@@ -111,9 +111,17 @@ test('the newest comments of each category are quoted, those of twenty character
 });
 
 const summary = (period: { start: Date; end: Date }, over = {}) => ({
-  ...{ id: randomUUID(), report_type: 'executive-summary', scheduled: false, text: 'All is well' },
-  ...{ period_start: period.start, period_end: period.end, nps: 1, previous_nps: null },
-  ...{ responses: 1, top_themes: ['price'], ...over },
+  id: randomUUID(),
+  report_type: 'executive-summary',
+  scheduled: false,
+  text: 'All is well',
+  period_start: period.start,
+  period_end: period.end,
+  nps: 1,
+  previous_nps: null,
+  responses: 1,
+  top_themes: ['price'],
+  ...over,
 });
 
 test('the summary before one is of the newest period that began and ended before it, the last made of several', async () => {

@@ -12,10 +12,22 @@ const { db } = await testDatabase();
 
 /** What must not leave the service: the contact, the sender, people of the organization, and who is merely mentioned. */
 const planted = [
-  ...['Wilhelmina', 'Oyelaran', 'wilhelmina@oyelaran.test'],
-  ...['Thaddeus', 'Quigley', 'thaddeus.quigley@acme.test', 'replies@acme.test'],
-  ...['Bartholomew', 'office@acme.test', 'Jennifer', 'Robertson'],
-  ...['somebody.else@gmail.com', '555', '0199', '7946', 'Zebra'],
+  'Wilhelmina',
+  'Oyelaran',
+  'wilhelmina@oyelaran.test',
+  'Thaddeus',
+  'Quigley',
+  'thaddeus.quigley@acme.test',
+  'replies@acme.test',
+  'Bartholomew',
+  'office@acme.test',
+  'Jennifer',
+  'Robertson',
+  'somebody.else@gmail.com',
+  '555',
+  '0199',
+  '7946',
+  'Zebra',
 ];
 const comment = [
   'My name is WILHELMINA Oyelaran, write to wilhelmina@oyelaran.test or somebody.else@gmail.com.',
@@ -25,7 +37,9 @@ const comment = [
 
 test('of a comment and its organization no person is recognizable in any byte that leaves', async () => {
   const org = await makeFeedback(db, {
-    ...{ name: 'Zebra Works', people: ['Bartholomew'], contact_email: 'office@acme.test' },
+    name: 'Zebra Works',
+    people: ['Bartholomew'],
+    contact_email: 'office@acme.test',
   });
   await db`
     update surveys
@@ -33,7 +47,8 @@ test('of a comment and its organization no person is recognizable in any byte th
     where id = ${org.survey}`;
   const of = { org_id: org.id, survey_id: org.survey };
   const contact_id = await makeContact(db, of, {
-    ...{ name: 'Wilhelmina Oyelaran', email: 'wilhelmina@oyelaran.test' },
+    name: 'Wilhelmina Oyelaran',
+    email: 'wilhelmina@oyelaran.test',
   });
   const over = { contact_id, source: 'link', score: 2, category: 'detractor', comment };
   const response_id = await makeResponse(db, of, { ...over, created_at: new Date('2026-05-10') });

@@ -73,7 +73,9 @@ test('a last month is due until a scheduled summary begins with it, by about any
   const other = await makeOrganization(db, { ai_enabled: true });
   for (const [shift, over, isDue] of summaries) {
     const org_id = await makeOrganization(db, {
-      ...{ ai_enabled: true, created_at: at('2020-01-01T00:00:00Z'), time_zone: 'Asia/Tokyo' },
+      ai_enabled: true,
+      created_at: at('2020-01-01T00:00:00Z'),
+      time_zone: 'Asia/Tokyo',
     });
     const row = { org_id, scheduled: true, report_type: reportType, ...over };
     const due = await findMonthDue(db, org_id, reportType);

@@ -218,7 +218,11 @@ test('an endpoint gets its instructions, the data apart from them, and the form 
           {
             role: 'user',
             content: JSON.stringify({
-              ...{ comment, score: 3, survey_type: 'nps', category: 'detractor', language: 'en' },
+              comment,
+              score: 3,
+              survey_type: 'nps',
+              category: 'detractor',
+              language: 'en',
             }),
           },
         ],

@@ -4,10 +4,16 @@ import { isEnglish } from '../../src/summaries/english.ts';
 import { hasOnlyNumbersOf, type ReportFacts, writeReport } from '../../src/summaries/report.ts';
 
 const volume = (promoters: number, passives: number, detractors: number) => ({
-  ...{ responses: promoters + passives + detractors, promoters, passives, detractors },
+  responses: promoters + passives + detractors,
+  promoters,
+  passives,
+  detractors,
 });
 const theme = (name: string, mentions: number, before: number, detractors = 0) => ({
-  ...{ theme: name, mentions, before, detractors },
+  theme: name,
+  mentions,
+  before,
+  detractors,
 });
 const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   organization: 'Acme',

@@ -33,7 +33,11 @@ test('a summary is read under its public fields', async () => {
   const { data } = await org.json<{ data: Record<string, unknown> }>(`/api/v1/summaries/${id}`);
   const { created_at, text, ...rest } = data;
   assert.deepEqual(rest, {
-    ...{ id, report_type: 'executive-summary', nps: null, previous_nps: null, responses: 0 },
+    id,
+    report_type: 'executive-summary',
+    nps: null,
+    previous_nps: null,
+    responses: 0,
     period_start: '2026-05-01T00:00:00.000Z',
     period_end: '2026-06-01T00:00:00.000Z',
     top_themes: [],

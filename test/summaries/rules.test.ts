@@ -121,7 +121,9 @@ test('the summary of a month waits eight times, first ten seconds and then twice
 
 test('a comment that was not read has the sentiment of its score, and says so', () => {
   assert.deepEqual(scoreAnalysis({ category: 'detractor', score: 3 }), {
-    ...{ sentiment: 'negative', themes: [], churn_risk: 'high' },
+    sentiment: 'negative',
+    themes: [],
+    churn_risk: 'high',
     summary:
       'A detractor (score 3) left a comment that was not read; the score alone says negative.',
   });
@@ -167,10 +169,23 @@ test('a word is denied by what stands at most sixty characters before it', () =>
 });
 
 const leaving = [
-  ...['cancelled', 'cancellation', 'unsubscribe', 'switched to them', 'switching to them'],
-  ...['switch to them', 'leave you', 'leaving for them', 'looking at other tools'],
-  ...['looking for another', 'looking for an alternative', 'alternatives', 'competitors'],
-  ...['refunded', 'terminate', 'quit', 'quitting'],
+  'cancelled',
+  'cancellation',
+  'unsubscribe',
+  'switched to them',
+  'switching to them',
+  'switch to them',
+  'leave you',
+  'leaving for them',
+  'looking at other tools',
+  'looking for another',
+  'looking for an alternative',
+  'alternatives',
+  'competitors',
+  'refunded',
+  'terminate',
+  'quit',
+  'quitting',
 ];
 for (const words of leaving) {
   test(`"${words}" speaks of leaving, unless it is denied within two words`, () => {

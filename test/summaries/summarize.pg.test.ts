@@ -23,7 +23,10 @@ const writing = (value: string): Analyst => ({
 });
 const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?: Analyst) =>
   (await summarize(tools(analyst), {
-    ...{ organization: org.organization, period: may, scheduled: false, actor: commandActor() },
+    organization: org.organization,
+    period: may,
+    scheduled: false,
+    actor: commandActor(),
   }))!;
 
 test('a summary says how the period went, without names, and is published once', async () => {
@@ -162,8 +165,12 @@ test('a requested summary waits for comments that are still to be analyzed, ten 
   await org.answer(2, 'The support is slow', '2026-05-10');
   const { start, end } = may;
   let job: SummaryJob | undefined = {
-    ...{ org_id: org.id, summary_id: randomUUID(), actor: commandActor(), waits: 2 },
-    ...{ period_start: start.toISOString(), period_end: end.toISOString() },
+    org_id: org.id,
+    summary_id: randomUUID(),
+    actor: commandActor(),
+    waits: 2,
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
   };
   const left: number[] = [];
   for (let turn = 0; job && turn < 4; turn++) {

@@ -5,17 +5,22 @@ import type { RecipientStatus, Report } from '../../src/suppressions/report.ts';
 
 const email = 'Ann@People.test';
 const hard: RecipientStatus = {
-  ...{ action: 'failed', status: '5.1.1', diagnostic: 'no such user' },
+  action: 'failed',
+  status: '5.1.1',
+  diagnostic: 'no such user',
   recipients: ['ann@people.test'],
 };
 const well: RecipientStatus = {
-  ...{ action: 'delivered', status: '2.0.0', diagnostic: '', recipients: ['bob@people.test'] },
+  action: 'delivered',
+  status: '2.0.0',
+  diagnostic: '',
+  recipients: ['bob@people.test'],
 };
 const none = { action: 'none', detail: null };
 
 const classify = (statuses: RecipientStatus[], over: Partial<Report> = {}) =>
   classifyReport(
-    { ...{ kind: 'delivery', statuses, feedback: '', returnPaths: [], messageIds: [] }, ...over },
+    { kind: 'delivery', statuses, feedback: '', returnPaths: [], messageIds: [], ...over },
     email,
   );
 

@@ -18,8 +18,13 @@ async function scene() {
     one(
       await db<{ id: string }[]>`
         insert into mails ${db({
-          ...{ ...of, contact_id, email: `${randomUUID()}@people.test`, status: 'sent' },
-          ...{ request_id: randomUUID(), month: '2026-01-01', ...over },
+          ...of,
+          contact_id,
+          email: `${randomUUID()}@people.test`,
+          status: 'sent',
+          request_id: randomUUID(),
+          month: '2026-01-01',
+          ...over,
         })} returning id`,
     ).id;
   return { orgId, of, mail };
@@ -51,7 +56,8 @@ for (const [what, [name, matched]] of Object.entries(named)) {
     const id = await mail(await makeContact(db, of));
     const report = { kind: 'delivery' as const, statuses: [hard], feedback: '' };
     const tools = {
-      ...{ db, settings: { bounceDomain: 'Bounces.Example' } },
+      db,
+      settings: { bounceDomain: 'Bounces.Example' },
       readReport: async () => ({ ...report, returnPaths: [], messageIds: [], ...name(id) }),
     };
     const taken = await takeBounce(tools, commandWriter(orgId), new Uint8Array());
@@ -64,7 +70,7 @@ test('an unsubscribe is traced to the mail that its contact got last', async () 
   const token = randomUUID();
   const contact = await makeContact(db, of, { token });
   const traced = (day: number) => ({
-    ...{ claimed_at: `2026-05-0${day}T00:00:00Z` },
+    claimed_at: `2026-05-0${day}T00:00:00Z`,
     traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(15)}${day}-01`,
   });
   for (const day of [2, 3, 1]) await mail(contact, traced(day));

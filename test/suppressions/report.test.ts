@@ -21,10 +21,8 @@ const report = ({ form = 'multipart/report', headers = '', notice = '', ...made 
   return [
     `${headers}Content-Type: ${form}; boundary=x\n\n`,
     part('text/plain', notice),
-    ...[
-      part('message/delivery-status', `Reporting-MTA: dns; a.test\n\n${status}`),
-      made.more ?? '',
-    ],
+    part('message/delivery-status', `Reporting-MTA: dns; a.test\n\n${status}`),
+    made.more ?? '',
     '--x--\n',
   ].join('');
 };
@@ -39,7 +37,9 @@ test('names and kinds in a report are read in any case', async () => {
       'ORIGINAL-recipient: rfc822; <Ann@People.test>\nfinal-Recipient: rfc822;ANN@a.test\naction: Failed\nSTATUS: 5.1.1 (no such user)\ndiagnostic-code: smtp; 550: gone\n',
   });
   assert.deepEqual(status, {
-    ...{ action: 'failed', status: '5.1.1', diagnostic: '550: gone' },
+    action: 'failed',
+    status: '5.1.1',
+    diagnostic: '550: gone',
     recipients: ['ann@people.test', 'ann@a.test'],
   });
   const complaint = `Content-Type: multipart/report; boundary=x\n\n--x\nContent-Type: message/feedback-report\n\nFeedback-Type: Abuse\nOriginal-Mail-From: <${returnPath}>\n--x--\n`;

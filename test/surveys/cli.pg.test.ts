@@ -26,9 +26,27 @@ test('survey create takes texts as options, all else from a file, and options wi
   const texts = { de: { question_text: 'Zufrieden?' } };
   const fields = fieldsFile({ texts, reminders: [{ after_days: 3 }], intro: 'from the file' });
   const { code, stdout, stderr } = await run(
-    ...['survey', 'create', '--org', org, '--name', 'Spring', '--question', 'Happy?', '--json'],
-    ...['--from-name', 'Ann', '--from-email', 'ann@acme.test', '--fields', fields],
-    ...['--intro', 'Hello {{first_name|there}}', '--ask-after-days', '7', '--type', 'csat'],
+    'survey',
+    'create',
+    '--org',
+    org,
+    '--name',
+    'Spring',
+    '--question',
+    'Happy?',
+    '--json',
+    '--from-name',
+    'Ann',
+    '--from-email',
+    'ann@acme.test',
+    '--fields',
+    fields,
+    '--intro',
+    'Hello {{first_name|there}}',
+    '--ask-after-days',
+    '7',
+    '--type',
+    'csat',
   );
   assert.equal(code, 0, stderr);
   const { id } = JSON.parse(stdout) as { id: string };
@@ -37,8 +55,11 @@ test('survey create takes texts as options, all else from a file, and options wi
   assert.deepEqual(
     { ...row },
     {
-      ...{ type: 'csat', intro: 'Hello {{first_name|there}}', texts },
-      ...{ reminders: [{ after_days: 3 }], ask_after_days: 7 },
+      type: 'csat',
+      intro: 'Hello {{first_name|there}}',
+      texts,
+      reminders: [{ after_days: 3 }],
+      ask_after_days: 7,
     },
   );
   assert.deepEqual(await acts(org), ['command survey.created']);

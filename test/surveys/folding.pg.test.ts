@@ -76,12 +76,16 @@ async function rowsOf(own: Own) {
 const open = [slots, 2];
 const folded = [[0], 2];
 const asTheyWere = {
-  ...{ survey_tallies: [open], day_tallies: [open, open] },
-  ...{ asked_tallies: [open, open], organization_day_tallies: [open, open] },
+  survey_tallies: [open],
+  day_tallies: [open, open],
+  asked_tallies: [open, open],
+  organization_day_tallies: [open, open],
 };
 const foldedUntilToday = {
-  ...{ survey_tallies: [folded], day_tallies: [folded, open] },
-  ...{ asked_tallies: [folded, open], organization_day_tallies: [folded, open] },
+  survey_tallies: [folded],
+  day_tallies: [folded, open],
+  asked_tallies: [folded, open],
+  organization_day_tallies: [folded, open],
 };
 
 const ways: Record<string, (tx: Sql) => Promise<unknown>> = {

@@ -5,11 +5,15 @@ import { mistakesOf, wishOf } from '../../src/surveys/screens/form-fields.ts';
 import { NewSurveyInput } from '../../src/surveys/wish.schemas.ts';
 
 const usual = {
-  ...{ name: 'Onboarding', question_text: 'How was it?' },
-  ...{ from_name: 'Ann', from_email: 'ann@acme.test' },
+  name: 'Onboarding',
+  question_text: 'How was it?',
+  from_name: 'Ann',
+  from_email: 'ann@acme.test',
 };
 const window = {
-  ...{ 'send_window.days': ['mon'], 'send_window.from': '09:00', 'send_window.to': '17:00' },
+  'send_window.days': ['mon'],
+  'send_window.from': '09:00',
+  'send_window.to': '17:00',
   'send_window.time_zone': 'UTC',
 };
 const days = (at: number, after: string) => ({ [`reminders.${at}.after_days`]: after });
@@ -59,7 +63,9 @@ for (const [typed, said] of mistakes) {
 
 test('a text for all fills the categories that have none, as soon as one has words or a link', () => {
   const { follow_up, thanks } = wishOf({
-    ...{ follow_up: 'Why?', 'follow_up.passive': 'Why not?', thanks: 'Thanks' },
+    follow_up: 'Why?',
+    'follow_up.passive': 'Why not?',
+    thanks: 'Thanks',
     'thanks.promoter.link_url': 'https://r.test/',
   });
   assert.deepEqual(follow_up, { promoter: 'Why?', passive: 'Why not?', detractor: 'Why?' });

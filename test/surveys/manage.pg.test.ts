@@ -178,7 +178,10 @@ test('a survey opens, closes and reopens, each also when nothing changes', async
   assert.equal(await step('open'), 'survey_completed');
   assert.equal(await step('reopen'), 'active');
   assert.deepEqual(await org.acts(), [
-    ...['survey.created', 'survey.opened', 'survey.closed', 'survey.reopened'],
+    'survey.created',
+    'survey.opened',
+    'survey.closed',
+    'survey.reopened',
   ]);
 });
 

@@ -61,8 +61,11 @@ test('an upgraded database gets its kept figures by steps, the same that the hou
   );
 
   await startStepWorker({
-    ...{ address: { url }, log: createLog({ level: 'silent' }), steps: readSteps() },
-    ...{ worker: 'test', program: 'test' },
+    address: { url },
+    log: createLog({ level: 'silent' }),
+    steps: readSteps(),
+    worker: 'test',
+    program: 'test',
   }).ended;
 
   assert.equal(describeSteps(await listSteps(db)), undefined);

@@ -36,8 +36,13 @@ test('a survey completes with its own contacts and answers, whatever other surve
   const totals = { promoters: 1, passives: 0, detractors: 0, contacts: 1, responded: 1 };
   assert.partialDeepStrictEqual(await completeAnswered(db, org_id, done), totals);
   assert.partialDeepStrictEqual(await closeByHand(db, org_id, open), {
-    ...{ promoters: 0, passives: 0, detractors: 0, contacts: 1, responded: 0 },
-    ...{ was: 'active', was_closed: false },
+    promoters: 0,
+    passives: 0,
+    detractors: 0,
+    contacts: 1,
+    responded: 0,
+    was: 'active',
+    was_closed: false,
   });
 });
 

@@ -23,7 +23,8 @@ async function member(role: Role = 'owner') {
     const body = new URLSearchParams(fields).toString();
     const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const answer = await app.request(`${base}${path}`, {
-      ...{ method: 'POST', body },
+      method: 'POST',
+      body,
       headers: { ...headers, ...type, 'Sec-Fetch-Site': 'same-origin' },
     });
     const location = answer.headers.get('Location')?.replace(base, '') ?? null;
@@ -75,7 +76,9 @@ test('the form makes a survey with everything that is typed into it', async () =
   assert.deepEqual([status, location], [303, `/${survey!['id']}`]);
   assert.equal(survey!['intro'], 'Hello\nagain');
   assert.deepEqual(survey!['follow_up'], {
-    ...{ promoter: 'Why?', passive: 'Why?', detractor: 'What went wrong?' },
+    promoter: 'Why?',
+    passive: 'Why?',
+    detractor: 'What went wrong?',
   });
   assert.deepEqual(survey!['thanks'], {
     promoter: { text: 'Say so!', link_url: 'https://reviews.test/' },
@@ -87,7 +90,10 @@ test('the form makes a survey with everything that is typed into it', async () =
   ]);
   assert.equal(survey!['ask_after_days'], 0);
   assert.deepEqual(survey!['send_window'], {
-    ...{ days: ['mon', 'fri'], from: '09:00', to: '17:30', time_zone: 'Asia/Tokyo' },
+    days: ['mon', 'fri'],
+    from: '09:00',
+    to: '17:30',
+    time_zone: 'Asia/Tokyo',
   });
   assert.deepEqual(survey!['embed']['origins'], ['https://a.test', 'https://b.test']);
   assert.equal(survey!['status'], 'active');
@@ -107,8 +113,13 @@ test('a survey that is edited without a change stays as it is', async () => {
 test('mistakes are shown at their fields, with what was typed, and nothing is saved', async () => {
   const { post, surveys } = await member();
   const { status, text } = await post('', {
-    ...{ ...fields, question_text: 'Hi {{nmae}}', from_email: 'ann', 'embed.origins': 'a.test' },
-    ...{ 'reminders.1.after_days': 'soon', 'send_window.days': 'mon', 'send_window.from': '9' },
+    ...fields,
+    question_text: 'Hi {{nmae}}',
+    from_email: 'ann',
+    'embed.origins': 'a.test',
+    'reminders.1.after_days': 'soon',
+    'send_window.days': 'mon',
+    'send_window.from': '9',
   });
   assert.equal(status, 422);
   assert.equal((await surveys()).length, 0);
@@ -156,7 +167,10 @@ for (const [what, change, unfolded] of [
   test(`after a mistake "When it asks" is ${unfolded ? 'unfolded' : 'folded'} when ${what}`, async () => {
     const { post } = await member();
     const { status, text } = await post('', {
-      ...{ ...fields, ...untouched, from_email: 'ann', ...change },
+      ...fields,
+      ...untouched,
+      from_email: 'ann',
+      ...change,
     });
     assert.equal(status, 422);
     const opening = /<details class="reveal"([^>]*)><summary>When it asks/.exec(text);
@@ -204,7 +218,11 @@ test('the list shows answers, rate and score in the way of each scale', async ()
       .find((row) => row.includes(`a ${type} survey`))
       ?.match(/>([+\d.-]+%?)<span class="small soft block">[A-Z]/)?.[1];
   assert.deepEqual(['nps', 'csat', 'ces', 'star5', 'thumbs'].map(score), [
-    ...['+100', '100%', '6.00', '3.00', '0%'],
+    '+100',
+    '100%',
+    '6.00',
+    '3.00',
+    '0%',
   ]);
   assert.ok(rows.every((row) => row.includes('0 of 1')));
 });

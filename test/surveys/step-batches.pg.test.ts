@@ -82,7 +82,8 @@ const keptOf = async (table: string, { org }: Twin) =>
 function halvesOfSurveys({ surveys, rows }: Twin) {
   return surveys.flatMap((key, n) =>
     [...fullDays(rows.filter((row) => row.survey === n))].map(([day, of]) => ({
-      ...{ key, day },
+      key,
+      day,
       halves: halvesOf(of),
     })),
   );

@@ -25,7 +25,9 @@ const kinds = [
   { table: 'day_tallies', keys: ofDays, of: 'survey_id', day: 'day' },
   { table: 'organization_day_tallies', keys: ofOrganizations, of: 'org_id', day: 'day' },
   {
-    ...{ table: 'asked_tallies', keys: ofDays, of: 'survey_id' },
+    table: 'asked_tallies',
+    keys: ofDays,
+    of: 'survey_id',
     day: "(quarter at time zone 'UTC')::date",
   },
 ];

@@ -55,8 +55,11 @@ test('a survey in one language is shown in it, whatever is asked for', () => {
 
 test('what a language leaves out is not said in another one', () => {
   assert.deepEqual(textsIn(survey, 'de'), {
-    ...{ question_text: 'Wie war es?', thanks: 'Danke' },
-    ...{ subject: null, intro: null, follow_up: null },
+    question_text: 'Wie war es?',
+    thanks: 'Danke',
+    subject: null,
+    intro: null,
+    follow_up: null,
   });
   assert.equal(textsIn(survey, 'en').subject, 'A question');
 });

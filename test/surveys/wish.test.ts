@@ -10,8 +10,10 @@ import { acceptedLanguages, dependsOnProperties } from '../../src/surveys/texts.
 import { NewSurveyInput } from '../../src/surveys/wish.schemas.ts';
 
 const usual = {
-  ...{ name: 'Onboarding', question_text: 'How was it?' },
-  ...{ from_name: 'Ann', from_email: 'ann@acme.test' },
+  name: 'Onboarding',
+  question_text: 'How was it?',
+  from_name: 'Ann',
+  from_email: 'ann@acme.test',
 };
 const read = (over: object) => parse(NewSurveyInput, { ...usual, ...over });
 const complaint = (over: object) => {
@@ -181,14 +183,19 @@ test('what is given is kept in order: days of the week, reminders by their days,
   assert.deepEqual(wish.send_window?.days, ['mon', 'sun']);
   assert.deepEqual(wish.reminders, [{ after_days: 2, subject: 'Again' }, { after_days: 9 }]);
   assert.deepEqual(wish.embed, {
-    ...{ origins: ['https://a.test', 'http://localhost:3000'], position: 'corner' },
-    ...{ delay_seconds: 5, every_days: 30 },
+    origins: ['https://a.test', 'http://localhost:3000'],
+    position: 'corner',
+    delay_seconds: 5,
+    every_days: 30,
   });
   assert.deepEqual(wish.texts, {
     'pt-BR': { question_text: 'Como foi?', subject: 'Uma pergunta' },
   });
   assert.deepEqual(embeddingOf({ every_days: 0 }), {
-    ...{ origins: [], position: 'corner', delay_seconds: 5, every_days: 0 },
+    origins: [],
+    position: 'corner',
+    delay_seconds: 5,
+    every_days: 0,
   });
 });
 
@@ -219,7 +226,8 @@ test('only an nps survey asks employees, and no text of another language is in i
   checkContent(content({ audience: 'employee' }));
   checkContent(content({ type: 'csat', texts: { de: { question_text: 'x' } } }));
   assert.throws(() => checkContent(content({ type: 'csat', audience: 'employee' })), {
-    ...{ kind: 'invalid', message: 'audience: only an nps survey asks employees' },
+    kind: 'invalid',
+    message: 'audience: only an nps survey asks employees',
   });
   assert.throws(() => checkContent(content({ texts: { en: { question_text: 'x' } } })), {
     kind: 'invalid',

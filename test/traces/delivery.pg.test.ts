@@ -172,7 +172,8 @@ test('the deliveries of a webhook have their trace id, and a link to it', async 
 test('contact why shows the trace of a mail', async () => {
   const words = ['contact', 'why', '--org', scene.client.id, '--email', personalWords.email];
   const environment = {
-    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey },
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
     ASKBACK_TRACE_URL: 'https://traces.test/{trace_id}',
   };
   const { stdout } = await askback(words, environment);

@@ -40,8 +40,10 @@ const sameInTheDark = { text: '#f3f4f6', muted: '#b1b6c1', line: '#858c9a' };
 for (const [color, onBrand, light, dark] of looks) {
   test(`pages of ${color} look as they always have`, () => {
     assert.deepEqual(themeOf(color), {
-      ...{ brand: color, onBrand },
-      ...{ light: { ...same, ...light }, dark: { ...sameInTheDark, ...dark } },
+      brand: color,
+      onBrand,
+      light: { ...same, ...light },
+      dark: { ...sameInTheDark, ...dark },
     });
   });
 }

@@ -33,18 +33,27 @@ const rows = [
   { name: 'first retry', attempts: 4, dueIn: -20, claimed_by: 'pool-dead' },
   { name: 'replay that failed', attempts: 2, dueIn: -9, claimed_by: null, is_replay: true },
 ].map((row, at) => ({
-  ...{ is_replay: false, id: idAt(new Date(madeFrom + 1000 * at)) },
+  is_replay: false,
+  id: idAt(new Date(madeFrom + 1000 * at)),
   ...row,
-  ...{ message_id: row.is_replay ? idAt(new Date(0)) : null, status_code: 500 + at },
-  ...{ response_body: `answer ${at}`, traceparent: at % 2 ? `trace ${at}` : null },
-  ...{ body: `{"row":${at}}`, created_at: new Date(madeFrom + 1000 * at) },
+  message_id: row.is_replay ? idAt(new Date(0)) : null,
+  status_code: 500 + at,
+  response_body: `answer ${at}`,
+  traceparent: at % 2 ? `trace ${at}` : null,
+  body: `{"row":${at}}`,
+  created_at: new Date(madeFrom + 1000 * at),
 }));
 const idOf = (wanted: string) => rows.find(({ name }) => name === wanted)!.id;
 const claim = { by: own, known: [idOf('known')] };
 
 const takenInOrder = [
-  ...['first retry', 'second retry', 'replay that failed'],
-  ...['first', 'of a dead process', 'its answer was lost', 'replayed'],
+  'first retry',
+  'second retry',
+  'replay that failed',
+  'first',
+  'of a dead process',
+  'its answer was lost',
+  'replayed',
 ];
 
 async function makeTarget(over: Record<string, unknown> = {}): Promise<WebhookRef> {
@@ -52,7 +61,10 @@ async function makeTarget(over: Record<string, unknown> = {}): Promise<WebhookRe
   const webhook_id = await makeWebhook(db, org_id, over);
   const now = Date.now();
   const deliveries = rows.map(({ name, dueIn, ...row }) => ({
-    ...{ ...row, org_id, webhook_id, next_attempt_at: new Date(now + 1000 * dueIn) },
+    ...row,
+    org_id,
+    webhook_id,
+    next_attempt_at: new Date(now + 1000 * dueIn),
   }));
   await addDeliveries(db, ...deliveries);
   await db`update events set traceparent = 'trace of the event' where org_id = ${org_id}`;
@@ -83,10 +95,7 @@ test('a claim takes retries by their time and then the first attempts by their m
       assert.deepEqual(names.toSorted(), takenInOrder.slice(0, atMost + 1).toSorted());
       const claimed = await tx<{ id: string }[]>`
         select id from pending_deliveries where org_id = ${target.org_id} and claimed_by = ${own}`;
-      const wanted = [
-        ...taken.map(({ id }) => id),
-        ...[idOf('known'), idOf('its answer was lost')],
-      ];
+      const wanted = [...taken.map(({ id }) => id), idOf('known'), idOf('its answer was lost')];
       assert.deepEqual(claimed.map(({ id }) => id).toSorted(), [...new Set(wanted)].toSorted());
       assert.deepEqual(await pendingOf(tx, twin), untouched);
     });
@@ -109,10 +118,18 @@ test('a claimed delivery has what its attempt needs, of its own row, its event a
           (row) => row.id === delivery.id,
         )!;
         assert.deepEqual(delivery, {
-          ...{ id, ...target, message_id: message_id ?? id, attempts, body, created_at },
-          ...{ event: 'response.received', traceparent: traceparent ?? 'trace of the event' },
-          ...{ url: 'https://hooks.test/', secret: secrets.secret },
-          ...{ previous_secret: previous, retries: 'extended' },
+          id,
+          ...target,
+          message_id: message_id ?? id,
+          attempts,
+          body,
+          created_at,
+          event: 'response.received',
+          traceparent: traceparent ?? 'trace of the event',
+          url: 'https://hooks.test/',
+          secret: secrets.secret,
+          previous_secret: previous,
+          retries: 'extended',
         });
       }
     });
@@ -140,7 +157,9 @@ test('what waits for a webhook that is switched off is kept as skipped, but for 
     [...skipped],
     kept.map(({ next_attempt_at, claimed_by, ...row }) => ({
       ...row,
-      ...{ undelivered: 'skipped', duration_ms: null, delivered_at: null },
+      undelivered: 'skipped',
+      duration_ms: null,
+      delivered_at: null,
     })),
   );
   assert.deepEqual(await pendingOf(db, twin), untouched);

@@ -72,19 +72,32 @@ async function attemptedOf(given: Traced) {
     post: async (_url: string, { group }: { group: string }) => {
       groups.push(group);
       return {
-        ...{ statusCode: 200, body: '', retryAfterSeconds: null },
-        ...{ error: null, errorKind: null, durationMs: 1 },
+        statusCode: 200,
+        body: '',
+        retryAfterSeconds: null,
+        error: null,
+        errorKind: null,
+        durationMs: 1,
       };
     },
   };
   const outcome = await attempt(
     { outbound, secrets, settings: { serviceName: 'Askback' } },
     {
-      ...{ id: randomUUID(), message_id: randomUUID(), org_id: orgId, webhook_id: webhookId },
-      ...{ event: 'survey.completed', body: '{}', attempts: 0, url: 'https://hooks.example/' },
+      id: randomUUID(),
+      message_id: randomUUID(),
+      org_id: orgId,
+      webhook_id: webhookId,
+      event: 'survey.completed',
+      body: '{}',
+      attempts: 0,
+      url: 'https://hooks.example/',
       secret: secrets.seal({ owner: orgId, id: webhookId }, 'whsec'),
       retries: 'standard',
-      ...{ previous_secret: null, traceparent: null, created_at: new Date(), ...given },
+      previous_secret: null,
+      traceparent: null,
+      created_at: new Date(),
+      ...given,
     },
   );
   return { groups, signal: toSignal(outcome) };

@@ -26,10 +26,13 @@ async function deliver(org_id: string, [, event, body, ageMs]: (typeof events)[n
   const created_at = new Date(since.getTime() - ageMs);
   const answer = { response_body: body, event, body, created_at };
   const webhooks = [await makeWebhook(db, org_id), await makeWebhook(db, org_id)] as const;
-  const [event_id] = await addDeliveries(
-    db,
-    ...[{ org_id, webhook_id: webhooks[0], status: 'failed', attempts: 1, ...answer }],
-  );
+  const [event_id] = await addDeliveries(db, {
+    org_id,
+    webhook_id: webhooks[0],
+    status: 'failed',
+    attempts: 1,
+    ...answer,
+  });
   await db`
     insert into delivery_attempts ${db({ org_id, webhook_id: webhooks[0], delivery_id: event_id!, number: 1, error: body, response_body: body, duration_ms: 1 })}`;
   await db`

@@ -83,8 +83,12 @@ test('after a rotation a test event carries both signatures, as deliveries do', 
 test('a name that does not resolve and a forbidden one get the same answer', async () => {
   const failing = (errorKind: 'dns' | 'forbidden', error: string) => ({
     post: async () => ({
-      ...{ statusCode: null, body: '', retryAfterSeconds: null },
-      ...{ error, errorKind, durationMs: 7 },
+      statusCode: null,
+      body: '',
+      retryAfterSeconds: null,
+      error,
+      errorKind,
+      durationMs: 7,
     }),
   });
   const answers: unknown[] = [];

@@ -43,8 +43,13 @@ const attemptsAllowed = { standard: 2, extended: 8 };
 const failuresAllowed = 3;
 
 export const newModel = (retries: Model['retries']): Model => ({
-  ...{ exists: true, active: true, failures: 0, switchedOff: 0, rotated: false },
-  ...{ retries, quiet: false },
+  exists: true,
+  active: true,
+  failures: 0,
+  switchedOff: 0,
+  rotated: false,
+  retries,
+  quiet: false,
   deliveries: [],
 });
 

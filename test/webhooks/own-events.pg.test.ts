@@ -15,7 +15,11 @@ test('a delivery says what the event of its own organization says, whichever oth
     const webhook_id = await makeWebhook(db, org_id);
     const said = { event, body: `{"of":"${event}"}` };
     const rows = statuses.map((status, n) => ({
-      ...{ ...said, org_id, webhook_id, status, id: ids[n]! },
+      ...said,
+      org_id,
+      webhook_id,
+      status,
+      id: ids[n]!,
     }));
     await addDeliveries(db, ...rows);
     const traceparent = `trace of ${event}`;

@@ -78,7 +78,10 @@ test('deliveries and events of a partition that is not over stay, although some 
   const { from } = stretchAt(endedDeliveriesByTime, daysAgo(31));
   await add(60, 1);
   const [oldest] = await addDeliveries(db, {
-    ...{ ...of, status: 'delivered', created_at: daysAgo(31), attempts: 1 },
+    ...of,
+    status: 'delivered',
+    created_at: daysAgo(31),
+    attempts: 1,
   });
   await cleanUpDeliveries(taskTools(db));
   const found = await db`select from deliveries where id = ${oldest!} and body is not null`;

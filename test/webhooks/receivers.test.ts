@@ -13,7 +13,11 @@ import { freePort } from '../support/processes/free-port.ts';
 /** The receivers of ops/webhooks, run as a reader of ops/webhooks.md would. */
 const [secret, newSecret] = [5, 6].map((byte) => spellSecret(new Uint8Array(32).fill(byte)));
 const { body } = responseReceived({
-  ...{ surveyId: 's', responseId: 'r', surveyType: 'nps', score: 9, at: new Date() },
+  surveyId: 's',
+  responseId: 'r',
+  surveyType: 'nps',
+  score: 9,
+  at: new Date(),
   comment: 'Zoë – 名前',
 });
 

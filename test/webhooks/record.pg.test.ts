@@ -38,7 +38,9 @@ type Case = {
 const off = '3 deliveries in a row failed, the last with: status 500';
 const nothing = { jobs: false, outbox: [], deactivated: 0, acts: [] };
 const deliver = (n: number, later: boolean) => ({
-  ...{ task: 'webhooks.deliver', trace: traceOf(n), later },
+  task: 'webhooks.deliver',
+  trace: traceOf(n),
+  later,
 });
 
 const cases: Record<string, Case> = {
@@ -116,7 +118,9 @@ const cases: Record<string, Case> = {
 async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expected'>) {
   const target = await makeBacklog(db, answered.length);
   const claimed = await claimDue(db, target, {
-    ...{ by: await makePool(db), atMost: 100, known: [] },
+    by: await makePool(db),
+    atMost: 100,
+    known: [],
   });
   const outcomes: AttemptOutcome[] = [];
   for (const [n, { status, last = false }] of answered.entries()) {
@@ -164,8 +168,12 @@ async function recorded({ target, outcomes }: Scene): Promise<Case['expected']> 
   const acts = await db<{ act: string; details: object }[]>`
     select act, details from audit_events where target_id = ${webhook_id}`;
   return {
-    ...{ jobs, webhook: { ...webhook! }, outbox: outbox.map((row) => ({ ...row })), signals },
-    ...{ deactivated: off, acts: acts.map((row) => ({ ...row })) },
+    jobs,
+    webhook: { ...webhook! },
+    outbox: outbox.map((row) => ({ ...row })),
+    signals,
+    deactivated: off,
+    acts: acts.map((row) => ({ ...row })),
   };
 }
 

@@ -111,7 +111,9 @@ test('the span of a replay links to twenty traces of what it delivers again', as
     [21, 20],
   ] as const) {
     const rows = Array.from({ length: missed }, (_, n) => ({
-      ...{ ...of, status: 'skipped', traceparent: `trace ${n}` },
+      ...of,
+      status: 'skipped',
+      traceparent: `trace ${n}`,
     }));
     await addDeliveries(db, ...rows);
     const { count, traceparents } = await copyDeliveries(db, org_id, given);

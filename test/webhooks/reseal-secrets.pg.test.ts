@@ -85,7 +85,10 @@ test('of more webhooks than are resealed at once none is passed over, whatever t
     .sort()
     .reverse();
   const rows = ids.map((id) => ({
-    ...{ id, org_id: orgId, url: 'https://acme.test/hook', events: ['response.created'] },
+    id,
+    org_id: orgId,
+    url: 'https://acme.test/hook',
+    events: ['response.created'],
     secret: old.seal({ owner: orgId, id }, 'hush'),
   }));
   await db`insert into webhooks ${db(rows)}`;

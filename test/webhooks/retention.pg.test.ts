@@ -15,7 +15,10 @@ async function history(ages: readonly number[], status = 'delivered') {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
   const rows = ages.map((age) => ({
-    ...{ org_id, webhook_id, status, created_at: new Date(Date.now() - age * dayMs) },
+    org_id,
+    webhook_id,
+    status,
+    created_at: new Date(Date.now() - age * dayMs),
   }));
   const ids = await addDeliveries(db, ...rows);
   const left = async () => {

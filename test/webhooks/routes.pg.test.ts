@@ -294,7 +294,8 @@ test('the list of events names the four, each with a description', async () => {
 test('a change of a webhook is traced with what differs, and one that changes nothing is not', async () => {
   const { id: org, call } = await caller();
   const given = {
-    ...{ ...wish, description: 'CRM' },
+    ...wish,
+    description: 'CRM',
     events: ['survey.completed', 'response.received'],
   };
   const { body } = await call('POST', '', { body: given });

@@ -9,7 +9,11 @@ import {
 } from '../../src/webhooks/rules.ts';
 
 const attempt = (number: number, statusCode: number | null, error: string | null = null) => ({
-  ...{ event: 'response.received', number, statusCode, error, retryAfterSeconds: null },
+  event: 'response.received',
+  number,
+  statusCode,
+  error,
+  retryAfterSeconds: null,
 });
 const tried = (statusCode: number) => ({ ...attempt(1, statusCode), event: testEvent });
 const standard = { retries: 'standard', random: 0.9 } as const;
@@ -151,6 +155,8 @@ test('a test that arrives is no delivery', () => {
   const before = { retries: 'extended', failures: 3, undeliveredSeconds: threeDays } as const;
   const arrived = { ...arrives, event: testEvent };
   assert.deepEqual(standAfter([arrived], before), {
-    ...{ failures: 3, hasDelivered: false, deactivatedReason: null },
+    failures: 3,
+    hasDelivered: false,
+    deactivatedReason: null,
   });
 });

@@ -74,7 +74,11 @@ test('a delivery took as long as its answer, or as its last attempt', async () =
   const [failed, , delivered] = await addAll(own);
   await db`insert into delivery_attempts ${db(
     [2, 1, 3].map((number) => ({
-      ...{ ...own.of, delivery_id: failed!, number, duration_ms: number * 10, at: new Date() },
+      ...own.of,
+      delivery_id: failed!,
+      number,
+      duration_ms: number * 10,
+      at: new Date(),
     })),
   )}`;
   const { rows } = await pageOfDeliveries(db, own.asked, { page: 1, limit: 9, status: null });
@@ -92,7 +96,11 @@ test('the days of a webhook count what ended on each, without tests, from the fi
   const midnight = new Date(new Date().toISOString().slice(0, 10));
   const at = (days: number, ms = 0) => new Date(midnight.getTime() - days * 86_400_000 + ms);
   const ended = (status: string, created_at: Date, event = 'response.received') => ({
-    ...{ ...own.of, status, created_at, event, attempts: 1 },
+    ...own.of,
+    status,
+    created_at,
+    event,
+    attempts: 1,
   });
   await addDeliveries(
     db,
@@ -128,8 +136,14 @@ test('attempts of a past delivery are numbered from one, and counted with the on
   const at = minutesAgo(5);
   const attempt = { status_code: 500, response_body: 'no', duration_ms: 7, at };
   const past = {
-    ...{ event: 'response.received', body: '{}', created_at: at, delivered_at: at },
-    ...{ status: 'delivered', status_code: 200, duration_ms: 9, response_body: 'ok' },
+    event: 'response.received',
+    body: '{}',
+    created_at: at,
+    delivered_at: at,
+    status: 'delivered',
+    status_code: 200,
+    duration_ms: 9,
+    response_body: 'ok',
   };
   await insertPastDeliveries(db, own.asked, [{ ...past, failed: [attempt, attempt] } as never]);
   const { rows } = await pageOfDeliveries(db, own.asked, { page: 1, limit: 9, status: null });

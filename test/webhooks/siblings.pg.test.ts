@@ -62,7 +62,8 @@ async function scene(t: TestContext, active = true): Promise<Given> {
   const [org_id, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
   t.after(() => db`delete from organizations where id in (${org_id}, ${otherOrg})`);
   const of = async (org_id: string) => ({
-    ...{ org_id, webhook_id: await makeWebhook(db, org_id, { active }) },
+    org_id,
+    webhook_id: await makeWebhook(db, org_id, { active }),
   });
   const own = await of(org_id);
   const siblings = [await of(org_id), await of(otherOrg)];
@@ -85,15 +86,25 @@ async function kept(sql: Sql, { webhook_id }: claims.WebhookRef): Promise<Rows[]
 }
 
 const outcome = (id: string, number: number, status: 'pending' | 'failed' | 'delivered') => ({
-  ...{ id, number, status, status_code: 200, response_body: 'new', error: null, duration_ms: 9 },
-  ...{ at: began, traceparent: null, retry_in_seconds: status === 'pending' ? 60 : null },
+  id,
+  number,
+  status,
+  status_code: 200,
+  response_body: 'new',
+  error: null,
+  duration_ms: 9,
+  at: began,
+  traceparent: null,
+  retry_in_seconds: status === 'pending' ? 60 : null,
 });
 const arrived = (own: claims.WebhookRef) =>
   [outcome(first, 1, 'delivered'), outcome(retry, 2, 'delivered')].map((each) => ({
-    ...{ ...own, ...each },
+    ...own,
+    ...each,
   }));
 const asked = ({ org_id, webhook_id }: claims.WebhookRef) => ({
-  ...{ orgId: org_id, webhookId: webhook_id },
+  orgId: org_id,
+  webhookId: webhook_id,
 });
 const since = minutesAgo(60);
 const taken = (own: claims.WebhookRef, id: string, attempts: number) =>
@@ -133,7 +144,9 @@ for (const [what, id] of [
     wasErased(sql, own.org_id, { webhookId: own.webhook_id, deliveryId: id });
   acts[`${what} delivered again`] = (sql, { own }) =>
     copyDeliveries(sql, own.org_id, {
-      ...{ webhookId: own.webhook_id, deliveryId: id, traceparent: null },
+      webhookId: own.webhook_id,
+      deliveryId: id,
+      traceparent: null,
     });
 }
 const skips = (sql: Sql, { own, by }: Given) =>

@@ -13,7 +13,11 @@ const webhook = { org_id: randomUUID(), webhook_id: randomUUID() };
 
 const claimed = (id: string) =>
   ({
-    ...{ id, url: `https://${id}.test`, secret: id, previous_secret: null, retries: true },
+    id,
+    url: `https://${id}.test`,
+    secret: id,
+    previous_secret: null,
+    retries: true,
   }) as unknown as ClaimedDelivery;
 
 const idsOf = (found: readonly { id: string }[]) => found.map(({ id }) => id);

@@ -437,7 +437,8 @@ test('a delivery that cannot be attempted is given back for later, and is logged
   const by = await pool();
   const { lines, log } = keptLog();
   const worker = createDeliveryWorker({
-    ...{ db, log },
+    db,
+    log,
     outbound: subscriber(200).outbound,
     secrets: {
       ...plainSecrets,

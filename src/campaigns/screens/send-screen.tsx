@@ -55,7 +55,10 @@ export async function showSend(
     </>
   );
   return renderScreen(c, {
-    ...{ title: campaignTexts.sendTitle(survey.name), section: 'surveys', body, status },
+    title: campaignTexts.sendTitle(survey.name),
+    section: 'surveys',
+    body,
+    status,
     trail: trailOf({ base, survey }),
   });
 }

@@ -132,7 +132,10 @@ async function showList(
     />
   );
   return renderScreen(c, {
-    ...{ title: contactTexts.of(survey.name), section: 'surveys', body, status },
+    title: contactTexts.of(survey.name),
+    section: 'surveys',
+    body,
+    status,
     trail: [
       { text: 'Surveys', href: base },
       { text: survey.name, href: here },
@@ -158,7 +161,10 @@ async function showUpload(
   const here = `/o/${slug}/surveys/${survey.id}`;
   const body = await UploadScreen({ db, orgId, upload, form, here });
   return renderScreen(c, {
-    ...{ title: titleOf(upload), section: 'surveys', body, status },
+    title: titleOf(upload),
+    section: 'surveys',
+    body,
+    status,
     trail: [
       { text: 'Surveys', href: `/o/${slug}/surveys` },
       { text: survey.name, href: here },

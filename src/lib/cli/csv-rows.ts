@@ -26,8 +26,10 @@ export async function* csvRowsInParts(
 ): AsyncGenerator<CsvRow[]> {
   let rows: CsvRow[] = [];
   const parser = parse({
-    ...{ bom: true, delimiter },
-    ...{ skip_empty_lines: true, skip_records_with_empty_values: true },
+    bom: true,
+    delimiter,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
     relax_column_count_less: true,
     max_record_size: longestRow,
     // Taken here: as items of a stream rows cost more than reading them.

@@ -42,14 +42,19 @@ export function parseStep(name: string, text: string): MigrationStep {
   const index = indexForm.exec(text)?.groups;
   if (index) {
     return {
-      ...{ ...common, kind: 'index', unit: 'indexes' },
-      ...{ index: index['index']!, statement: index['statement']! },
+      ...common,
+      kind: 'index',
+      unit: 'indexes',
+      index: index['index']!,
+      statement: index['statement']!,
     };
   }
   const constraint = constraintForm.exec(text)?.groups;
   if (constraint) {
     return {
-      ...{ ...common, kind: 'constraint', unit: 'constraints' },
+      ...common,
+      kind: 'constraint',
+      unit: 'constraints',
       statement: constraint['statement']!,
     };
   }

@@ -14,8 +14,23 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
  *     const log = createLog({ level: 'info', fields: ['order_id'] });
  */
 const ownFields = [
-  ...['err', 'method', 'route', 'status', 'attempt', 'error', 'why', 'task', 'job'],
-  ...['runner', 'restarts', 'part', 'from', 'count', 'ms', 'request_id', 'trace_id'],
+  'err',
+  'method',
+  'route',
+  'status',
+  'attempt',
+  'error',
+  'why',
+  'task',
+  'job',
+  'runner',
+  'restarts',
+  'part',
+  'from',
+  'count',
+  'ms',
+  'request_id',
+  'trace_id',
 ] as const;
 
 export type LogValue = string | number | null;

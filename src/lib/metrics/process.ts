@@ -16,7 +16,8 @@ const lagShownFromMs = 10;
 export function watchProcess(): () => Promise<Family[]> {
   const registry = new Registry();
   collectDefaultMetrics({
-    ...{ register: registry, eventLoopUtilizationTimeout: neverMs },
+    register: registry,
+    eventLoopUtilizationTimeout: neverMs,
     eventLoopMonitoringPrecision: lagEveryMs,
   });
   return async () => {

@@ -81,7 +81,11 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   // One sweep frees the jobs of all groups.
   const onDeath = () => void [...runners.values()].some((runner) => runner.sweep());
   const looking = startLooking({
-    ...{ db, log, pump, dueTimes, onDeath },
+    db,
+    log,
+    pump,
+    dueTimes,
+    onDeath,
     ...(otherWork && { otherWork }),
   });
 

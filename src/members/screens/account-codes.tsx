@@ -53,8 +53,10 @@ export const accountCodeScreens = (tools: AccountScreenTools) =>
     .get('/renew', (c) => {
       requireRecentProof(c);
       return showConfirm(c, {
-        ...{ title: texts.renewTitle, means: texts.renewMeans },
-        ...{ action: '/account/codes/renew', button: texts.renew },
+        title: texts.renewTitle,
+        means: texts.renewMeans,
+        action: '/account/codes/renew',
+        button: texts.renew,
       });
     })
     .post('/renew', async (c) => {
@@ -65,8 +67,10 @@ export const accountCodeScreens = (tools: AccountScreenTools) =>
     .get('/off', (c) => {
       requireRecentProof(c);
       return showConfirm(c, {
-        ...{ title: texts.offTitle, means: texts.offMeans },
-        ...{ action: '/account/codes/off', button: texts.switchOff },
+        title: texts.offTitle,
+        means: texts.offMeans,
+        action: '/account/codes/off',
+        button: texts.switchOff,
       });
     })
     .post('/off', async (c) => {

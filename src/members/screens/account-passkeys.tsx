@@ -65,8 +65,10 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
       requireRecentProof(c);
       const { id, name } = await getPasskey(c, tools);
       return showConfirm(c, {
-        ...{ title: texts.removePasskey(name), means: texts.removePasskeyMeans },
-        ...{ action: `/account/passkeys/${id}/remove`, button: texts.remove },
+        title: texts.removePasskey(name),
+        means: texts.removePasskeyMeans,
+        action: `/account/passkeys/${id}/remove`,
+        button: texts.remove,
       });
     })
     .post('/:id/remove', async (c) => {

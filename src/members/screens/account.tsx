@@ -58,8 +58,10 @@ export const accountScreens = (tools: AccountScreenTools) =>
     .get('/sso/remove', (c) => {
       requireRecentProof(c);
       return showConfirm(c, {
-        ...{ title: texts.unlinkTitle, means: texts.unlinkMeans },
-        ...{ action: '/account/sso/remove', button: texts.unlink },
+        title: texts.unlinkTitle,
+        means: texts.unlinkMeans,
+        action: '/account/sso/remove',
+        button: texts.unlink,
       });
     })
     .post('/sso/remove', async (c) => {

@@ -49,8 +49,12 @@ export function MemberList(props: MemberListProps) {
 }
 
 const memberColumns = [
-  ...[{ head: texts.name }, { head: texts.email }, { head: texts.role }],
-  ...[{ head: texts.secondStep }, { head: texts.lastUsed }, { head: texts.acts, hidden: true }],
+  { head: texts.name },
+  { head: texts.email },
+  { head: texts.role },
+  { head: texts.secondStep },
+  { head: texts.lastUsed },
+  { head: texts.acts, hidden: true },
 ];
 
 function Members({ path, reader, members }: MemberListProps) {
@@ -95,7 +99,9 @@ function Acts({ path, name }: { path: string; name: string }) {
 }
 
 const invitationColumns = [
-  ...[{ head: texts.email }, { head: texts.role }, { head: texts.until }],
+  { head: texts.email },
+  { head: texts.role },
+  { head: texts.until },
   { head: texts.acts, hidden: true },
 ];
 

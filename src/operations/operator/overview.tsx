@@ -151,7 +151,9 @@ function Operators({ operators }: OverviewProps) {
     ],
   }));
   const columns = [
-    ...[{ head: texts.name }, { head: texts.email }, { head: texts.secondStep }],
+    { head: texts.name },
+    { head: texts.email },
+    { head: texts.secondStep },
     { head: texts.remove, hidden: true },
   ];
   const act = (

@@ -164,7 +164,8 @@ async function inviteOwner(
   { orgId, email }: { orgId: string; email: string },
 ): Promise<string | undefined> {
   const made = await inviteMember({ ...tools, mails: true }, operatorWriter(c, orgId), {
-    ...{ email, role: 'owner' },
+    email,
+    role: 'owner',
   }).catch(whyNotInvited);
   if (typeof made === 'string') return made;
   keepOnce(c, tools.secrets, shownTo(c), { url: made.url });

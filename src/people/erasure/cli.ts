@@ -54,7 +54,10 @@ const list = command({
       const page = { page: 1, limit, ignored: [], email: email && addressKey(email) };
       const { data } = await readList<ErasureReceipt>(db, listErasures(db, org, page));
       const rows = data.map((one) => [
-        ...[one.id, one.erased_at, one.scores, one.allowed_at ?? 'suppressed'],
+        one.id,
+        one.erased_at,
+        one.scores,
+        one.allowed_at ?? 'suppressed',
         one.address_hash,
       ]);
       const head = ['id', 'erased', 'scores', 'allowed again', 'hash of the address'];

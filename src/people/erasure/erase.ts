@@ -49,7 +49,8 @@ export async function erasePerson(
       if (inForce && counts.contacts + counts.responses === 0) return inForce;
       if (isNothing(counts)) throw notFound('person');
       const erased = await insertErasure(tx, orgId, {
-        ...{ address_hash: hash, scores },
+        address_hash: hash,
+        scores,
         counts: inForce ? addCounts(inForce.counts, counts) : counts,
       });
       await record(tx, writer, erased);

@@ -61,7 +61,8 @@ export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Prom
   const taken = await countTakenAlong(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
   const counts: ErasureCounts = {
-    ...{ ...taken, ...written },
+    ...taken,
+    ...written,
     contacts: await deleteContacts(tx, orgId, contactIds),
     properties: await hideInContacts(tx, orgId, { key, ids: naming }),
     blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),

@@ -84,7 +84,8 @@ async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
 
 const parsePage = (queries: Queries, organization: AskedList['organization']) =>
   parseFiltered(ResponseQuery, {
-    ...{ limit: [rowsOnPage], ...inZone(organization) },
+    limit: [rowsOnPage],
+    ...inZone(organization),
     ...queries,
   });
 

@@ -92,7 +92,10 @@ async function preview(
       ? said.follow_up && fill(said.follow_up)
       : mapValues(said.follow_up, fill);
   const asked = {
-    ...{ type: wish.type, question: fill(said.question_text), followUp, language: tag },
+    type: wish.type,
+    question: fill(said.question_text),
+    followUp,
+    language: tag,
     sender: { name, color, logo: logoPath(organization.id, logo) },
   };
   const page = { survey: asked, language: languageOf(tag) };

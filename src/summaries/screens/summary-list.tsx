@@ -45,7 +45,8 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
           columns={[
             { head: 'Period' },
             ...['Score', 'Answers'].map((head) => ({ head, number: true })),
-            ...[{ head: 'Themes' }, { head: 'Written' }],
+            { head: 'Themes' },
+            { head: 'Written' },
           ]}
           rows={summaries.toSorted(laterFirst).map((summary) => ({
             cells: [

@@ -3,8 +3,13 @@ import type { FormState } from '../../web/app/read-form.ts';
 import { reminderNumbers } from './form-fields.ts';
 
 const days = {
-  ...{ mon: 'Monday', tue: 'Tuesday', wed: 'Wednesday', thu: 'Thursday' },
-  ...{ fri: 'Friday', sat: 'Saturday', sun: 'Sunday' },
+  mon: 'Monday',
+  tue: 'Tuesday',
+  wed: 'Wednesday',
+  thu: 'Thursday',
+  fri: 'Friday',
+  sat: 'Saturday',
+  sun: 'Sunday',
 };
 
 /** When a survey asks by itself, reminds, and may send. */

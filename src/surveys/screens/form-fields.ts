@@ -110,8 +110,12 @@ export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | s
   const { embed, send_window: window, reminders, texts } = survey;
   const { origins, position, delay_seconds, every_days } = embeddingOf(embed);
   return defined({
-    ...{ name: survey.name, from_name: survey.from_name, from_email: survey.from_email },
-    ...{ reply_to: survey.reply_to, type: survey.type, audience: survey.audience },
+    name: survey.name,
+    from_name: survey.from_name,
+    from_email: survey.from_email,
+    reply_to: survey.reply_to,
+    type: survey.type,
+    audience: survey.audience,
     language: survey.language,
     ...textFields(survey, ''),
     languages: Object.keys(texts),
@@ -128,10 +132,12 @@ export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | s
     ),
     ask_after_days: survey.ask_after_days,
     'send_window.days': window?.days,
-    ...{ 'send_window.from': window?.from, 'send_window.to': window?.to },
+    'send_window.from': window?.from,
+    'send_window.to': window?.to,
     'send_window.time_zone': window?.time_zone,
     'embed.origins': origins.join('\n'),
-    ...{ 'embed.position': position, 'embed.delay_seconds': delay_seconds },
+    'embed.position': position,
+    'embed.delay_seconds': delay_seconds,
     'embed.every_days': every_days,
   });
 }

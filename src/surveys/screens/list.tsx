@@ -62,11 +62,11 @@ function SurveyList({
         caption="Surveys, newest first"
         nowrap
         columns={[
-          ...[{ head: 'Name' }, { head: 'Status' }, { head: 'Answers', number: true }],
-          ...[
-            { head: 'Answered by mail', number: true },
-            { head: 'Score', number: true },
-          ],
+          { head: 'Name' },
+          { head: 'Status' },
+          { head: 'Answers', number: true },
+          { head: 'Answered by mail', number: true },
+          { head: 'Score', number: true },
           { head: 'Created' },
         ]}
         rows={surveys.map((survey) => ({

@@ -83,7 +83,9 @@ export function DeliveryList(props: DeliveryListProps) {
           caption="Deliveries, newest first"
           nowrap
           columns={[
-            ...[{ head: 'Time' }, { head: 'State' }, { head: 'Event' }],
+            { head: 'Time' },
+            { head: 'State' },
+            { head: 'Event' },
             ...['Answer', 'Attempts', 'Took'].map((head) => ({ head, number: true })),
           ]}
           rows={deliveries.map((delivery) => ({ cells: cellsOf(delivery, here) }))}

@@ -88,7 +88,10 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
         caption="Attempts of this delivery"
         nowrap
         columns={[
-          ...[{ head: 'Attempt' }, { head: 'Time' }, { head: 'State' }, { head: 'Result' }],
+          { head: 'Attempt' },
+          { head: 'Time' },
+          { head: 'State' },
+          { head: 'Result' },
           { head: 'Took', number: true },
         ]}
         rows={attempts.map((attempt) => {

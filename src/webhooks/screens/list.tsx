@@ -23,7 +23,9 @@ export function WebhookList({ webhooks, here, mayChange }: WebhookListProps) {
       <DataTable
         caption="Webhooks, newest first"
         columns={[
-          ...[{ head: 'Address' }, { head: 'State' }, { head: 'Events' }],
+          { head: 'Address' },
+          { head: 'State' },
+          { head: 'Events' },
           { head: 'Last delivery' },
         ]}
         rows={webhooks.map((webhook) => ({ cells: cellsOf(webhook, here) }))}

@@ -29,8 +29,11 @@ export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttem
   const signedBoth =
     !wasBefore && stored.previous_secret_until !== null && at < stored.previous_secret_until;
   const headers = deliveryHeaders(settings.serviceName, {
-    ...{ id: delivery.id, messageId: delivery.message_id, event: delivery.event },
-    ...{ body: delivery.body, at },
+    id: delivery.id,
+    messageId: delivery.message_id,
+    event: delivery.event,
+    body: delivery.body,
+    at,
     secret: wasBefore && previous !== null ? previous : open(stored.secret),
     previousSecret: signedBoth ? previous : null,
   });

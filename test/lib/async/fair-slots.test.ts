@@ -84,8 +84,12 @@ test('the lines of a group are served in turn, what is next goes before them, an
     slots.enter(name[0]!, () => started.push(name), line);
   const leaves = [
     enter('x1'),
-    ...[enter('a1', 'crowd'), enter('a2', 'crowd'), enter('a3', 'crowd')],
-    ...[enter('a4'), enter('a5', 'next'), enter('b1', 'crowd')],
+    enter('a1', 'crowd'),
+    enter('a2', 'crowd'),
+    enter('a3', 'crowd'),
+    enter('a4'),
+    enter('a5', 'next'),
+    enter('b1', 'crowd'),
   ];
   for (const at of [0, 5, 6, 1, 4, 2]) leaves[at]!();
   assert.deepEqual(started, ['x1', 'a5', 'b1', 'a1', 'a4', 'a2', 'a3']);

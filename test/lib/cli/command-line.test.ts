@@ -6,12 +6,16 @@ import { flag, Line, option, optional } from '../../../src/lib/cli/options.ts';
 
 const says = (name: string) =>
   command({
-    ...{ name, does: `Does ${name}.`, options: { loud: flag('shout') } },
+    name,
+    does: `Does ${name}.`,
+    options: { loud: flag('shout') },
     run: async (_: null, { loud }) => ({ data: { name, loud }, text: loud ? `${name}!` : name }),
   });
 
 const copy = command({
-  ...{ name: 'tea copy', does: 'Copies.', operands: ['from', 'to'] },
+  name: 'tea copy',
+  does: 'Copies.',
+  operands: ['from', 'to'],
   options: {
     from: option(Line(3), 'FROM', 'what to copy'),
     to: optional(Line(3), 'TO', 'where to'),
@@ -21,7 +25,8 @@ const copy = command({
 });
 
 const catalog = {
-  ...{ name: 'kettle', about: 'Makes tea.' },
+  name: 'kettle',
+  about: 'Makes tea.',
   commands: [
     says('serve'),
     says('tea brew'),
@@ -124,7 +129,8 @@ test('operands are taken in their order, and one that may be left out is', async
     '{"from":"a","to":"b","note":"c"}',
   );
   assert.deepEqual(JSON.parse(await run('tea', 'copy', 'a', '--note', 'c', '--json')), {
-    ...{ from: 'a', note: 'c' },
+    from: 'a',
+    note: 'c',
   });
 });
 

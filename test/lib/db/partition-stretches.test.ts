@@ -10,7 +10,11 @@ import {
 } from '../../../src/lib/db/partition-stretches.ts';
 
 const divided: PartitionedTable = {
-  ...{ table: 'visits', column: 'at', bound: 'timestamptz', stretchDays: 10, keptDays: 30 },
+  table: 'visits',
+  column: 'at',
+  bound: 'timestamptz',
+  stretchDays: 10,
+  keptDays: 30,
 };
 const at = (time: string) => new Date(time);
 const names = (stretches: readonly { name: string }[]) => stretches.map(({ name }) => name);

@@ -34,7 +34,9 @@ function emptyFolder(t: TestContext): string {
 
 const [uid, gid] = [process.getuid!(), process.getgid!()];
 const folderAt = (path: string): DataFolder => ({
-  ...{ path, program: 'askback', account: { uid, gid, name: 'ours', isOther: false } },
+  path,
+  program: 'askback',
+  account: { uid, gid, name: 'ours', isOther: false },
 });
 
 const texts: Record<string, string> = {

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { httpAddress, isLoopbackHost } from '../../../src/lib/http/http-address.ts';
 
 const loopback = [
-  ...['localhost', 'LOCALHOST', 'a.localhost', '127.0.0.1', '127.9.9.9', '::1', '[::1]'],
+  'localhost',
+  'LOCALHOST',
+  'a.localhost',
+  '127.0.0.1',
+  '127.9.9.9',
+  '::1',
+  '[::1]',
   '::ffff:127.0.0.1',
 ];
 const elsewhere = ['localhost.example.com', '127.example.com', '0.0.0.0', '::', '10.0.0.1', ''];

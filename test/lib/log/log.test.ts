@@ -128,14 +128,21 @@ test('on a terminal each level has its color', () => {
   };
   const [red, green, yellow, dim] = ['31', '32', '33', '2'];
   assert.deepEqual(['fatal', 'error', 'warn', 'info', 'debug'].map(painted), [
-    ...[red, red, yellow, green, dim],
+    red,
+    red,
+    yellow,
+    green,
+    dim,
   ]);
 });
 
 test('on a terminal a line is read without braces, an error under it', () => {
   const json = JSON.stringify({
-    ...{ level: 'error', time: '2026-01-02T03:04:05.000Z', task: 'keys.clean_up' },
-    ...{ err: { type: 'Error', code: 'X1', message: 'no', stack: '    at here' }, msg: 'failed' },
+    level: 'error',
+    time: '2026-01-02T03:04:05.000Z',
+    task: 'keys.clean_up',
+    err: { type: 'Error', code: 'X1', message: 'no', stack: '    at here' },
+    msg: 'failed',
   });
   const text = terminalLine(json, { colors: false });
   assert.match(

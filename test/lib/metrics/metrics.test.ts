@@ -11,12 +11,20 @@ import { createRecorder, traceOf } from '../../../src/lib/metrics/recorder.ts';
 import { formatFor } from '../../../src/lib/metrics/routes.ts';
 
 const teas = {
-  ...{ name: 'teas_total', kind: 'counter', help: 'Cups of tea.', how: 'recorded' },
+  name: 'teas_total',
+  kind: 'counter',
+  help: 'Cups of tea.',
+  how: 'recorded',
   labels: { kind: ['green', 'black'] },
 } as const satisfies Instrument;
 const steeping = {
-  ...{ name: 'tea_steeping_seconds', kind: 'histogram', help: 'How long.', how: 'recorded' },
-  ...{ unit: 'seconds', labels: {}, buckets: [1, 60] },
+  name: 'tea_steeping_seconds',
+  kind: 'histogram',
+  help: 'How long.',
+  how: 'recorded',
+  unit: 'seconds',
+  labels: {},
+  buckets: [1, 60],
 } as const satisfies Instrument;
 const trace_id = '0af7651916cd43dd8448eb211c80319c';
 
@@ -131,7 +139,9 @@ test('what could not be observed is left out', () => {
 
 test('quotes, backslashes and line breaks do not break the text', () => {
   const family: Family = {
-    ...{ name: 'odd', kind: 'gauge', help: 'a "b"\\\nc' },
+    name: 'odd',
+    kind: 'gauge',
+    help: 'a "b"\\\nc',
     samples: [{ labels: { what: 'x"\\\ny' }, value: Number.POSITIVE_INFINITY }],
   };
   assert.equal(

@@ -86,15 +86,35 @@ test('with one, everything is exported under names that become those of the tabl
 function publishSomething() {
   const traceparent = null;
   requestEnded.publish({
-    ...{ method: 'GET', route: '/s/:token', status: 200, ms: 3, requestId: 'r', tenant: null },
+    method: 'GET',
+    route: '/s/:token',
+    status: 200,
+    ms: 3,
+    requestId: 'r',
+    tenant: null,
     traceparent,
   });
   attempted.publish({
-    ...{ orgId: 'o', webhookId: 'w', deliveryId: 'd', event: 'response.received', attempt: 1 },
-    ...{ outcome: 'delivered', statusCode: 200, error: null, ms: 3, sinceMs: 9, traceparent },
+    orgId: 'o',
+    webhookId: 'w',
+    deliveryId: 'd',
+    event: 'response.received',
+    attempt: 1,
+    outcome: 'delivered',
+    statusCode: 200,
+    error: null,
+    ms: 3,
+    sinceMs: 9,
+    traceparent,
   });
   answered.publish({
-    ...{ orgId: 'o', surveyId: 's', responseId: 'r', type: 'nps', category: 'promoter' },
-    ...{ held: null, events: ['response.received'], traceparent },
+    orgId: 'o',
+    surveyId: 's',
+    responseId: 'r',
+    type: 'nps',
+    category: 'promoter',
+    held: null,
+    events: ['response.received'],
+    traceparent,
   });
 }

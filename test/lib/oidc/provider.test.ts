@@ -25,15 +25,22 @@ for (const claimsInToken of [true, false]) {
   test(`an identity comes back with its claims ${where}`, async () => {
     await using fake = await startOpenidProvider({ redirectUri, claimsInToken });
     fake.state.account = {
-      ...{ sub: 'a-1', email: 'ann@acme.test', email_verified: true, name: 'Ann' },
+      sub: 'a-1',
+      email: 'ann@acme.test',
+      email_verified: true,
+      name: 'Ann',
       groups: ['team', 'managers'],
     };
     const provider = providerOf(fake.issuer);
     const identity = await signIn(provider, { groups: true });
     const { authenticatedAt, ...rest } = identity;
     assert.deepEqual(rest, {
-      ...{ issuer: fake.issuer, subject: 'a-1', email: 'ann@acme.test', isEmailVerified: true },
-      ...{ name: 'Ann', groups: ['team', 'managers'] },
+      issuer: fake.issuer,
+      subject: 'a-1',
+      email: 'ann@acme.test',
+      isEmailVerified: true,
+      name: 'Ann',
+      groups: ['team', 'managers'],
     });
   });
 }
@@ -85,7 +92,8 @@ test('a code is taken once', async () => {
   const { searchParams } = await passProvider(url, redirectUri);
   assert.ok('identity' in (await provider.finish(searchParams, flow)));
   assert.deepEqual(await provider.finish(searchParams, flow), {
-    ...{ failed: 'refused', why: 'invalid_grant' },
+    failed: 'refused',
+    why: 'invalid_grant',
   });
 });
 

@@ -17,11 +17,16 @@ const operations: Operation[] = [
 
 const document = describeApi({
   info: {
-    ...{ title: 'Cups', version: '1', description: 'Of tea.', contact: { name: 'Ann' } },
+    title: 'Cups',
+    version: '1',
+    description: 'Of tea.',
+    contact: { name: 'Ann' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
   sections: [{ name: 'Cups', about: 'Of tea.', schemas: {}, operations }],
-  ...{ messages: [], messageHeaders: {}, examples: {} },
+  messages: [],
+  messageHeaders: {},
+  examples: {},
 });
 const text = renderDocs(document, 'https://tea.example').replaceAll('&#39;', "'");
 const shown = (id: string) =>
@@ -60,7 +65,12 @@ test('fields inside of fields are shown to the fifth level', () => {
 test('of several forms of a field, or of the items of a list, the first is shown', () => {
   const either = v.union([v.object({ one: v.string() }), v.object({ other: v.string() })]);
   assert.deepEqual(rows({ either, list: v.array(either), maybe: v.nullable(either) }), [
-    ...['either', 'either.one', 'list', 'list[].one', 'maybe', 'maybe.one'],
+    'either',
+    'either.one',
+    'list',
+    'list[].one',
+    'maybe',
+    'maybe.one',
   ]);
 });
 

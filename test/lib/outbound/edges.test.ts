@@ -11,7 +11,9 @@ type Settings = Partial<Parameters<typeof createOutbound>[0]>;
 
 function outboundOf(t: TestContext, settings: Settings = {}) {
   const outbound = createOutbound({
-    ...{ allow: ['127.0.0.0/8'], http: true, perHostConnections: 10 },
+    allow: ['127.0.0.0/8'],
+    http: true,
+    perHostConnections: 10,
     ...settings,
   });
   t.after(() => outbound.close());

@@ -51,7 +51,9 @@ test('the system is asked for a name that no name server knows, and only where t
 test('two names are looked up the system’s way at once; a third is not found until one of them is', async () => {
   const { asked, systemLookup } = systemFiles();
   const { resolve } = createResolve({
-    ...{ systemNames: true, resolver: nameServers({}), systemLookup },
+    systemNames: true,
+    resolver: nameServers({}),
+    systemLookup,
   });
   const first = [resolve('one.internal'), resolve('two.internal')];
   await turn();
@@ -73,7 +75,9 @@ test('a name that takes more than four seconds to be found is not found', async 
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { asked, systemLookup } = systemFiles();
   const { resolve } = createResolve({
-    ...{ systemNames: true, resolver: nameServers({}), systemLookup },
+    systemNames: true,
+    resolver: nameServers({}),
+    systemLookup,
   });
   const inTime = resolve('slow.internal');
   const late = resolve('slower.internal');

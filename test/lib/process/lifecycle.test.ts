@@ -35,8 +35,12 @@ test('parts stop in the reverse order of their start, also when one of them fail
   assert.deepEqual(
     lines.map(({ level, part, msg }) => `${level} ${part} ${msg}`),
     [
-      ...['debug first started', 'debug second started', 'debug third started'],
-      ...['debug third stopped', 'error second did not stop cleanly', 'debug first stopped'],
+      'debug first started',
+      'debug second started',
+      'debug third started',
+      'debug third stopped',
+      'error second did not stop cleanly',
+      'debug first stopped',
     ],
   );
 });

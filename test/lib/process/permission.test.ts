@@ -4,8 +4,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const flags = [
-  ...['--permission', '--allow-net', '--allow-fs-read=*', '--allow-fs-write=*'],
-  ...['--allow-child-process', '--allow-worker', '--no-warnings'],
+  '--permission',
+  '--allow-net',
+  '--allow-fs-read=*',
+  '--allow-fs-write=*',
+  '--allow-child-process',
+  '--allow-worker',
+  '--no-warnings',
 ];
 
 test('a process that serves can start no thread but the worker’s, and that one may do nothing', () => {
@@ -20,7 +25,10 @@ test('a process that serves can start no thread but the worker’s, and that one
     builtinWorker: false,
   });
   assert.deepEqual(inThread, {
-    ...{ read: denied, write: denied, child: denied, thread: denied },
+    read: denied,
+    write: denied,
+    child: denied,
+    thread: denied,
     network: denied,
   });
 });

@@ -196,7 +196,9 @@ const looks: { finds: string; answer: Answer; does: string[]; line?: unknown[] }
   },
   { finds: 'other work', answer: async () => [{ ...found, other: true }], does: ['arm ', 'other'] },
   {
-    ...{ finds: 'no database', answer: away, does: ['nudge'] },
+    finds: 'no database',
+    answer: away,
+    does: ['nudge'],
     line: ['debug', 'cannot look for work, trying on', { err: 'away' }],
   },
 ];
@@ -208,11 +210,13 @@ for (const { finds, answer, does, line } of looks) {
     const done: string[] = [];
     const { lines, log } = keptLog({ debugged: true });
     const looking = startLooking({
-      ...{ db, log },
+      db,
+      log,
       pump: { nudge: () => void done.push('nudge'), stop: async () => {} },
       dueTimes: {
         arm: (inMs) => void done.push(`arm ${inMs}`),
-        ...{ look() {}, stop: async () => {} },
+        look() {},
+        stop: async () => {},
       },
       onDeath: () => void done.push('death'),
       otherWork: { exists: (sql) => sql`false`, onFound: () => void done.push('other') },

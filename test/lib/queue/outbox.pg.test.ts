@@ -198,7 +198,9 @@ for (const [way, write] of waysToEnqueue) {
     };
     const job = { task: 'webhooks.deliver', run_at: null };
     assert.deepEqual(await written(inTrace), {
-      ...{ ...job, payload: { ...webhook, _trace: inTrace }, inTime: true },
+      ...job,
+      payload: { ...webhook, _trace: inTrace },
+      inTime: true,
     });
     assert.deepEqual(await written(null), { ...job, payload: webhook, inTime: false });
   });
@@ -236,7 +238,9 @@ test('other work is reported as long as it is there', async (t) => {
   t.after(() => db`drop table other_work`);
   let found = 0;
   await workOn(t, {
-    ...{ db, url, tasks: { 'webhooks.deliver': recordingTask().task } },
+    db,
+    url,
+    tasks: { 'webhooks.deliver': recordingTask().task },
     otherWork: {
       exists: (sql) => sql`exists (select from other_work)`,
       onFound: () => {

@@ -59,12 +59,14 @@ for (const [minutes, isPart] of [
     const [{ attributes, ...span }, ...others] = spans as [(typeof spans)[0]];
     assert.deepEqual(others, []);
     assert.deepEqual(span, {
-      ...{ name: 'process things.do', failed: false },
+      name: 'process things.do',
+      failed: false,
       parentTrace: isPart ? causing : undefined,
       linkedTraces: isPart ? [] : [causing],
     });
     assert.partialDeepStrictEqual(attributes, {
-      ...{ 'messaging.message.id': '17', 'program.job.attempt': 3 },
+      'messaging.message.id': '17',
+      'program.job.attempt': 3,
       'messaging.destination.name': 'things.do',
     });
     assert.equal(own, `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`);

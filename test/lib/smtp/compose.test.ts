@@ -62,7 +62,12 @@ async function seen(message: Buffer) {
   const { from, to, replyTo, subject, messageId, date, text, html, headers } = await read(message);
   const own = ['list-unsubscribe', 'list-unsubscribe-post', 'auto-submitted', 'feedback-id'];
   return {
-    ...{ from, to, replyTo, subject, messageId, date },
+    from,
+    to,
+    replyTo,
+    subject,
+    messageId,
+    date,
     text: text?.replace(/\r\n|\r/g, '\n').replace(/\n+$/, ''),
     html: html?.replace(/\r\n|\r/g, '\n').replace(/\n+$/, ''),
     headers: headers.filter(({ key }) => own.includes(key)).map(({ key, value }) => [key, value]),

@@ -51,9 +51,14 @@ const keyRecords: [text: string, mistakes: string[]][] = [
   [
     'v=DKIM2; nonsense; k=ed25519; h=sha1; s=other; =x; s=other',
     [
-      ...["'nonsense' is not name=value", "'=x' is not name=value", 's= is given twice'],
-      ...['p= is missing', 'v= must be DKIM1', 'k= must be rsa'],
-      ...['h= leaves out sha256', 's= leaves out email'],
+      "'nonsense' is not name=value",
+      "'=x' is not name=value",
+      's= is given twice',
+      'p= is missing',
+      'v= must be DKIM1',
+      'k= must be rsa',
+      'h= leaves out sha256',
+      's= leaves out email',
     ],
   ],
   ['v=DKIM2; x; p=y', ["'x' is not name=value", 'p= holds no RSA public key', 'v= must be DKIM1']],
@@ -97,9 +102,12 @@ const policies: [text: string, read: object][] = [
     {
       reports: ['MAILTO:a@b.example?subject=e', 'f', 'g'],
       mistakes: [
-        ...["'x' is not name=value", 'p= is missing'],
-        ...['sp=a must be none, quarantine or reject', 'np=b must be none, quarantine or reject'],
-        ...['adkim=c must be r or s', 'aspf=d must be r or s'],
+        "'x' is not name=value",
+        'p= is missing',
+        'sp=a must be none, quarantine or reject',
+        'np=b must be none, quarantine or reject',
+        'adkim=c must be r or s',
+        'aspf=d must be r or s',
         'rua=f must be an address such as mailto:dmarc@example.com',
         'rua=g must be an address such as mailto:dmarc@example.com',
       ],

@@ -68,14 +68,14 @@ const spf = (
   });
 
 const knownRelays = [
-  ...[['smtp.gmail.com', 'include:_spf.google.com']],
-  ...[['smtp-relay.google.com', 'include:_spf.google.com']],
-  ...[['smtp.office365.com', 'include:spf.protection.outlook.com']],
-  ...[['mail.protection.outlook.com', 'include:spf.protection.outlook.com']],
-  ...[['email-smtp.eu-central-1.amazonaws.com', 'include:amazonses.com']],
-  ...[['email-smtp.us-gov-west-1.amazonaws.com', 'include:amazonses.com']],
-  ...[['sendgrid.net', 'include:sendgrid.net']],
-  ...[['smtp.eu.mailgun.org', 'include:mailgun.org']],
+  ['smtp.gmail.com', 'include:_spf.google.com'],
+  ['smtp-relay.google.com', 'include:_spf.google.com'],
+  ['smtp.office365.com', 'include:spf.protection.outlook.com'],
+  ['mail.protection.outlook.com', 'include:spf.protection.outlook.com'],
+  ['email-smtp.eu-central-1.amazonaws.com', 'include:amazonses.com'],
+  ['email-smtp.us-gov-west-1.amazonaws.com', 'include:amazonses.com'],
+  ['sendgrid.net', 'include:sendgrid.net'],
+  ['smtp.eu.mailgun.org', 'include:mailgun.org'],
 ] as [relay: string, include: string][];
 
 check([
@@ -141,7 +141,9 @@ check([
   [
     'SPF: a record without end takes too many lookups',
     spf(found('v=spf1 include:a.example -all'), noOrigins, {
-      ...{ result: 'permerror', why: 'it takes more than 60 lookups', lookups: 61 },
+      result: 'permerror',
+      why: 'it takes more than 60 lookups',
+      lookups: 61,
     }),
     'fail',
     /^the record takes 61 lookups, and receivers give up after 10/,

@@ -113,7 +113,9 @@ test('a summary says what changed since the one before', async () => {
   assert.match(html, /<dt>No longer among the first<\/dt><dd>price<\/dd>/);
   assert.doesNotMatch(await (await get(`${list}/${april}`)).text(), /Since the last summary/);
   const june = await addSummary(org.id, {
-    ...{ month: 6, nps: 40, previous_nps: 40 },
+    month: 6,
+    nps: 40,
+    previous_nps: 40,
     top_themes: ['delivery', 'support'],
   });
   const same = await (await get(`${list}/${june}`)).text();
@@ -195,7 +197,10 @@ async function addSummary(
   { month, ...over }: { month: number; nps: number } & Record<string, unknown>,
 ) {
   const summary = {
-    ...{ org_id: orgId, responses: 12, top_themes: [], text: 'It went well.' },
+    org_id: orgId,
+    responses: 12,
+    top_themes: [],
+    text: 'It went well.',
     period_start: new Date(Date.UTC(2026, month - 1, 1)),
     period_end: new Date(Date.UTC(2026, month, 1)),
     ...over,

@@ -67,7 +67,10 @@ export function createAuthenticator(origin: string) {
       ]),
     );
     return JSON.stringify({
-      ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+      id,
+      rawId: id,
+      type: 'public-key',
+      clientExtensionResults: {},
       response: {
         clientDataJSON: clientData('webauthn.create', options.challenge, spoiled).toString(
           'base64url',
@@ -85,7 +88,10 @@ export function createAuthenticator(origin: string) {
     const client = clientData('webauthn.get', options.challenge, spoiled);
     const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey);
     return JSON.stringify({
-      ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+      id,
+      rawId: id,
+      type: 'public-key',
+      clientExtensionResults: {},
       response: {
         clientDataJSON: client.toString('base64url'),
         authenticatorData: data.toString('base64url'),

@@ -31,7 +31,9 @@ export async function chatEndpoint(...behaviours: Behaviour[]) {
       { now: () => time, ...(answerTimeoutMs ? { answerTimeoutMs } : {}) },
     );
   return {
-    ...{ url, bodies, providerWith },
+    url,
+    bodies,
+    providerWith,
     analyst: providerWith(),
     pass: (ms: number) => (time += ms),
     /** All that was received, from the first byte of the first request on. */

@@ -21,7 +21,10 @@ export async function startCollector() {
   const spans: Span[] = [];
   const requests: { path: string; headers: Record<string, unknown> }[] = [];
   const server = new MockOtlpServer({
-    ...{ services: ['http'], httpHostname: '127.0.0.1', httpPort: 0, logLevel: 'error' },
+    services: ['http'],
+    httpHostname: '127.0.0.1',
+    httpPort: 0,
+    logLevel: 'error',
     onTrace: (request) => spans.push(...spansIn(normalizeTrace(request) as Exported)),
     onRequest: (request) => requests.push(request as (typeof requests)[number]),
   });

@@ -20,7 +20,9 @@ export function recordSpans(t: TestContext): RecordedSpan[] {
 
   function start(name: string, { attributes = {}, links = [] }: SpanOptions, context: Context) {
     const span: RecordedSpan = {
-      ...{ name, attributes: { ...attributes }, failed: false },
+      name,
+      attributes: { ...attributes },
+      failed: false,
       parentTrace: trace.getSpanContext(context)?.traceId,
       linkedTraces: links.map((link: Link) => link.context.traceId),
     };

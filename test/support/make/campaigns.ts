@@ -31,7 +31,9 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
     },
   };
   const mailJobs = createMailJobs({
-    ...{ db, log: createLog({ level: 'silent' }), mailer },
+    db,
+    log: createLog({ level: 'silent' }),
+    mailer,
     progress: { notify: async () => {} },
     settings: { sendDeadlineSeconds: 60 },
   });
@@ -64,7 +66,11 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
   }
 
   return {
-    ...{ tools, mailed, clock, work, mailJobs },
+    tools,
+    mailed,
+    clock,
+    work,
+    mailJobs,
     later: (ms: number) => {
       clock.at = new Date(clock.at.getTime() + ms);
     },

@@ -32,9 +32,15 @@ export function idAt(time: Date): string {
 /** Adds deliveries, each with an event of its own; their ids. */
 export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFields[]) {
   const rows = deliveries.map((given) => ({
-    ...{ event: 'response.received', body: '{"version":"1"}', status: 'pending', attempts: 0 },
+    event: 'response.received',
+    body: '{"version":"1"}',
+    status: 'pending',
+    attempts: 0,
     id: idAt(given.created_at ?? new Date()),
-    ...{ created_at: new Date(), message_id: null, next_attempt_at: new Date(), is_replay: false },
+    created_at: new Date(),
+    message_id: null,
+    next_attempt_at: new Date(),
+    is_replay: false,
     delivered_at: given.status === 'delivered' ? new Date() : null,
     ...given,
     is_test: given.event === 'webhook.test',

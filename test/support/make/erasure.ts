@@ -33,8 +33,11 @@ export async function erasableScene(db: Db, folder: string) {
     throw new Error(sentence);
   });
   const tools = {
-    ...{ db, erasureFile, secrets: createSecrets([Buffer.from(secretKey, 'base64')]) },
-    ...{ settings: { sendDeadlineSeconds: 60 }, pump: () => {} },
+    db,
+    erasureFile,
+    secrets: createSecrets([Buffer.from(secretKey, 'base64')]),
+    settings: { sendDeadlineSeconds: 60 },
+    pump: () => {},
   };
   const erase = () => erasePerson(tools, writeKeyOf(org), { email: person.email, scores: 'kept' });
   return { org, of, add, tools, erase, erasuresFile };

@@ -13,7 +13,9 @@ const builtin = createBuiltinAnalyst(readComment);
 
 /** What jobs that read comments need. */
 export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
-  ...{ db, analyst, redact },
+  db,
+  analyst,
+  redact,
   log: createLog({ level: 'silent' }),
   pump: () => {},
 });
@@ -31,7 +33,10 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
   };
   return {
     organization: { id, ...settings },
-    ...{ id, survey, webhook, answer },
+    id,
+    survey,
+    webhook,
+    answer,
     jobs: (task: string) => db<{ payload: { response_id: string; tries: number } }[]>`
       select payload from outbox where task = ${task} and payload ->> 'org_id' = ${id} order by id`,
     waiting: () => db<

@@ -4,12 +4,21 @@ export const accepted = (): MailOutcome => ({ kind: 'accepted', response: '250 o
 
 /** A refusal that may pass. */
 export const busy = (response = '450 4.2.1 try again later'): MailOutcome => ({
-  ...{ kind: 'refused', permanent: false, code: 450, enhanced: null, response },
+  kind: 'refused',
+  permanent: false,
+  code: 450,
+  enhanced: null,
+  response,
 });
 
 /** A refusal for good. */
 export const rejected = (response: string, { unknownMailbox = false } = {}): MailOutcome => ({
-  ...{ kind: 'refused', permanent: true, code: 550, enhanced: null, response, unknownMailbox },
+  kind: 'refused',
+  permanent: true,
+  code: 550,
+  enhanced: null,
+  response,
+  unknownMailbox,
 });
 
 /** The mail did not reach the server. */

@@ -32,8 +32,15 @@ export async function singleSignOn(
 
   function appWith(rules: SignInRules = {}, over: Partial<AppTools> = {}) {
     const oidc: OidcSettings = {
-      ...{ issuer: provider.issuer, clientId, clientSecret, name: 'Acme Login' },
-      ...{ domains: [], organization, role: null, groups: [], ...rules },
+      issuer: provider.issuer,
+      clientId,
+      clientSecret,
+      name: 'Acme Login',
+      domains: [],
+      organization,
+      role: null,
+      groups: [],
+      ...rules,
     };
     const settings = { ...testSettings, signIn: { byPassword: true, oidc } };
     return bareApp(db, { settings, ...over });

@@ -45,8 +45,11 @@ export async function tracedScene(
   const mails = await scriptedSmtp();
   const hook = await subscriberThatRefusesOnce();
   const environment = {
-    ...{ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' },
-    ...{ ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8', ASKBACK_WEBHOOK_HTTP: 'allow' },
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
+    PORT: '0',
+    ASKBACK_WEBHOOK_ALLOW: '127.0.0.0/8',
+    ASKBACK_WEBHOOK_HTTP: 'allow',
     ASKBACK_SMTP_URL: `${mails.url}?tls=none`,
     ASKBACK_TRACE_URL: 'https://traces.test/{trace_id}?tab=all',
     OTEL_BSP_SCHEDULE_DELAY: '50',

@@ -75,12 +75,10 @@ function rowOf({ at, day, n, ids }: Place, which: 0 | 1): TwinRow {
   const k = (n + 7 * which) % ids.length;
   const isFew = day < '2024-03-06';
   return {
-    ...{
-      id: ids.at(which === 0 ? n : -1 - n)!,
-      at,
-      survey: day === '2024-03-04' ? 0 : (k + which) % 3,
-      score: k % 8,
-    },
+    id: ids.at(which === 0 ? n : -1 - n)!,
+    at,
+    survey: day === '2024-03-04' ? 0 : (k + which) % 3,
+    score: k % 8,
     category: categories[((k + which) % 5) % 3]!,
     comment: k % 4 === which ? `Comment ${which}` : null,
     language: k % 3 === 0 ? 'de' : k % 3 === 1 ? 'en' : null,

@@ -20,7 +20,9 @@ export async function ask(db: Db, over: Record<string, unknown> = {}) {
   const contact = await makeContact(db, of, { token });
   const webhook = await makeWebhook(db, organization);
   return {
-    ...{ organization, survey, contact },
+    organization,
+    survey,
+    contact,
     personal: `/s/${token}`,
     shared: `/f/${share_id}`,
     answers: async () => [

@@ -37,8 +37,17 @@ export async function startCluster(t: { after: (end: () => Promise<void>) => voi
   const runtime = unpack(home);
   const folder = makeFolder(join(home, 'primary'));
   run(`${runtime}/bin/initdb`, [
-    ...['-D', folder, '-U', 'postgres', '--auth=trust', '--no-sync', '--no-instructions'],
-    ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    '-D',
+    folder,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--no-sync',
+    '--no-instructions',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
   ]);
   writeFileSync(join(folder, 'postgresql.auto.conf'), settings);
   const start = async (cluster: string, port = freePort()) => {

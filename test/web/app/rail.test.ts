@@ -18,7 +18,8 @@ for (const [count, shown] of [
   test(`${count} open detractors and failing webhooks are shown as ${shown ?? 'nothing'}`, () => {
     const counts = { openDetractors: count, failingWebhooks: count };
     const reader = {
-      ...{ member: { name: 'Lena', isOperator: false }, otherOrganizations: [] },
+      member: { name: 'Lena', isOperator: false },
+      otherOrganizations: [],
       organization: { ...organization, ...counts },
     };
     const html = String(Rail({ reader: reader as never, section: 'home' }));

@@ -18,7 +18,12 @@ for (const [count, labels] of [
 ] as const) {
   test(`below a drawing of ${count} steps stand the first, the middle one and the last`, () => {
     const steps = Array.from({ length: count }, (_, at) => ({
-      ...{ value: at, margin: null, label: `${at + 1}`, name: 'x', cells: [], words: 'x' },
+      value: at,
+      margin: null,
+      label: `${at + 1}`,
+      name: 'x',
+      cells: [],
+      words: 'x',
     }));
     const bounds = { lowest: 0, highest: 10 };
     const words = { id: 'x', title: 'x', description: 'x', caption: 'x' };

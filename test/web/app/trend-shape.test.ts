@@ -78,7 +78,8 @@ test('a point in the middle of the scale is in the middle of the drawing', () =>
 
 test('places are rounded to two decimals, halves up', () => {
   const { line } = shapeTrend([point(0), point(2 / 3), point(1 / 3), point(10)], {
-    ...{ lowest: 0, highest: 10 },
+    lowest: 0,
+    highest: 10,
   });
   assert.equal(line, 'M5,100L15,93.33L25,96.67L35,0');
 });
@@ -100,7 +101,11 @@ test('without a step the drawing is as wide as one, with nothing in it', () => {
   assert.deepEqual(
     { width, line, band, dots, lastDot },
     {
-      ...{ width: 10, line: '', band: '', dots: '', lastDot: '' },
+      width: 10,
+      line: '',
+      band: '',
+      dots: '',
+      lastDot: '',
     },
   );
 });

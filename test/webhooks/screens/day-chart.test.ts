@@ -6,7 +6,10 @@ const drawn = (...delivered: number[]) =>
   String(
     DayChart({
       days: delivered.map((count, at) => ({
-        ...{ day: `2026-01-0${at + 1}`, delivered: count, failed: 0, skipped: 0 },
+        day: `2026-01-0${at + 1}`,
+        delivered: count,
+        failed: 0,
+        skipped: 0,
       })),
     }),
   );

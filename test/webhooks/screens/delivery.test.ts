@@ -26,7 +26,10 @@ test('every way in which a delivery stands has its sentence', () => {
 
 test('a webhook stands as off, failing, new or working', () => {
   const webhook = {
-    ...{ active: true, failure_count: 0, deactivated_reason: null, last_delivery_at: null },
+    active: true,
+    failure_count: 0,
+    deactivated_reason: null,
+    last_delivery_at: null,
   };
   assert.equal(standingOf(webhook).kind, 'waiting');
   assert.equal(standingOf({ ...webhook, last_delivery_at: new Date() }).kind, 'fine');
@@ -58,8 +61,13 @@ test('headers are signed with the secrets of the time of the attempt', () => {
   const signedBy = (at: Date, [secret, previous]: [number, number?]) =>
     Object.entries(
       deliveryHeaders('Service', {
-        ...{ id: 'd', messageId: 'm', event: 'response.received', body: '{}', at },
-        ...{ secret: spelled(secret), previousSecret: previous ? spelled(previous) : null },
+        id: 'd',
+        messageId: 'm',
+        event: 'response.received',
+        body: '{}',
+        at,
+        secret: spelled(secret),
+        previousSecret: previous ? spelled(previous) : null,
       }),
     );
   const dayMs = 86_400_000;

@@ -147,7 +147,9 @@ test('a delivery that failed says why, and Redeliver makes a new one', async () 
   const place = await scene();
   const { here, id } = await made(place);
   const failed = await addDelivery(place.orgId, id, {
-    ...{ status: 'failed', attempts: 2, status_code: 503 },
+    status: 'failed',
+    attempts: 2,
+    status_code: 503,
   });
   await db`
     insert into delivery_attempts
